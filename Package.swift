@@ -1,0 +1,91 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Settings of every Swift target: Swift 6, every warning an error, imports internal unless said otherwise.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Targets that wrap no C library: unsafe constructs are compiler errors there, so a reader knows where C is.
+let strict: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let package = Package(
+    name: "handoff",
+    products: [
+        .executable(name: "handoffctl", targets: ["handoffctl"]),
+        .executable(name: "handoffd", targets: ["handoffd"]),
+    ],
+    targets: [
+        // C libraries and system calls.
+        .systemLibrary(name: "CAvahi"),
+        .systemLibrary(name: "CAvahiCore"),
+        .systemLibrary(name: "CJansson"),
+        .systemLibrary(name: "COpenSSL"),
+        .systemLibrary(name: "CSystemd"),
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+
+        // Values and protocols, without I/O.
+        .target(name: "HandoffControl", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+        .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
+        .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
+        .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+
+        // Cryptography and trust.
+        .target(
+            name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol"],
+            swiftSettings: strict),
+        .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(name: "HandoffTLS", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
+
+        // The edges: loop, log, discovery.
+        .target(
+            name: "HandoffDiscovery",
+            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO"],
+            swiftSettings: common),
+        .target(
+            name: "HandoffEmbeddedDiscovery",
+            dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO"], swiftSettings: common),
+        .target(name: "HandoffLog", dependencies: ["CSystemd", "LoopIO"], swiftSettings: common),
+        .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd"], swiftSettings: common),
+
+        // Programs and the libraries that they are made of.
+        .target(
+            name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            swiftSettings: strict),
+        .target(
+            name: "HandoffCommands",
+            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            swiftSettings: strict),
+        .target(
+            name: "HandoffDaemon",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog",
+                "HandoffModel", "HandoffProtocol", "HandoffTLS", "LoopIO",
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
+        .executableTarget(
+            name: "handoffd",
+            dependencies: [
+                "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO",
+            ], swiftSettings: strict),
+
+        // Tests, beside the target that they test.
+        .testTarget(name: "HandoffAccountTests", dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
+        .testTarget(name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"], swiftSettings: common),
+        .testTarget(name: "HandoffCryptoTests", dependencies: ["HandoffCrypto"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffDiscoveryTests",
+            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO"], swiftSettings: common),
+        .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
+        .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
+        .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
+        .testTarget(name: "HandoffTLSTests", dependencies: ["HandoffCrypto", "HandoffTLS"], swiftSettings: common),
+        .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
+    ]
+)
