@@ -1,3 +1,4 @@
+// What Swift cannot call by itself: macros, and functions that take arrays of OSSL_PARAM.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -6,10 +7,53 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/kdf.h>
-#include <openssl/pem.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+
+/// OPENSSL_secure_malloc: from the locked arena; NULL when that is full.
+static inline void *copenssl_secure_malloc(size_t count) { return OPENSSL_secure_malloc(count); }
+
+/// OPENSSL_malloc.
+static inline void *copenssl_malloc(size_t count) { return OPENSSL_malloc(count); }
+
+/// OPENSSL_secure_clear_free: overwrites and frees memory of either allocator.
+static inline void copenssl_secure_clear_free(void *pointer, size_t count) {
+    OPENSSL_secure_clear_free(pointer, count);
+}
+
+/// A context of the given HMAC that has its digest set and waits for a key; NULL on failure.
+static inline EVP_MAC_CTX *copenssl_hmac_template(EVP_MAC *mac, const char *digest) {
+    EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
+    OSSL_PARAM parameters[2] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    if (context && EVP_MAC_CTX_set_params(context, parameters) == 1) return context;
+    EVP_MAC_CTX_free(context);
+    return NULL;
+}
+
+/// HKDF with SHA-256 (RFC 5869) in one of EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND and _EXPAND_ONLY; 1 on success.
+static inline int copenssl_hkdf_sha256(EVP_KDF *kdf, int mode, const void *key, size_t key_count, const void *salt,
+                                       size_t salt_count, const void *info, size_t info_count, void *output,
+                                       size_t output_count) {
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    if (!context) return 0;
+    OSSL_PARAM parameters[6];
+    int next = 0;
+    parameters[next++] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0);
+    parameters[next++] = OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode);
+    parameters[next++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_count);
+    // An absent salt means 32 zero bytes to the library, as in the RFC; it refuses a present one without bytes.
+    if (salt_count)
+        parameters[next++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_count);
+    if (info_count)
+        parameters[next++] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_count);
+    parameters[next] = OSSL_PARAM_construct_end();
+    int result = EVP_KDF_derive(context, (unsigned char *)output, output_count, parameters);
+    EVP_KDF_CTX_free(context);  // overwrites the key that it holds
+    return result == 1;
+}

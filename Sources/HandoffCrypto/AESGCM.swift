@@ -1,0 +1,98 @@
+internal import COpenSSL
+
+/// AES-256-GCM with a tag of 16 bytes (NIST SP 800-38D).
+package enum AESGCM {
+    /// Bytes of a key.
+    package static let keyCount = 32
+    /// Bytes of a nonce.
+    package static let nonceCount = 12
+    /// Bytes that sealing adds at the end.
+    package static let tagCount = 16
+    /// A nonce of zeros, for keys that seal one message only.
+    package static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
+
+    /// Encrypts and authenticates `plaintext`; a pair of key and nonce must never seal twice.
+    ///
+    /// - Parameter additionalData: bytes that are authenticated but not encrypted or included.
+    /// - Returns: ciphertext as long as the plaintext, then the tag.
+    package static func seal(
+        _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let context = try makeContext(key, nonce, isEncrypting: true)
+        defer { EVP_CIPHER_CTX_free(context) }
+        try authenticate(additionalData, context)
+        guard let length = Int32(exactly: plaintext.count) else {
+            throw .wrongLength(of: "plaintext", count: plaintext.count)
+        }
+        let total = plaintext.count + tagCount
+        var isSealed = false
+        let sealed = [UInt8](unsafeUninitializedCapacity: total) { output, initialized in
+            guard let start = output.baseAddress else { return }
+            var written: Int32 = 0
+            isSealed =
+                EVP_EncryptUpdate(context, start, &written, plaintext, length) == 1
+                && EVP_EncryptFinal_ex(context, start + plaintext.count, &written) == 1
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), start + plaintext.count) == 1
+            initialized = isSealed ? total : 0
+        }
+        guard isSealed else { throw .failed("EVP_EncryptUpdate") }
+        return sealed
+    }
+
+    /// Checks and decrypts what `seal` made.
+    ///
+    /// - Returns: the plaintext, or `nil` if key, nonce, additional data, ciphertext or tag is not the one of sealing.
+    package static func open(
+        _ sealed: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
+    ) -> [UInt8]? {
+        let count = sealed.count - tagCount
+        guard count >= 0, let length = Int32(exactly: count),
+            let context = try? makeContext(key, nonce, isEncrypting: false)  // a wrong length cannot open either
+        else { return nil }
+        defer { EVP_CIPHER_CTX_free(context) }
+        guard (try? authenticate(additionalData, context)) != nil else { return nil }
+        var tag = Array(sealed[count...])
+        var isGenuine = false
+        let plaintext = [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
+            var written: Int32 = 0
+            var nothing: UInt8 = 0  // GCM has nothing left to write at the end, but wants a place
+            let start = output.baseAddress
+            isGenuine =
+                EVP_DecryptUpdate(context, start, &written, sealed, length) == 1
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), &tag) == 1
+                && EVP_DecryptFinal_ex(context, &nothing, &written) == 1
+            if !isGenuine { OPENSSL_cleanse(start, count) }
+            initialized = isGenuine ? count : 0
+        }
+        guard isGenuine else {
+            ERR_clear_error()
+            return nil
+        }
+        return plaintext
+    }
+
+    private static func makeContext(
+        _ key: SecretBytes, _ nonce: [UInt8], isEncrypting: Bool
+    ) throws(CryptoError) -> OpaquePointer {
+        guard key.count == keyCount else { throw .wrongLength(of: "AES-256 key", count: key.count) }
+        guard nonce.count == nonceCount else { throw .wrongLength(of: "GCM nonce", count: nonce.count) }
+        guard let context = EVP_CIPHER_CTX_new() else { throw .failed("EVP_CIPHER_CTX_new") }
+        let result = key.withUnsafeBytes { key in
+            EVP_CipherInit_ex2(
+                context, Algorithm.aes256GCM.pointer, key.baseAddress?.assumingMemoryBound(to: UInt8.self), nonce,
+                isEncrypting ? 1 : 0, nil)
+        }
+        guard result == 1 else {
+            EVP_CIPHER_CTX_free(context)
+            throw .failed("EVP_CipherInit_ex2")
+        }
+        return context
+    }
+
+    private static func authenticate(_ data: [UInt8], _ context: OpaquePointer) throws(CryptoError) {
+        guard !data.isEmpty else { return }
+        var written: Int32 = 0
+        guard let length = Int32(exactly: data.count) else { throw .wrongLength(of: "data", count: data.count) }
+        guard EVP_CipherUpdate(context, nil, &written, data, length) == 1 else { throw .failed("EVP_CipherUpdate") }
+    }
+}

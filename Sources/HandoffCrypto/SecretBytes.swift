@@ -1,0 +1,115 @@
+internal import COpenSSL
+
+/// Bytes that are secret: in locked memory where there is some, overwritten when the last reference goes, never printed.
+///
+/// Arrays, strings and `Data` are copied behind one's back and cannot be overwritten, so keys live here only.
+/// Proof for `@unchecked`: the memory is written by the initialisers only, and freed once, in `deinit`.
+package final class SecretBytes: @unchecked Sendable {
+    /// Number of bytes.
+    package let count: Int
+    private let memory: UnsafeMutableRawPointer
+
+    /// Makes `count` bytes and lets `fill` write all of them; on a throw they are overwritten and freed.
+    package init<E: Error>(count: Int, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
+        OpenSSL.start()
+        let size = max(count, 1)
+        // The arena may be full; ordinary memory, cleansed at the end all the same, is better than a crash.
+        guard let memory = copenssl_secure_malloc(size) ?? copenssl_malloc(size) else {
+            preconditionFailure("out of memory")
+        }
+        self.count = count
+        self.memory = memory
+        // A class whose initialiser throws after this point runs `deinit`, which overwrites and frees.
+        try fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
+    }
+
+    /// Fresh random bytes (`RAND_priv_bytes`).
+    package convenience init(random count: Int) throws(CryptoError) {
+        try self.init(count: count) { (buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) in
+            guard RAND_priv_bytes(buffer.baseAddress, Int32(clamping: buffer.count)) == 1 else {
+                throw .failed("RAND_priv_bytes")
+            }
+        }
+    }
+
+    /// A copy of `buffer`; the caller wipes the original.
+    package convenience init(copying buffer: UnsafeRawBufferPointer) {
+        self.init(count: buffer.count) { $0.copyMemory(from: buffer) }
+    }
+
+    /// A copy of `bytes`; the caller wipes the original (`wipe`).
+    package convenience init(copying bytes: [UInt8]) {
+        self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    /// A copy of `bytes`; the caller wipes the original (`wipe`).
+    package convenience init(copying bytes: ArraySlice<UInt8>) {
+        self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    /// Takes over the value of `bytes`, which is overwritten and left empty.
+    package convenience init(wiping bytes: inout [UInt8]) {
+        self.init(copying: bytes)
+        Self.wipe(&bytes)
+    }
+
+    /// All parts in order.
+    package static func concatenated(_ parts: [SecretBytes]) -> SecretBytes {
+        SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { buffer in
+            var offset = 0
+            for part in parts {
+                part.withUnsafeBytes { bytes in
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyMemory(from: bytes)
+                }
+                offset += part.count
+            }
+        }
+    }
+
+    deinit {
+        copenssl_secure_clear_free(memory, max(count, 1))
+    }
+
+    /// Lends the bytes for the time of `body`; no copy may be kept.
+    package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+
+    /// Lends the bytes for the time of `body`, for callers without unsafe code; no copy may be kept.
+    package func withSpan<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        let buffer = UnsafeRawBufferPointer(start: memory, count: count)
+        return try body(buffer.assumingMemoryBound(to: UInt8.self).span)
+    }
+
+    /// A copy outside protected memory, for a frame or file that must hold the secret; overwrite it at once (`wipe`).
+    package func exposedCopy() -> [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// Whether both hold the same bytes; takes the same time for all contents of one length (`CRYPTO_memcmp`).
+    package func isEqual(to other: SecretBytes) -> Bool {
+        count == other.count && CRYPTO_memcmp(memory, other.memory, count) == 0
+    }
+
+    /// Overwrites `bytes` and leaves it empty (`OPENSSL_cleanse`).
+    ///
+    /// Works only on an array that no one else holds: a shared one is copied first, and the original stays.
+    package static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+        bytes = []
+    }
+}
+
+extension SecretBytes: Equatable {
+    /// Compares in constant time, see `isEqual`.
+    package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+        left.isEqual(to: right)
+    }
+}
+
+extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "<secret of \(count) bytes>" }
+    package var debugDescription: String { description }
+    /// Empty, so that `dump` and test failures show nothing.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
