@@ -1,0 +1,93 @@
+/// Reads big-endian fields from bytes of a peer or a file; every shortage is an error, nothing traps.
+package struct ByteReader: Sendable {
+    private let bytes: ArraySlice<UInt8>
+
+    /// Index into `bytes` of the next unread byte; never beyond `bytes.endIndex`.
+    private var position: Int
+
+    /// Starts at the first of `bytes`.
+    package init(_ bytes: [UInt8]) {
+        self.init(bytes[...])
+    }
+
+    /// Starts at the first byte of a part of a larger buffer, without copying it.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        self.position = bytes.startIndex
+    }
+
+    /// Number of bytes not read yet.
+    package var remaining: Int {
+        bytes.endIndex &- position
+    }
+
+    /// Number of bytes read so far, so that a caller can cut out what a signature covers.
+    package var consumed: Int {
+        position &- bytes.startIndex
+    }
+
+    /// Reads one byte.
+    package mutating func u8() throws(ByteError) -> UInt8 {
+        guard remaining >= 1 else { throw .truncated }
+        defer { position &+= 1 }
+        return bytes[position]
+    }
+
+    /// Reads a 16-bit unsigned integer.
+    package mutating func u16() throws(ByteError) -> UInt16 {
+        UInt16(truncatingIfNeeded: try integer(byteCount: 2))
+    }
+
+    /// Reads a 32-bit unsigned integer.
+    package mutating func u32() throws(ByteError) -> UInt32 {
+        UInt32(truncatingIfNeeded: try integer(byteCount: 4))
+    }
+
+    /// Reads a 64-bit unsigned integer.
+    package mutating func u64() throws(ByteError) -> UInt64 {
+        try integer(byteCount: 8)
+    }
+
+    /// Reads exactly `count` bytes; the check comes before the copy, so a hostile count allocates nothing.
+    package mutating func bytes(_ count: Int) throws(ByteError) -> [UInt8] {
+        Array(try slice(count))
+    }
+
+    /// Reads exactly `count` bytes without copying them.
+    package mutating func slice(_ count: Int) throws(ByteError) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= remaining else { throw .truncated }
+        defer { position &+= count }
+        return bytes[position..<(position &+ count)]
+    }
+
+    /// Reads `count` bytes as UTF-8; invalid text is an error and is never repaired.
+    package mutating func text(_ count: Int) throws(ByteError) -> String {
+        guard let text = String(validating: try slice(count), as: UTF8.self) else { throw .malformed }
+        return text
+    }
+
+    /// Reads all that is left.
+    package mutating func rest() -> [UInt8] {
+        defer { position = bytes.endIndex }
+        return Array(bytes[position...])
+    }
+
+    /// Throws ``ByteError/trailing`` unless every byte was read.
+    package func finish() throws(ByteError) {
+        guard remaining == 0 else { throw .trailing }
+    }
+
+    /// Throws ``ByteError/malformed`` unless all that is left is zero, as padding must be.
+    package mutating func finishPadding() throws(ByteError) {
+        guard bytes[position...].allSatisfy({ $0 == 0 }) else { throw .malformed }
+        position = bytes.endIndex
+    }
+
+    private mutating func integer(byteCount: Int) throws(ByteError) -> UInt64 {
+        var value: UInt64 = 0
+        for byte in try slice(byteCount) {
+            value = value << 8 | UInt64(byte)
+        }
+        return value
+    }
+}
