@@ -1,0 +1,126 @@
+/// The members of a JSON object, in the order in which they were written.
+///
+/// Keys are compared as UTF-8 bytes. Equality and hash ignore the order.
+package struct JSONObject: Sendable {
+    /// One member.
+    package typealias Element = (key: String, value: JSON)
+
+    /// Above this many members an index is kept; below it, a walk is faster than hashing.
+    private static let indexThreshold = 16
+
+    private var members: [Element]
+    /// Positions in `members`; nil while the object is small.
+    private var index: [BytewiseText: Int]?
+
+    /// An object without members.
+    package init() {
+        members = []
+    }
+
+    /// The members in order; of several with one key, the last one's value holds.
+    package init(_ elements: some Sequence<(String, JSON)>) {
+        self.init()
+        members.reserveCapacity(elements.underestimatedCount)
+        for (key, value) in elements { self[key] = value }
+    }
+
+    /// Takes members whose keys are known to differ: the parser's, which refuses duplicates.
+    init(distinct members: [Element]) {
+        self.members = members
+        rebuildIndex()
+    }
+
+    /// The number of members.
+    package var count: Int {
+        members.count
+    }
+
+    /// Whether there is no member.
+    package var isEmpty: Bool {
+        members.isEmpty
+    }
+
+    /// The keys, in order.
+    package var keys: [String] {
+        members.map(\.key)
+    }
+
+    /// The first member, or nil when there is none.
+    package var first: Element? {
+        members.first
+    }
+
+    /// The value of a key; setting nil removes the member, setting a value keeps the member's place or appends it.
+    package subscript(_ key: String) -> JSON? {
+        get {
+            position(of: key).map { members[$0].value }
+        }
+        set {
+            switch (position(of: key), newValue) {
+            case (let position?, let value?):
+                members[position].value = value
+            case (let position?, nil):
+                members.remove(at: position)
+                rebuildIndex()
+            case (nil, let value?):
+                members.append((key, value))
+                if index != nil {
+                    index?[BytewiseText(key)] = members.count - 1
+                } else if members.count > Self.indexThreshold {
+                    rebuildIndex()
+                }
+            case (nil, nil):
+                break
+            }
+        }
+    }
+
+    private func position(of key: String) -> Int? {
+        if let index { return index[BytewiseText(key)] }
+        return members.firstIndex { $0.key.hasSameBytes(as: key) }
+    }
+
+    private mutating func rebuildIndex() {
+        guard members.count > Self.indexThreshold else {
+            index = nil
+            return
+        }
+        var rebuilt = [BytewiseText: Int](minimumCapacity: members.count)
+        for (position, member) in members.enumerated() { rebuilt[BytewiseText(member.key)] = position }
+        index = rebuilt
+    }
+}
+
+extension JSONObject: Sequence {
+    package func makeIterator() -> IndexingIterator<[Element]> {
+        members.makeIterator()
+    }
+
+    package var underestimatedCount: Int {
+        members.count
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, JSON)...) {
+        self.init(elements)
+    }
+}
+
+extension JSONObject: Hashable {
+    package static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        // A sum of the members' hashes does not depend on their order.
+        var sum = 0
+        for member in members {
+            var own = Hasher()
+            member.key.hashBytes(into: &own)
+            own.combine(member.value)
+            sum &+= own.finalize()
+        }
+        hasher.combine(sum)
+    }
+}
