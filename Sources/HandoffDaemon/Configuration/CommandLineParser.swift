@@ -1,0 +1,100 @@
+/// Reads handoffd's command line.
+package enum CommandLineParser {
+    /// An option that takes a value.
+    private enum Option: CaseIterable {
+        case config
+        case stateDirectory
+        case socket
+        case appSocket
+        case address
+        case port
+        case interface
+        case discovery
+        case name
+        case logLevel
+
+        /// The option as it is typed.
+        var word: String {
+            switch self {
+            case .config: "--config"
+            case .stateDirectory: "--state-dir"
+            case .socket: "--socket"
+            case .appSocket: "--app-socket"
+            case .address: "--address"
+            case .port: "--port"
+            case .interface: "--interface"
+            case .discovery: "--discovery"
+            case .name: "--name"
+            case .logLevel: "--log-level"
+            }
+        }
+
+        /// The setting that the option is, unless it is a path.
+        var key: ConfigurationKey? {
+            switch self {
+            case .config, .stateDirectory, .socket, .appSocket: nil
+            case .address: .address
+            case .port: .port
+            case .interface: .interface
+            case .discovery: .discovery
+            case .name: .name
+            case .logLevel: .logLevel
+            }
+        }
+    }
+
+    /// What the words after the program's name ask for. Of `--help` and `--version` the first wins over all else.
+    package static func parse(_ words: [String]) throws(UsageError) -> CommandLineRequest {
+        for word in words {
+            if word == "--help" || word == "-h" { return .help }
+            if word == "--version" { return .version }
+        }
+        var options = CommandLineOptions()
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            try take(word, &rest, into: &options)
+        }
+        // Judged here, so that a mistake on the command line is an error of usage and not of configuration.
+        var scratch = Configuration()
+        do {
+            try ConfigurationLoader.overlay(options.settings, on: &scratch)
+        } catch {
+            throw .invalidValue(error)
+        }
+        return .run(options)
+    }
+
+    /// Takes one option, `--option VALUE` or `--option=VALUE`.
+    private static func take(
+        _ word: String, _ rest: inout ArraySlice<String>, into options: inout CommandLineOptions
+    ) throws(UsageError) {
+        guard word.hasPrefix("-"), word != "-" else { throw .unexpectedWord(word) }
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = parts.first ?? word
+        guard let option = Option.allCases.first(where: { $0.word == name }) else {
+            if ["--help", "--version"].contains(name) { throw .superfluousValue(name) }
+            throw .unknownOption(name, options: Option.allCases.map(\.word) + ["--help", "--version"])
+        }
+        guard let value = parts.count == 2 ? parts.last : rest.popFirst() else {
+            throw .missingValue(name, value: option.key?.allowed ?? "a path")
+        }
+        switch option {
+        case .config: try set(&options.configurationFile, value, name)
+        case .stateDirectory: try set(&options.stateDirectory, value, name)
+        case .socket: try set(&options.controlSocket, value, name)
+        case .appSocket: try set(&options.appSocket, value, name)
+        case .address, .port, .interface, .discovery, .name, .logLevel:
+            guard let key = option.key else { return }
+            guard key.isRepeatable || !options.settings.contains(where: { $0.key == key }) else {
+                throw .repeatedOption(name)
+            }
+            options.settings.append(ConfigurationEntry(key: key, value: value, origin: .option(name)))
+        }
+    }
+
+    private static func set(_ place: inout String?, _ value: String, _ name: String) throws(UsageError) {
+        guard place == nil else { throw .repeatedOption(name) }
+        guard !value.isEmpty else { throw .emptyPath(name) }
+        place = value
+    }
+}

@@ -1,0 +1,68 @@
+/// The configuration file's form: lines of `key = value`, `# comment`, `[section]`, or nothing.
+package enum ConfigurationFile {
+    /// The greatest file, in bytes: many times the longest sensible one, and small enough to be read at once.
+    package static let byteLimit = 64 * 1024
+
+    /// The greatest line, in bytes.
+    package static let lineByteLimit = 1024
+
+    /// The headings that may stand above settings. They are for the reader's eye: a key means the same under each.
+    package static let sections = ["device", "network", "activities", "log"]
+
+    /// Reads the settings of a file in their order. Values are not judged here.
+    ///
+    /// - Parameter path: what errors call the file.
+    package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> [ConfigurationEntry] {
+        guard bytes.count <= byteLimit else { throw .tooLarge(path: path) }
+        var entries: [ConfigurationEntry] = []
+        var first: [ConfigurationKey: ConfigurationEntry] = [:]
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            guard let entry = try entry(line, path: path, number: number) else { continue }
+            if let earlier = first[entry.key], !entry.key.isRepeatable {
+                throw .repeatedKey(entry, first: earlier)
+            }
+            first[entry.key] = entry
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    /// The setting of a line; nil for a comment, a heading and an empty line.
+    private static func entry(
+        _ bytes: ArraySlice<UInt8>, path: String, number: Int
+    ) throws(ConfigurationError) -> ConfigurationEntry? {
+        let line = trimmed(bytes)
+        guard line.count <= lineByteLimit else {
+            throw .notText(path: path, line: number, what: "the line is longer than \(lineByteLimit) bytes")
+        }
+        guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw .notText(path: path, line: number, what: "the line holds a control character")
+        }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw .notText(path: path, line: number, what: "the line is not valid UTF-8")
+        }
+        guard let opening = line.first, opening != UInt8(ascii: "#") else { return nil }
+        if opening == UInt8(ascii: "[") {
+            guard line.last == UInt8(ascii: "]") else { throw .unreadableLine(path: path, line: number) }
+            let name = String(text.dropFirst().dropLast())
+            guard sections.contains(name) else { throw .unknownSection(name, path: path, line: number) }
+            return nil
+        }
+        guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > line.startIndex,
+            let word = String(validating: trimmed(line[..<equals]), as: UTF8.self),
+            let value = String(validating: trimmed(line[(equals + 1)...]), as: UTF8.self)
+        else { throw .unreadableLine(path: path, line: number) }
+        guard let key = ConfigurationKey(rawValue: word) else { throw .unknownKey(word, path: path, line: number) }
+        return ConfigurationEntry(key: key, value: value, origin: .file(path: path, line: number))
+    }
+
+    /// Without spaces, tabs and carriage returns at both ends.
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        var slice = bytes.drop(while: isBlank)
+        while let last = slice.last, isBlank(last) { slice.removeLast() }
+        return slice
+    }
+}

@@ -1,0 +1,94 @@
+import HandoffLog
+import LoopIO
+
+extension ConfigurationKey {
+    /// The log levels with their words, the most talkative first.
+    static let logLevels: [(word: String, level: LogLevel)] = [
+        ("debug", .debug), ("info", .info), ("notice", .notice), ("error", .error), ("fault", .fault),
+    ]
+
+    /// The greatest name of a device, in bytes: what fits the account's statement about it.
+    static let nameByteLimit = 64
+
+    /// Sets this setting from text; an empty text is the default again.
+    ///
+    /// - Returns: false when the text is not an allowed value; then nothing was changed.
+    package func apply(_ text: String, to configuration: inout Configuration) -> Bool {
+        guard !text.isEmpty else {
+            reset(in: &configuration)
+            return true
+        }
+        return switch self {
+        case .name: Self.set(&configuration.name, ValueText.displayName(text, limit: Self.nameByteLimit))
+        case .discovery: Self.set(&configuration.discovery, DiscoveryChoice(rawValue: text))
+        case .port: Self.set(&configuration.port, Self.port(text))
+        case .address: Self.set(&configuration.address, Self.address(text))
+        case .interface: Self.add(ValueText.interfaceName(text), to: &configuration.interfaces)
+        case .advertise: Self.set(&configuration.advertise, AdvertisePolicy(rawValue: text))
+        case .titles: Self.set(&configuration.titles, ValueText.truth(text))
+        case .peer: Self.add(PeerAddress(text), to: &configuration.peers)
+        case .payloadLimit:
+            Self.set(&configuration.payloadLimit, ValueText.byteCount(text, in: 3 * 1024...512 * 1024))
+        case .saveAnswer:
+            Self.set(&configuration.saveAnswer, ValueText.duration(text, in: .milliseconds(50) ... .seconds(10)))
+        case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
+        case .receiverLifetime:
+            Self.set(
+                &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(10) ... .seconds(86_400)))
+        case .logLevel: Self.set(&configuration.logLevel, Self.logLevels.first { $0.word == text }?.level)
+        }
+    }
+
+    /// Takes the setting back to its default.
+    package func reset(in configuration: inout Configuration) {
+        let defaults = Configuration()
+        switch self {
+        case .name: configuration.name = defaults.name
+        case .discovery: configuration.discovery = defaults.discovery
+        case .port: configuration.port = defaults.port
+        case .address: configuration.address = defaults.address
+        case .interface: configuration.interfaces = defaults.interfaces
+        case .advertise: configuration.advertise = defaults.advertise
+        case .titles: configuration.titles = defaults.titles
+        case .peer: configuration.peers = defaults.peers
+        case .payloadLimit: configuration.payloadLimit = defaults.payloadLimit
+        case .saveAnswer: configuration.saveAnswer = defaults.saveAnswer
+        case .refresh: configuration.refresh = defaults.refresh
+        case .receiverLifetime: configuration.receiverLifetime = defaults.receiverLifetime
+        case .logLevel: configuration.logLevel = defaults.logLevel
+        }
+    }
+
+    private static func set<Value>(_ place: inout Value, _ value: Value?) -> Bool {
+        guard let value else { return false }
+        place = value
+        return true
+    }
+
+    private static func set<Value>(_ place: inout Value?, _ value: Value?) -> Bool {
+        guard let value else { return false }
+        place = value
+        return true
+    }
+
+    private static func add<Value: Equatable>(_ value: Value?, to list: inout [Value]) -> Bool {
+        guard let value else { return false }
+        if !list.contains(value) { list.append(value) }
+        return true
+    }
+
+    private static func port(_ text: String) -> PortChoice? {
+        if text == "default" { return .standard }
+        guard let number = ValueText.integer(text.utf8, in: 0...65535), let port = UInt16(exactly: number) else {
+            return nil
+        }
+        return port == 0 ? .any : .fixed(port)
+    }
+
+    private static func address(_ text: String) -> SocketAddress? {
+        // A colon is in every IPv6 address and in no IPv4 address; brackets are not part of an address alone.
+        guard !text.utf8.contains(UInt8(ascii: "[")) else { return nil }
+        // The port is another setting; here it stands only to complete the form.
+        return SocketAddress(text: text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]:1" : "\(text):1")?.withPort(0)
+    }
+}

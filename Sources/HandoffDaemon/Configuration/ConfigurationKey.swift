@@ -1,0 +1,53 @@
+/// A setting; the raw value is its word in the file.
+package enum ConfigurationKey: String, Sendable, CaseIterable {
+    case name
+    case discovery
+    case port
+    case address
+    case interface
+    case advertise
+    case titles
+    case peer
+    case payloadLimit = "payload-limit"
+    case saveAnswer = "save-answer"
+    case refresh
+    case receiverLifetime = "receiver-lifetime"
+    case logLevel = "log-level"
+
+    /// Whether the setting may be given several times, each adding to the last.
+    package var isRepeatable: Bool {
+        self == .interface || self == .peer
+    }
+
+    /// The variable of the environment that carries this setting, such as `HANDOFFD_LOG_LEVEL`.
+    package var variable: String {
+        Self.variablePrefix
+            + String(rawValue.uppercased().map { character in character == "-" ? "_" : character })
+    }
+
+    /// What the variables of all settings begin with.
+    package static let variablePrefix = "HANDOFFD_"
+
+    /// The values that are allowed, in words that end an error message.
+    package var allowed: String {
+        switch self {
+        case .name: "1 to 64 bytes of text without control characters"
+        case .discovery: "one of: " + Self.words(DiscoveryChoice.allCases.map(\.rawValue))
+        case .port: "'default', 0 for any free port, or a number from 1 to 65535"
+        case .address: "an IPv4 or IPv6 address of this machine, without a port"
+        case .interface: "the name of a network interface, 1 to 15 characters"
+        case .advertise: "one of: " + Self.words(AdvertisePolicy.allCases.map(\.rawValue))
+        case .titles: "'yes' or 'no'"
+        case .peer: "host:port, address:port or [IPv6 address]:port, with a port from 1 to 65535"
+        case .payloadLimit: "a size from 3 KiB to 512 KiB, in bytes or with the unit KiB or MiB"
+        case .saveAnswer: "a time from 50 ms to 10 s, with the unit ms, s, min or h"
+        case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"
+        case .receiverLifetime: "a time from 10 s to 24 h, with the unit ms, s, min or h"
+        case .logLevel: "one of: " + Self.words(Self.logLevels.map(\.word))
+        }
+    }
+
+    private static func words(_ list: [String]) -> String {
+        list.joined(separator: ", ")
+    }
+}

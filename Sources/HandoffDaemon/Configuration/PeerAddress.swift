@@ -1,0 +1,50 @@
+/// A device's address as a person writes it: `host:port`, `address:port` or `[IPv6 address]:port`.
+package struct PeerAddress: Sendable, Hashable {
+    /// Host name or address, without brackets.
+    package let host: String
+
+    /// The port, 1 to 65535.
+    package let port: UInt16
+
+    /// The greatest length of a host name (RFC 1035, section 2.3.4), in bytes; longer text is no address.
+    package static let hostByteLimit = 253
+
+    /// The address that `text` says; nil when it says none.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        guard let port = ValueText.integer(bytes[(colon + 1)...], in: 1...65535) else { return nil }
+        var host = bytes[..<colon]
+        let isBracketed = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
+        if isBracketed {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(UInt8(ascii: ":")) {
+            // An IPv6 address without brackets: where it ends and the port begins could only be guessed.
+            return nil
+        }
+        guard !host.isEmpty, host.count <= Self.hostByteLimit, host.first != UInt8(ascii: "-"),
+            host.allSatisfy({ Self.isHostByte($0, inBrackets: isBracketed) }),
+            let name = String(validating: host, as: UTF8.self), let port = UInt16(exactly: port)
+        else { return nil }
+        self.host = name
+        self.port = port
+    }
+
+    /// The address in the form that `init` reads.
+    package var text: String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Whether a byte may stand in a host name, or in a bracketed address with its scope.
+    private static func isHostByte(_ byte: UInt8, inBrackets: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        case UInt8(ascii: ":"), UInt8(ascii: "%"):
+            inBrackets
+        default:
+            false
+        }
+    }
+}
