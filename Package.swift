@@ -78,14 +78,14 @@ let package = Package(
         // Tests, beside the target that they test.
         .testTarget(name: "HandoffAccountTests", dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
         .testTarget(name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"], swiftSettings: common),
-        .testTarget(name: "HandoffCryptoTests", dependencies: ["HandoffCrypto"], swiftSettings: common),
+        .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",
             dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
-        .testTarget(name: "HandoffTLSTests", dependencies: ["HandoffCrypto", "HandoffTLS"], swiftSettings: common),
+        .testTarget(name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
         .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
     ]
 )

@@ -27,6 +27,16 @@ package enum OpenSSL {
         }
     }
 
+    /// Memory for a secret: locked while there is room, ordinary memory (also cleansed when freed) after that.
+    ///
+    /// Half of the arena is left to OpenSSL itself, which has no second choice: when its random generators or session
+    /// keys find the arena full, they fail.
+    static func secretMemory(_ count: Int) -> UnsafeMutableRawPointer? {
+        start()
+        let isRoom = CRYPTO_secure_used() < secureArena / 2
+        return (isRoom ? copenssl_secure_malloc(count) : nil) ?? copenssl_malloc(count)
+    }
+
     /// Locked memory for secrets in bytes: some hundred secrets of 32 bytes beside OpenSSL's own session keys and random
     /// generators. Only pages in use are resident (`mlock2(MLOCK_ONFAULT)`).
     private static let secureArena = 256 * 1024

@@ -11,12 +11,7 @@ package final class SecretBytes: @unchecked Sendable {
 
     /// Makes `count` bytes and lets `fill` write all of them; on a throw they are overwritten and freed.
     package init<E: Error>(count: Int, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
-        OpenSSL.start()
-        let size = max(count, 1)
-        // The arena may be full; ordinary memory, cleansed at the end all the same, is better than a crash.
-        guard let memory = copenssl_secure_malloc(size) ?? copenssl_malloc(size) else {
-            preconditionFailure("out of memory")
-        }
+        guard let memory = OpenSSL.secretMemory(max(count, 1)) else { preconditionFailure("out of memory") }
         self.count = count
         self.memory = memory
         // A class whose initialiser throws after this point runs `deinit`, which overwrites and frees.

@@ -1,0 +1,71 @@
+import HandoffCrypto
+import Testing
+
+struct SecretBytesTests {
+    @Test func copiesHoldTheGivenBytes() {
+        let bytes: [UInt8] = [1, 2, 3]
+        #expect(SecretBytes(copying: bytes).exposedCopy() == bytes)
+        #expect(SecretBytes(copying: bytes[1...]).exposedCopy() == [2, 3])
+        #expect(bytes.withUnsafeBytes { SecretBytes(copying: $0) }.exposedCopy() == bytes)
+        #expect(SecretBytes(copying: [UInt8]()).count == 0)
+    }
+
+    @Test func spanShowsTheBytes() {
+        let sum = SecretBytes(copying: [1, 2, 3]).withSpan { span in
+            span.indices.reduce(0) { $0 + Int(span[$1]) }
+        }
+        #expect(sum == 6)
+    }
+
+    @Test func partsAreJoinedInOrder() {
+        let parts = [SecretBytes(copying: [1, 2]), SecretBytes(copying: [UInt8]()), SecretBytes(copying: [3])]
+        #expect(SecretBytes.concatenated(parts).exposedCopy() == [1, 2, 3])
+        #expect(SecretBytes.concatenated([]).count == 0)
+    }
+
+    @Test func equalityComparesAllBytesAndTheLength() {
+        let secret = SecretBytes(copying: [1, 2, 3])
+        #expect(secret == SecretBytes(copying: [1, 2, 3]))
+        #expect(secret != SecretBytes(copying: [1, 2, 4]))
+        #expect(secret != SecretBytes(copying: [0, 2, 3]))
+        #expect(secret != SecretBytes(copying: [1, 2]))
+        #expect(ConstantTime.equal([1, 2], [1, 2]))
+        #expect(ConstantTime.equal([], []))
+        #expect(!ConstantTime.equal([1, 2], [1, 3]))
+        #expect(!ConstantTime.equal([1, 2], [1, 2, 3]))
+    }
+
+    @Test func nothingPrintsTheBytes() {
+        let secret = SecretBytes(copying: [77, 78, 79])
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in ["\(secret)", String(reflecting: secret), dumped, "\([secret])"] {
+            #expect(text.contains("secret of 3 bytes"))
+            #expect(!text.contains("77") && !text.contains("78"))
+        }
+    }
+
+    @Test func takenOverArrayIsEmptied() {
+        var bytes: [UInt8] = [1, 2, 3]
+        let secret = SecretBytes(wiping: &bytes)
+        #expect(bytes.isEmpty)
+        #expect(secret.exposedCopy() == [1, 2, 3])
+    }
+
+    @Test func randomSecretsDiffer() throws {
+        let secrets = try (0..<8).map { _ in try SecretBytes(random: 32).exposedCopy() }
+        #expect(Set(secrets).count == 8)
+        #expect(Set((0..<8).map { _ in Randomness.bytes(16) }).count == 8)
+        #expect(Randomness.bytes(0).isEmpty)
+        #expect(Randomness.bytes(5).count == 5)
+    }
+
+    @Test func thereIsRoomForMoreSecretsThanTheLockedArenaHolds() {
+        let secrets = (0..<10_000).map { SecretBytes(copying: [UInt8](repeating: UInt8($0 & 0xff), count: 64)) }
+        #expect(Randomness.bytes(32).count == 32, "OpenSSL itself still finds room")
+        #expect(throws: Never.self) { try SigningKey().sign([1]) }
+        for (index, secret) in secrets.enumerated() {
+            #expect(secret.withSpan { $0[63] } == UInt8(index & 0xff))
+        }
+    }
+}
