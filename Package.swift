@@ -30,7 +30,12 @@ let package = Package(
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Values and protocols, without I/O.
-        .target(name: "HandoffControl", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+        .target(
+            name: "HandoffControl", dependencies: ["HandoffJSON", "HandoffModel"],
+            resources: [
+                .embedInCode("Interfaces/dev.handoff1.varlink"),
+                .embedInCode("Interfaces/dev.handoff1.Control.varlink"),
+            ], swiftSettings: strict),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),

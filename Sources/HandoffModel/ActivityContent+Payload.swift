@@ -1,0 +1,72 @@
+package import HandoffJSON
+
+extension ActivityContent {
+    /// The payload that crosses the network; absent fields and defaults are left out.
+    package func encodedPayload(origin: PayloadOrigin = PayloadOrigin()) -> JSONObject {
+        var payload: JSONObject = [PayloadKey.type: .string(type.text)]
+        payload[PayloadKey.title] = title.map(JSON.string)
+        payload[PayloadKey.userInfo] = .object(userInfo)
+        payload[PayloadKey.webpageURL] = webpageURL.map(JSON.string)
+        payload[PayloadKey.team] = team.map(JSON.string)
+        if !requiredUserInfoKeys.isEmpty {
+            payload[PayloadKey.requiredUserInfoKeys] = .array(requiredUserInfoKeys.map(JSON.string))
+        }
+        if supportsStreams { payload[PayloadKey.streams] = true }
+        payload[PayloadKey.app] = origin.app.map(JSON.string)
+        payload[PayloadKey.appVersion] = origin.appVersion.map(JSON.string)
+        return payload
+    }
+
+    /// Reads and checks a payload from another device: every field but its size, which the frame has bounded.
+    ///
+    /// A key that is not known is ignored, and a null is an absent field; a known key of another type is an error.
+    package init(payload: JSONObject) throws(ActivityError) {
+        guard let type = try Self.text(payload, PayloadKey.type).flatMap(ActivityType.init) else {
+            throw .invalid(field: PayloadKey.type, message: "missing, or not an activity type")
+        }
+        self.init(
+            type: type,
+            title: try Self.text(payload, PayloadKey.title),
+            userInfo: try Self.object(payload, PayloadKey.userInfo),
+            webpageURL: try Self.text(payload, PayloadKey.webpageURL),
+            team: try Self.text(payload, PayloadKey.team),
+            requiredUserInfoKeys: try Self.texts(payload, PayloadKey.requiredUserInfoKeys),
+            supportsStreams: try Self.flag(payload, PayloadKey.streams))
+        try checkFields()
+    }
+
+    private static func text(_ payload: JSONObject, _ key: String) throws(ActivityError) -> String? {
+        switch payload[key] {
+        case nil, .some(.null): return nil
+        case .some(.string(let text)): return text
+        case .some: throw .invalid(field: key, message: "not a string")
+        }
+    }
+
+    private static func flag(_ payload: JSONObject, _ key: String) throws(ActivityError) -> Bool {
+        switch payload[key] {
+        case nil, .some(.null): return false
+        case .some(.bool(let flag)): return flag
+        case .some: throw .invalid(field: key, message: "not a Boolean")
+        }
+    }
+
+    private static func object(_ payload: JSONObject, _ key: String) throws(ActivityError) -> JSONObject {
+        switch payload[key] {
+        case nil, .some(.null): return [:]
+        case .some(.object(let object)): return object
+        case .some: throw .invalid(field: key, message: "not an object")
+        }
+    }
+
+    private static func texts(_ payload: JSONObject, _ key: String) throws(ActivityError) -> [String] {
+        switch payload[key] {
+        case nil, .some(.null): return []
+        case .some(.array(let elements)):
+            let texts = elements.compactMap(\.string)
+            guard texts.count == elements.count else { throw .invalid(field: key, message: "not a list of strings") }
+            return texts
+        case .some: throw .invalid(field: key, message: "not a list of strings")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import HandoffJSON
+
+/// An activity as its app describes it; what a continuation carries to the other device.
+package struct ActivityContent: Sendable, Equatable {
+    /// What kind of activity it is.
+    package var type: ActivityType
+    /// What the user is doing, in words.
+    package var title: String?
+    /// What the other app needs to continue, in the tagged form that `UserInfo` describes.
+    package var userInfo: JSONObject
+    /// A web page that continues the activity where no app does.
+    package var webpageURL: String?
+    /// The team of the app; nil only matches nil.
+    package var team: String?
+    /// The keys of `userInfo` without which the activity cannot be continued.
+    package var requiredUserInfoKeys: [String]
+    /// Whether the continuing app may ask for continuation streams.
+    package var supportsStreams: Bool
+    /// Whether the activity is offered to other devices at all; stays on the device.
+    package var isEligibleForHandoff: Bool
+    /// When the activity ends by itself, in seconds since 2001-01-01 UTC; stays on the device.
+    package var expiration: Double?
+
+    /// An activity with Apple's defaults for what is not said.
+    package init(
+        type: ActivityType, title: String? = nil, userInfo: JSONObject = [:], webpageURL: String? = nil,
+        team: String? = nil, requiredUserInfoKeys: [String] = [], supportsStreams: Bool = false,
+        isEligibleForHandoff: Bool = true, expiration: Double? = nil
+    ) {
+        self.type = type
+        self.title = title
+        self.userInfo = userInfo
+        self.webpageURL = webpageURL
+        self.team = team
+        self.requiredUserInfoKeys = requiredUserInfoKeys
+        self.supportsStreams = supportsStreams
+        self.isEligibleForHandoff = isEligibleForHandoff
+        self.expiration = expiration
+    }
+
+    /// Checks every field, and that the encoded payload has at most so many bytes; returns how many it has, which is
+    /// what the 3 KiB advice is about.
+    @discardableResult
+    package func validate(
+        origin: PayloadOrigin = PayloadOrigin(), maximumPayload: Int = Limits.payloadDefault
+    ) throws(ActivityError) -> Int {
+        try checkFields()
+        let count = encodedPayload(origin: origin).encoded().count
+        guard count <= maximumPayload else { throw .tooLarge(bytes: count, limit: maximumPayload) }
+        return count
+    }
+
+    func checkFields() throws(ActivityError) {
+        try Self.check(title, field: "title", maximum: Limits.title)
+        try Self.check(team, field: "team", maximum: Limits.team)
+        if let webpageURL, !WebURL.isAcceptable(webpageURL) {
+            throw .invalid(
+                field: "webpageURL",
+                message: "not an http or https URL with a host and without credentials, up to 2 KiB")
+        }
+        guard requiredUserInfoKeys.count <= Limits.requiredKeys else {
+            throw .invalid(field: "requiredUserInfoKeys", message: "more than \(Limits.requiredKeys) keys")
+        }
+        for key in requiredUserInfoKeys {
+            try Self.check(key, field: "requiredUserInfoKeys", maximum: Limits.requiredKey)
+        }
+        if let expiration, !expiration.isFinite {
+            throw .invalid(field: "expirationDate", message: "not a finite number")
+        }
+        try UserInfo.validate(userInfo)
+    }
+
+    private static func check(_ text: String?, field: String, maximum: Int) throws(ActivityError) {
+        guard let text, text.utf8.count > maximum else { return }
+        throw .invalid(field: field, message: "longer than \(maximum) bytes")
+    }
+
+    package static func == (left: ActivityContent, right: ActivityContent) -> Bool {
+        left.encodedPayload() == right.encodedPayload() && left.isEligibleForHandoff == right.isEligibleForHandoff
+            && left.expiration == right.expiration
+    }
+}

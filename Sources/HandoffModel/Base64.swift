@@ -1,0 +1,78 @@
+/// Base 64 of RFC 4648 section 4, with padding, in the one canonical text of each sequence of bytes.
+package enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let padding = UInt8(ascii: "=")
+    /// The value of each character; 0xFF for those outside the alphabet.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    /// The text of bytes, without line breaks.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var position = 0
+        while position < bytes.count {
+            let second = position + 1 < bytes.count ? bytes[position + 1] : nil
+            let third = position + 2 < bytes.count ? bytes[position + 2] : nil
+            let group = UInt32(bytes[position]) << 16 | UInt32(second ?? 0) << 8 | UInt32(third ?? 0)
+            text.append(alphabet[Int(group >> 18 & 0x3F)])
+            text.append(alphabet[Int(group >> 12 & 0x3F)])
+            text.append(second == nil ? padding : alphabet[Int(group >> 6 & 0x3F)])
+            text.append(third == nil ? padding : alphabet[Int(group & 0x3F)])
+            position += 3
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of a text; nil for anything that `encode` does not make.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 4 * 3)
+        return walk(text) { bytes.append($0) } ? bytes : nil
+    }
+
+    /// Whether `decode` takes the text, without keeping the bytes.
+    package static func isValid(_ text: String) -> Bool {
+        walk(text) { _ in }
+    }
+
+    private static func walk(_ text: String, take: (UInt8) -> Void) -> Bool {
+        let count = text.utf8.count
+        guard count.isMultiple(of: 4) else { return false }
+        var pending: UInt32 = 0
+        var digits = 0
+        var paddings = 0
+        for character in text.utf8 {
+            if character == padding {
+                paddings += 1
+                continue
+            }
+            let value = values[Int(character)]
+            guard value != 0xFF, paddings == 0 else { return false }
+            pending = pending << 6 | UInt32(value)
+            digits += 1
+            guard digits.isMultiple(of: 4) else { continue }
+            take(UInt8(truncatingIfNeeded: pending >> 16))
+            take(UInt8(truncatingIfNeeded: pending >> 8))
+            take(UInt8(truncatingIfNeeded: pending))
+            pending = 0
+        }
+        // The bits of the last digit that stand for nothing must be clear.
+        switch (digits % 4, paddings) {
+        case (0, 0):
+            return true
+        case (2, 2) where pending & 0x0F == 0:
+            take(UInt8(truncatingIfNeeded: pending >> 4))
+            return true
+        case (3, 1) where pending & 0x03 == 0:
+            take(UInt8(truncatingIfNeeded: pending >> 10))
+            take(UInt8(truncatingIfNeeded: pending >> 2))
+            return true
+        default:
+            return false
+        }
+    }
+}

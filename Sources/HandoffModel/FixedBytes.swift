@@ -1,0 +1,50 @@
+/// An identifier that is a fixed number of bytes, printed as lower-case hexadecimal.
+package protocol FixedBytes: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// How many bytes every value has.
+    static var byteCount: Int { get }
+
+    /// The bytes, exactly `byteCount` of them.
+    var bytes: [UInt8] { get }
+
+    /// Wraps bytes whose number was checked; only for the initialisers below.
+    init(checked bytes: [UInt8])
+}
+
+extension FixedBytes {
+    /// Nil when the number of bytes is wrong.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.init(checked: Array(bytes))
+    }
+
+    /// Reads hexadecimal, in either case and with or without groups; nil when it is no identifier of this length.
+    package init?(hex: String) {
+        guard let bytes = Hex.decode(hex), bytes.count == Self.byteCount else { return nil }
+        self.init(checked: bytes)
+    }
+
+    /// Lower-case hexadecimal without groups: the form on sockets and in JSON.
+    package var hex: String {
+        Hex.encode(bytes)
+    }
+
+    /// The first seven digits, for lists that people read.
+    package var short: String {
+        String(hex.prefix(7))
+    }
+
+    /// Hexadecimal in groups of eight digits, for people who compare two screens.
+    package var grouped: String {
+        stride(from: 0, to: bytes.count, by: 4)
+            .map { Hex.encode(Array(bytes[$0..<min($0 + 4, bytes.count)])) }
+            .joined(separator: "-")
+    }
+
+    package var description: String {
+        hex
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}

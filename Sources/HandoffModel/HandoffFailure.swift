@@ -1,0 +1,113 @@
+/// Why a continuation failed: one of Apple's codes, a stable reason for programs, and words for people.
+package struct HandoffFailure: Error, Sendable, Equatable {
+    /// `NSUserActivityHandoffFailedError` 4608, `…ConnectionUnavailableError` 4609, `…RemoteApplicationTimedOutError`
+    /// 4610, `…HandoffUserInfoTooLargeError` 4611, or `NSFeatureUnsupportedError` 3328.
+    package let code: Int
+    /// A stable identifier in camelCase, such as `ownerGone`.
+    package let reason: String
+    /// A lower-case fragment that names the cause and the device.
+    package let message: String
+
+    /// A failure that another device or the daemon reported; its code becomes 4608 when it is none of Apple's.
+    package init(code: Int, reason: String, message: String) {
+        self.code = Self.codes.contains(code) ? code : Self.failedCode
+        self.reason = reason
+        self.message = message
+    }
+
+    /// The continuation failed for a reason that has no code of its own.
+    package static let failedCode = 4608
+    /// The other device cannot be reached, or the connection to it was lost.
+    package static let connectionUnavailableCode = 4609
+    /// The app on the other device did not answer in time.
+    package static let timedOutCode = 4610
+    /// The payload is larger than the origin allows.
+    package static let tooLargeCode = 4611
+    /// What was asked is not supported by this activity.
+    package static let unsupportedCode = 3328
+
+    private static let codes: Set<Int> = [
+        failedCode, connectionUnavailableCode, timedOutCode, tooLargeCode, unsupportedCode,
+    ]
+}
+
+extension HandoffFailure {
+    /// The origin does not know the activity, or withdrew it.
+    package static func unknownActivity(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "unknownActivity", message: "the activity is no longer on offer by \(device)")
+    }
+
+    /// The app that owns the activity ended before it answered.
+    package static func ownerGone(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "ownerGone", message: "the app that owns the activity on \(device) has ended")
+    }
+
+    /// No connection could be made, or it was lost before the answer.
+    package static func peerUnreachable(device: String, cause: String) -> HandoffFailure {
+        HandoffFailure(
+            code: connectionUnavailableCode, reason: "peerUnreachable", message: "cannot reach \(device): \(cause)")
+    }
+
+    /// The other device did not answer in time.
+    package static func timedOut(device: String) -> HandoffFailure {
+        HandoffFailure(code: timedOutCode, reason: "timedOut", message: "\(device) did not answer in time")
+    }
+
+    /// The payload exceeds the origin's limit; sizes in bytes.
+    package static func tooLarge(device: String, bytes: Int, limit: Int) -> HandoffFailure {
+        HandoffFailure(
+            code: tooLargeCode, reason: "tooLarge",
+            message: "the payload on \(device) has \(bytes) bytes, \(limit) are allowed")
+    }
+
+    /// Nothing on this device continues activities of this type.
+    package static func noHandler(type: ActivityType) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "noHandler",
+            message: "no app on this device continues activities of type \(type.text)")
+    }
+
+    /// The handling app ended before it took the activity over.
+    package static func handlerGone(app: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "handlerGone", message: "\(app) ended before it took the activity over")
+    }
+
+    /// The handling app did not answer in time.
+    package static func handlerTimedOut(app: String) -> HandoffFailure {
+        HandoffFailure(
+            code: timedOutCode, reason: "handlerTimedOut", message: "\(app) did not take the activity over in time")
+    }
+
+    /// The handling app answered that it does not take the activity.
+    package static func handlerRefused(app: String) -> HandoffFailure {
+        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) did not take the activity over")
+    }
+
+    /// The origin refuses, whatever the activity; the cause is its own.
+    package static func rejected(device: String, cause: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "rejected", message: "\(device) refused to hand the activity over: \(cause)")
+    }
+
+    /// Handoff is switched off where this was asked.
+    package static func paused(device: String) -> HandoffFailure {
+        HandoffFailure(code: failedCode, reason: "paused", message: "Handoff is paused on \(device)")
+    }
+
+    /// The payload that arrived breaks a rule; the cause names the field.
+    package static func invalidPayload(device: String, cause: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "invalidPayload",
+            message: "the activity that \(device) sent cannot be used: \(cause)")
+    }
+
+    /// The activity has no continuation streams.
+    package static func streamsUnsupported(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: unsupportedCode, reason: "streamsUnsupported",
+            message: "the activity on \(device) has no continuation streams")
+    }
+}

@@ -1,0 +1,134 @@
+package import HandoffJSON
+
+/// The rules of the tagged form of `userInfo`, checked without building its values: the daemons pass it on unchanged.
+package enum UserInfo {
+    /// Checks a whole `userInfo`: a dictionary in the tagged form, that is a plain object or one with `$dict`.
+    ///
+    /// Throws `invalid` with the path of what is wrong, such as `userInfo.photo.$data`.
+    package static func validate(_ object: JSONObject) throws(ActivityError) {
+        if object.count == 1, let (key, _) = object.first, UserInfoTag.isTagLike(key), UserInfoTag(key: key) != .dict {
+            throw .invalid(field: "userInfo.\(VisibleText.escape(key))", message: "userInfo must be a dictionary")
+        }
+        try validate(.object(object))
+    }
+
+    /// Checks one value in the tagged form, of any type.
+    package static func validate(_ value: JSON) throws(ActivityError) {
+        do throws(Problem) {
+            try check(value, depth: 1, jsonDepth: 1)
+        } catch {
+            let path = (["userInfo"] + error.path.reversed().map(VisibleText.escape)).joined(separator: ".")
+            throw .invalid(field: path, message: error.message)
+        }
+    }
+
+    /// What is wrong; the path is built from the inside out, so that valid values cost nothing.
+    private struct Problem: Error {
+        var path: [String] = []
+        let message: String
+
+        func inside(_ step: String) -> Problem {
+            Problem(path: path + [step], message: message)
+        }
+    }
+
+    /// `depth` and `jsonDepth` count the containers that a container at this place would make.
+    private static func check(_ value: JSON, depth: Int, jsonDepth: Int) throws(Problem) {
+        switch value {
+        case .null, .bool, .integer, .string: break
+        case .real(let number):
+            guard number.isFinite else { throw Problem(message: "not a finite number: use $double") }
+        case .array(let elements):
+            try check(elements, depth: depth, jsonDepth: jsonDepth)
+        case .object(let object):
+            if object.count == 1, let (key, value) = object.first, UserInfoTag.isTagLike(key) {
+                do throws(Problem) {
+                    try check(tag: key, value, depth: depth, jsonDepth: jsonDepth)
+                } catch {
+                    throw error.inside(key)
+                }
+                return
+            }
+            try checkLevel(depth: depth, jsonDepth: jsonDepth, members: object.count)
+            for (key, value) in object {
+                do throws(Problem) {
+                    guard !key.utf8.contains(0) else { throw Problem(message: "a NUL in a key needs $dict") }
+                    try check(value, depth: depth + 1, jsonDepth: jsonDepth + 1)
+                } catch {
+                    throw error.inside(key)
+                }
+            }
+        }
+    }
+
+    private static func check(_ elements: [JSON], depth: Int, jsonDepth: Int) throws(Problem) {
+        try checkLevel(depth: depth, jsonDepth: jsonDepth, members: elements.count)
+        for (position, element) in elements.enumerated() {
+            do throws(Problem) {
+                try check(element, depth: depth + 1, jsonDepth: jsonDepth + 1)
+            } catch {
+                throw error.inside(position.description)
+            }
+        }
+    }
+
+    private static func checkLevel(depth: Int, jsonDepth: Int, members: Int) throws(Problem) {
+        guard depth <= Limits.userInfoDepth else {
+            throw Problem(message: "nested to more than \(Limits.userInfoDepth) levels")
+        }
+        guard jsonDepth <= Limits.userInfoJSONDepth else {
+            throw Problem(message: "nested to more than \(Limits.userInfoJSONDepth) levels of JSON")
+        }
+        guard members <= Limits.userInfoMembers else {
+            throw Problem(message: "more than \(Limits.userInfoMembers) members")
+        }
+    }
+
+    private static func check(tag key: String, _ value: JSON, depth: Int, jsonDepth: Int) throws(Problem) {
+        switch (UserInfoTag(key: key), value) {
+        case (.data, .string(let text)):
+            guard Base64.isValid(text) else { throw Problem(message: "not base 64 with padding") }
+        case (.date, .integer), (.url, .string), (.double, .string("nan")), (.double, .string("inf")),
+            (.double, .string("-inf")):
+            break
+        case (.date, .real(let seconds)):
+            guard seconds.isFinite else { throw Problem(message: "not a finite number") }
+        case (.uuid, .string(let text)):
+            guard UUIDText.decode(text) != nil else { throw Problem(message: "not a UUID") }
+        case (.uint, .string(let text)):
+            guard let number = UInt64(text), number > UInt64(Int64.max), number.description.hasSameBytes(as: text)
+            else {
+                throw Problem(message: "not an integer between 2^63 and 2^64 - 1")
+            }
+        case (.set, .array(let elements)):
+            try check(elements, depth: depth, jsonDepth: jsonDepth + 1)
+            guard Set(elements).count == elements.count else {
+                throw Problem(message: "an element of a set occurs twice")
+            }
+        case (.dict, .array(let pairs)):
+            try check(pairs: pairs, depth: depth, jsonDepth: jsonDepth)
+        case (.none, _):
+            throw Problem(message: "unknown type")
+        case (.some, _):
+            throw Problem(message: "not a value of this type")
+        }
+    }
+
+    /// A dictionary as pairs is three levels of JSON: the object, the list, and the pair.
+    private static func check(pairs: [JSON], depth: Int, jsonDepth: Int) throws(Problem) {
+        try checkLevel(depth: depth, jsonDepth: jsonDepth + 2, members: pairs.count)
+        var keys = Set<JSON>(minimumCapacity: pairs.count)
+        for (position, pair) in pairs.enumerated() {
+            do throws(Problem) {
+                guard case .array(let pair) = pair, pair.count == 2 else {
+                    throw Problem(message: "not a pair of key and value")
+                }
+                try check(pair[0], depth: depth + 1, jsonDepth: jsonDepth + 3)
+                try check(pair[1], depth: depth + 1, jsonDepth: jsonDepth + 3)
+                guard keys.insert(pair[0]).inserted else { throw Problem(message: "a key occurs twice") }
+            } catch {
+                throw error.inside(position.description)
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// Text from another device, made safe to show on a terminal, in a log and in a notification.
+package enum VisibleText {
+    /// The text with control, bidirectional and other invisible characters written as `\u{…}`.
+    ///
+    /// The two joiners stay, since emoji and several scripts need them.
+    package static func escape(_ peerText: String) -> String {
+        guard peerText.unicodeScalars.contains(where: isHidden) else { return peerText }
+        var visible = ""
+        for scalar in peerText.unicodeScalars {
+            if isHidden(scalar) {
+                visible += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            } else {
+                visible.unicodeScalars.append(scalar)
+            }
+        }
+        return visible
+    }
+
+    /// Whether a character moves the cursor, turns the direction of text, or cannot be seen at all.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7E: return false
+        case 0x200C, 0x200D: return false
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
+    }
+}

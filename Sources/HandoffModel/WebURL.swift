@@ -1,0 +1,61 @@
+/// Which addresses may be opened in a browser on the word of another device.
+package enum WebURL {
+    /// Whether this is an absolute http or https URL with a host and without credentials, at most 2 KiB, that holds
+    /// neither control and invisible characters nor spaces nor backslashes (which browsers read as slashes).
+    package static func isAcceptable(_ text: String) -> Bool {
+        guard text.utf8.count <= Limits.webpageURL else { return false }
+        let isClean = text.unicodeScalars.allSatisfy { scalar in
+            !scalar.properties.isWhitespace && scalar != "\\" && !VisibleText.isHidden(scalar)
+        }
+        guard isClean, let authority = authority(of: text) else { return false }
+        // A percent sign could hide an "@" from this check and show it to a later one.
+        guard !authority.contains(UInt8(ascii: "@")), !authority.contains(UInt8(ascii: "%")) else { return false }
+        return hasHostAndPort(authority)
+    }
+
+    /// The bytes between `//` and the path, or nil when the scheme is not one of the two.
+    private static func authority(of text: String) -> Substring.UTF8View.SubSequence? {
+        let bytes = text.utf8[...]
+        for scheme in ["https://", "http://"] {
+            let start = bytes.prefix(scheme.utf8.count)
+            guard start.map(lowercased).elementsEqual(scheme.utf8) else { continue }
+            let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+            return bytes.dropFirst(scheme.utf8.count).prefix { !ends.contains($0) }
+        }
+        return nil
+    }
+
+    private static func hasHostAndPort(_ authority: Substring.UTF8View.SubSequence) -> Bool {
+        let rest: Substring.UTF8View.SubSequence
+        if authority.first == UInt8(ascii: "[") {
+            guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return false }
+            let address = authority[..<end].dropFirst()
+            let isAddress = address.allSatisfy { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || isHexDigit($0) }
+            guard !address.isEmpty, isAddress else { return false }
+            rest = authority[end...].dropFirst()
+        } else {
+            let host = authority.prefix { $0 != UInt8(ascii: ":") }
+            guard !host.isEmpty, !host.contains(UInt8(ascii: "[")), !host.contains(UInt8(ascii: "]")) else {
+                return false
+            }
+            rest = authority[host.endIndex...]
+        }
+        guard let colon = rest.first else { return true }
+        let port = rest.dropFirst()
+        guard colon == UInt8(ascii: ":"), let text = String(Substring(port)) as String? else { return false }
+        return port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            && (port.isEmpty || UInt16(text) != nil)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+        default: false
+        }
+    }
+}
