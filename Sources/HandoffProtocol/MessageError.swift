@@ -1,0 +1,8 @@
+/// Why the JSON body of a frame is no message; each ends the connection, as the peer is authenticated and broken.
+package enum MessageError: Error, Equatable, Sendable {
+    /// The body is no JSON object within the limits.
+    case json(String)
+
+    /// The named member is missing, or is not what its message says.
+    case field(String)
+}

@@ -1,0 +1,14 @@
+/// Names of requests and notices between devices.
+package enum PeerMethod {
+    /// Request `{activity: hex}`: hand over an activity; answered with its payload.
+    package static let continueActivity = "continue"
+
+    /// Request `{}`: everything that is offered; answered with ``ActivityList``.
+    package static let activities = "activities"
+
+    /// Request `{}`: answered with `{}`.
+    package static let ping = "ping"
+
+    /// Notice `{activity: hex}`: an app here has taken the activity over.
+    package static let wasContinued = "wasContinued"
+}
