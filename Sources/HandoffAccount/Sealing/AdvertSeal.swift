@@ -1,0 +1,88 @@
+package import HandoffCrypto
+package import HandoffModel
+package import HandoffProtocol
+
+/// Makes and opens the two datagrams: adverts of 1,200 bytes and acknowledgements of 128.
+package enum AdvertSeal {
+    /// Bytes of an advert: below the 1,280 that every IPv6 link carries whole, with headers.
+    package static let advertCount = 1200
+
+    /// Bytes of an acknowledgement: never more than what it answers.
+    package static let acknowledgementCount = 128
+
+    /// Type and sender's label, in front of the envelope.
+    static let headerCount = 1 + Label.byteCount
+
+    static let advertType: UInt8 = 1
+    static let acknowledgementType: UInt8 = 2
+
+    /// Seals a signed advert for the device that now has the label `receiver` (1.4 us).
+    ///
+    /// - Parameters:
+    ///   - advertKey: the `advert` sub-key of the epoch.
+    ///   - salt: 16 random bytes, new every time; given only by tests.
+    package static func seal(
+        _ advert: SignedAdvert, to receiver: Label, advertKey: SecretBytes, salt: [UInt8] = Randomness.bytes(16)
+    ) throws(CryptoError) -> [UInt8] {
+        try seal(advert.plaintext, type: advertType, from: advert.label, to: receiver, key: advertKey, salt: salt)
+    }
+
+    /// Seals an acknowledgement; parameters as for adverts.
+    package static func seal(
+        _ acknowledgement: Acknowledgement, from sender: Label, to receiver: Label, advertKey: SecretBytes,
+        salt: [UInt8] = Randomness.bytes(16)
+    ) throws(CryptoError) -> [UInt8] {
+        try seal(
+            acknowledgement.encoded(), type: acknowledgementType, from: sender, to: receiver, key: advertKey,
+            salt: salt)
+    }
+
+    /// Opens a datagram: shape, sender's label, seal for one of ours, layout, device, signature.
+    ///
+    /// - Parameters:
+    ///   - receivers: our present label, and the one before while it is honoured.
+    ///   - publicKey: the key of a device that is live in our roster, else nil.
+    package static func open(
+        _ datagram: [UInt8], receivers: [Label], labelKey: SecretBytes, advertKey: SecretBytes,
+        publicKey: (DeviceID) -> PublicKey?
+    ) throws(SealError) -> OpenedDatagram {
+        guard let type = datagram.first, datagram.count == count(ofType: type), !receivers.isEmpty,
+            let sender = Label(bytes: datagram[1..<headerCount])
+        else { throw .shape }
+        guard sender.isMember(labelKey: labelKey) else { throw .foreignLabel }
+        let candidates = receivers.map { additionalData(type, from: sender, to: $0) }
+        let opened = envelope(advertKey).open(datagram[headerCount...], additionalData: candidates)
+        guard let opened else { throw .notGenuine }
+        if type == advertType {
+            let advert = SignedAdvert(label: sender, plaintext: opened)
+            return .advert(try advert.verified { publicKey($0.deviceID) }, from: sender)
+        }
+        guard let acknowledgement = try? Acknowledgement(decoding: opened) else { throw .malformed }
+        guard publicKey(acknowledgement.deviceID) != nil else { throw .unknownDevice }
+        return .acknowledgement(acknowledgement, from: sender)
+    }
+
+    private static func seal(
+        _ plaintext: [UInt8], type: UInt8, from sender: Label, to receiver: Label, key: SecretBytes, salt: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let data = additionalData(type, from: sender, to: receiver)
+        return [type] + sender.bytes + (try envelope(key).seal(plaintext, salt: salt, additionalData: data))
+    }
+
+    /// The only size of each type; nil for types of later versions.
+    private static func count(ofType type: UInt8) -> Int? {
+        switch type {
+        case advertType: advertCount
+        case acknowledgementType: acknowledgementCount
+        default: nil
+        }
+    }
+
+    private static func envelope(_ key: SecretBytes) -> Envelope {
+        Envelope(purpose: "handoff/1 advert key", key: key)
+    }
+
+    private static func additionalData(_ type: UInt8, from sender: Label, to receiver: Label) -> [UInt8] {
+        Array("handoff/1 advert".utf8) + [type] + sender.bytes + receiver.bytes
+    }
+}
