@@ -28,7 +28,7 @@ package struct Configuration: Sendable, Equatable {
     package var titles = true
 
     /// Devices to be called at a fixed address, beside those that are found.
-    package var peers: [PeerAddress] = []
+    package var peers: [StaticAddress] = []
 
     /// The greatest payload of an activity published here, in bytes of its encoded form.
     package var payloadLimit = 64 * 1024

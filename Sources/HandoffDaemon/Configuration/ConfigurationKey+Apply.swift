@@ -26,7 +26,7 @@ extension ConfigurationKey {
         case .interface: Self.add(ValueText.interfaceName(text), to: &configuration.interfaces)
         case .advertise: Self.set(&configuration.advertise, AdvertisePolicy(rawValue: text))
         case .titles: Self.set(&configuration.titles, ValueText.truth(text))
-        case .peer: Self.add(PeerAddress(text), to: &configuration.peers)
+        case .peer: Self.add(StaticAddress(text), to: &configuration.peers)
         case .payloadLimit:
             Self.set(&configuration.payloadLimit, ValueText.byteCount(text, in: 3 * 1024...512 * 1024))
         case .saveAnswer:

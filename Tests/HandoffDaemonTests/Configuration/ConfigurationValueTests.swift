@@ -71,7 +71,7 @@ struct ConfigurationValueTests {
         configuration.interfaces = ["lo"]
         configuration.advertise = .off
         configuration.titles = false
-        configuration.peers = [PeerAddress("a:1")].compactMap { $0 }
+        configuration.peers = [StaticAddress("a:1")].compactMap { $0 }
         configuration.payloadLimit = 4096
         configuration.saveAnswer = .seconds(2)
         configuration.refresh = .seconds(2)

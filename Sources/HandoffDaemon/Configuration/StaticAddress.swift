@@ -1,5 +1,5 @@
 /// A device's address as a person writes it: `host:port`, `address:port` or `[IPv6 address]:port`.
-package struct PeerAddress: Sendable, Hashable {
+package struct StaticAddress: Sendable, Hashable {
     /// Host name or address, without brackets.
     package let host: String
 
