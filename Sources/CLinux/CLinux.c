@@ -1,1 +1,173 @@
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CLINUX_THREAD_SANITIZED 1
+#endif
+#endif
+
+int clinux_is_thread_sanitized(void) {
+#ifdef CLINUX_THREAD_SANITIZED
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+int clinux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int clinux_accept(int fd, void *address, unsigned *length) {
+    return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int clinux_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+int clinux_socketpair(int pair[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
+}
+
+int clinux_pipe(int pair[2]) { return pipe2(pair, O_NONBLOCK | O_CLOEXEC); }
+
+int clinux_set_option(int fd, int option, int value) {
+    static const struct {
+        int level, name;
+    } names[] = {
+        [CLINUX_REUSE_ADDRESS] = {SOL_SOCKET, SO_REUSEADDR},
+        [CLINUX_V6_ONLY] = {IPPROTO_IPV6, IPV6_V6ONLY},
+        [CLINUX_NO_DELAY] = {IPPROTO_TCP, TCP_NODELAY},
+        [CLINUX_KEEPALIVE] = {SOL_SOCKET, SO_KEEPALIVE},
+        [CLINUX_KEEP_IDLE] = {IPPROTO_TCP, TCP_KEEPIDLE},
+        [CLINUX_KEEP_INTERVAL] = {IPPROTO_TCP, TCP_KEEPINTVL},
+        [CLINUX_KEEP_COUNT] = {IPPROTO_TCP, TCP_KEEPCNT},
+        [CLINUX_PACKET_INFO] = {IPPROTO_IP, IP_PKTINFO},
+        [CLINUX_PACKET_INFO_6] = {IPPROTO_IPV6, IPV6_RECVPKTINFO},
+        [CLINUX_SEND_BUFFER] = {SOL_SOCKET, SO_SNDBUF},
+        [CLINUX_RECEIVE_BUFFER] = {SOL_SOCKET, SO_RCVBUF},
+    };
+    if (option < 1 || (size_t)option >= sizeof names / sizeof *names) {
+        errno = EINVAL;
+        return -1;
+    }
+    return setsockopt(fd, names[option].level, names[option].name, &value, sizeof value);
+}
+
+int clinux_socket_error(int fd) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 ? errno : error;
+}
+
+int clinux_socket_type(int fd) {
+    int type = 0;
+    socklen_t length = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ? -1 : type;
+}
+
+int clinux_peer_credentials(int fd, int *pid, unsigned *uid, unsigned *gid) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0)
+        return -1;
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    return 0;
+}
+
+ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned *source_length,
+                       struct clinux_local *local) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct in_pktinfo)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
+    } control;
+    struct iovec vector = {bytes, size};
+    struct msghdr message = {
+        .msg_name = source,
+        .msg_namelen = *source_length,
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    // MSG_TRUNC: the real size, so that a caller can tell a datagram that was cut off.
+    ssize_t count = recvmsg(fd, &message, MSG_TRUNC | MSG_CMSG_CLOEXEC);
+    if (count < 0)
+        return count;
+    *source_length = message.msg_namelen;
+    memset(local, 0, sizeof *local);
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(header), sizeof info);
+            // spec_dst, not addr: for a broadcast it is our own address, which an answer can come from.
+            memcpy(local->address, &info.ipi_spec_dst, 4);
+            local->size = 4;
+            local->interface = (unsigned)info.ipi_ifindex;
+            break; // A dual-stack socket reports an IPv4 datagram twice; this form is the complete one.
+        }
+        if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(header), sizeof info);
+            memcpy(local->address, &info.ipi6_addr, 16);
+            local->size = 16;
+            local->interface = (unsigned)info.ipi6_ifindex;
+        }
+    }
+    return count;
+}
+
+ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destination, unsigned destination_length,
+                    const struct clinux_local *local) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+    } control;
+    struct iovec vector = {(void *)bytes, size};
+    struct msghdr message = {
+        .msg_name = (void *)destination,
+        .msg_namelen = destination_length,
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+    };
+    if (local != NULL && local->size != 0) {
+        memset(&control, 0, sizeof control);
+        struct cmsghdr *header = &control.align;
+        message.msg_control = &control;
+        if (local->size == 4) {
+            struct in_pktinfo info = {.ipi_ifindex = (int)local->interface};
+            memcpy(&info.ipi_spec_dst, local->address, 4);
+            header->cmsg_level = IPPROTO_IP;
+            header->cmsg_type = IP_PKTINFO;
+            header->cmsg_len = CMSG_LEN(sizeof info);
+            message.msg_controllen = CMSG_SPACE(sizeof info);
+            memcpy(CMSG_DATA(header), &info, sizeof info);
+        } else {
+            struct in6_pktinfo info = {.ipi6_ifindex = local->interface};
+            memcpy(&info.ipi6_addr, local->address, 16);
+            header->cmsg_level = IPPROTO_IPV6;
+            header->cmsg_type = IPV6_PKTINFO;
+            header->cmsg_len = CMSG_LEN(sizeof info);
+            message.msg_controllen = CMSG_SPACE(sizeof info);
+            memcpy(CMSG_DATA(header), &info, sizeof info);
+        }
+    }
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+void clinux_name_thread(const char *name) {
+    char cut[16];
+    strncpy(cut, name, sizeof cut - 1);
+    cut[sizeof cut - 1] = 0;
+    pthread_setname_np(pthread_self(), cut);
+}

@@ -1,1 +1,71 @@
+// System calls and constants that Glibc does not show Swift, behind plain integers and pointers.
+// _GNU_SOURCE stays in CLinux.c: a header that Swift sees must not change what Glibc declares.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// 1 when this build is instrumented by ThreadSanitizer, which does not understand Swift's Mutex.
+int clinux_is_thread_sanitized(void);
+
+/// eventfd(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
+int clinux_eventfd(void);
+
+/// accept4(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
+int clinux_accept(int fd, void *address, unsigned *length);
+
+/// socket(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
+int clinux_socket(int family, int type);
+
+/// socketpair(2) of two non-blocking, close-on-exec AF_UNIX stream sockets. Returns 0 or -1 with errno.
+int clinux_socketpair(int pair[2]);
+
+/// pipe2(2), non-blocking and close-on-exec. Returns 0 or -1 with errno.
+int clinux_pipe(int pair[2]);
+
+/// setsockopt(2) of an int at the named option. Returns 0 or -1 with errno.
+enum clinux_option {
+    CLINUX_REUSE_ADDRESS = 1, // SOL_SOCKET, SO_REUSEADDR
+    CLINUX_V6_ONLY = 2,       // IPPROTO_IPV6, IPV6_V6ONLY
+    CLINUX_NO_DELAY = 3,      // IPPROTO_TCP, TCP_NODELAY
+    CLINUX_KEEPALIVE = 4,     // SOL_SOCKET, SO_KEEPALIVE
+    CLINUX_KEEP_IDLE = 5,     // IPPROTO_TCP, TCP_KEEPIDLE, seconds
+    CLINUX_KEEP_INTERVAL = 6, // IPPROTO_TCP, TCP_KEEPINTVL, seconds
+    CLINUX_KEEP_COUNT = 7,    // IPPROTO_TCP, TCP_KEEPCNT
+    CLINUX_PACKET_INFO = 8,   // IPPROTO_IP, IP_PKTINFO
+    CLINUX_PACKET_INFO_6 = 9, // IPPROTO_IPV6, IPV6_RECVPKTINFO
+    CLINUX_SEND_BUFFER = 10,  // SOL_SOCKET, SO_SNDBUF, bytes
+    CLINUX_RECEIVE_BUFFER = 11, // SOL_SOCKET, SO_RCVBUF, bytes
+};
+int clinux_set_option(int fd, int option, int value);
+
+/// SO_ERROR of a socket: the pending error, 0 when there is none, or errno when it cannot be read.
+int clinux_socket_error(int fd);
+
+/// SO_TYPE of a socket (SOCK_STREAM and so on) or -1 with errno (ENOTSOCK for a pipe).
+int clinux_socket_type(int fd);
+
+/// SO_PEERCRED. Returns 0 or -1 with errno.
+int clinux_peer_credentials(int fd, int *pid, unsigned *uid, unsigned *gid);
+
+/// Where a datagram arrived, or from where one shall leave.
+struct clinux_local {
+    uint8_t address[16]; // network order; the first 4 bytes for IPv4
+    unsigned size;       // 0: unknown or any, 4: IPv4, 16: IPv6
+    unsigned interface;  // 0: unknown or any
+};
+
+/// recvmsg(2) with IP_PKTINFO and IPV6_PKTINFO. Returns the size of the datagram, which is above `size` when it was
+/// cut off, or -1 with errno. `source` has room for `*source_length` bytes.
+ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned *source_length,
+                       struct clinux_local *local);
+
+/// sendmsg(2) with MSG_NOSIGNAL and, when `local` names any, the packet information of the destination's family.
+ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destination, unsigned destination_length,
+                    const struct clinux_local *local);
+
+/// pthread_setname_np(3) for the calling thread; the kernel keeps 15 bytes.
+void clinux_name_thread(const char *name);
+
+#include "CLinuxDiscovery.h"
