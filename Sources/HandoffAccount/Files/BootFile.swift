@@ -1,0 +1,38 @@
+package import HandoffCrypto
+internal import HandoffProtocol
+
+/// The file with the number of the latest start; a greater one makes everything from before it obsolete to the others.
+package enum BootFile {
+    /// A peer that tells of a greater number than this is not believed: hearsay must not use up the numbers.
+    package static let greatestHearsay: UInt64 = 1 << 62
+
+    /// The number of a start at `now`, seconds since 1970, after the one with number `stored`.
+    ///
+    /// It rises even when the clock went back, and rises by the clock when the file was lost.
+    package static func next(stored: UInt64?, now: UInt64) -> UInt64 {
+        guard let stored else { return now }
+        let (next, hasOverflowed) = stored.addingReportingOverflow(1)
+        return max(hasOverflowed ? stored : next, now)
+    }
+
+    /// The number to go on with when a peer says that it has seen `seen` of us while we are at `current`: that happens
+    /// after the state was restored from a backup. Nil when there is nothing to do, or no reason to believe it.
+    package static func raised(current: UInt64, seen: UInt64) -> UInt64? {
+        seen > current && seen <= greatestHearsay ? seen + 1 : nil
+    }
+
+    /// The content of the file for `number`.
+    package static func encode(_ number: UInt64) -> SecretBytes {
+        var writer = ByteWriter(capacity: 8)
+        writer.u64(number)
+        return FileFormat.boot.file([SecretBytes(copying: writer.bytes)])
+    }
+
+    /// The number in `file`.
+    package static func decode(_ file: SecretBytes) throws(FileError) -> UInt64 {
+        var reader = try FileFormat.boot.content(of: file)
+        let number = try reader.u64()
+        try reader.finish()
+        return number
+    }
+}

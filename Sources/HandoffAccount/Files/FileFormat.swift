@@ -1,0 +1,69 @@
+internal import HandoffCrypto
+internal import HandoffProtocol
+
+/// What all binary files of this program have around their content, so that a damaged or half-written one is noticed.
+///
+/// Magic 8 bytes, version u16, form u16, length of the content u32; the content; SHA-256 of all before it. Integers are
+/// big-endian. A file is one ``SecretBytes``, as most of them hold keys.
+package struct FileFormat: Sendable {
+    /// The first 8 bytes, ASCII.
+    package let magic: String
+    /// The version that this program writes, and the only one that it reads.
+    package let version: UInt16
+    /// Most bytes of content.
+    package let longestContent: Int
+
+    /// Seed of the device key.
+    package static let identity = FileFormat(magic: "hndf-key", version: 1, longestContent: 64)
+    /// Counter of starts.
+    package static let boot = FileFormat(magic: "hndf-bot", version: 1, longestContent: 64)
+    /// Account with its keys. The roster may pass its limit of bytes by what lets a removal fit.
+    package static let account = FileFormat(magic: "hndf-acc", version: 1, longestContent: 32 * 1024 * 1024)
+    /// Exported account.
+    package static let export = FileFormat(magic: "hndf-exp", version: 1, longestContent: 32 * 1024 * 1024)
+
+    static let headerCount = 16
+    static let trailerCount = SHA256.byteCount
+
+    /// Most bytes of a file, so that a reader can refuse a longer one before it reads.
+    package var longestFile: Int {
+        Self.headerCount + longestContent + Self.trailerCount
+    }
+
+    /// The file whose content is `parts` in order; `form` tells how the content is protected, 0 for not at all.
+    func file(_ parts: [SecretBytes], form: UInt16 = 0) -> SecretBytes {
+        var header = ByteWriter(capacity: Self.headerCount)
+        header.text(magic)
+        header.u16(version)
+        header.u16(form)
+        header.u32(UInt32(clamping: parts.reduce(0) { $0 + $1.count }))
+        let body = SecretBytes.concatenated([SecretBytes(copying: header.bytes)] + parts)
+        return SecretBytes.concatenated([body, SecretBytes(copying: SHA256.hash(body))])
+    }
+
+    /// A reader of the content of `file`, once header, length and checksum are found right.
+    func content(of file: SecretBytes) throws(FileError) -> SecretReader {
+        var header = SecretReader(file)
+        guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .notSuchAFile }
+        let found = try header.u16()
+        guard found == version else { throw .unknownVersion(found) }
+        let form = try header.u16()
+        let length = Int(try header.u32())
+        let expected = Self.headerCount + length + Self.trailerCount
+        guard length <= longestContent, file.count == expected else {
+            throw .wrongLength(expected: expected, actual: file.count)
+        }
+        let end = Self.headerCount + length
+        let digest = unsafe file.withUnsafeBytes { buffer in
+            let hasher = SHA256Hasher()
+            // Safe: the hasher keeps no pointer, and `end` is inside, as the length was compared just above.
+            unsafe hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<end]))
+            return hasher.digest()
+        }
+        var trailer = SecretReader(file, from: end, to: file.count)
+        guard ConstantTime.equal(digest, try trailer.plain(Self.trailerCount)) else { throw .damaged }
+        // Only now: a flipped bit in a good file is damage, not a form.
+        guard form == 0 else { throw .unknownForm(form) }
+        return SecretReader(file, from: Self.headerCount, to: end)
+    }
+}

@@ -1,0 +1,101 @@
+package import HandoffCrypto
+internal import HandoffModel
+internal import HandoffProtocol
+
+/// The account file. Content, after the frame of ``FileFormat``:
+///
+/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u64, record 32, since u64, account key
+/// 32 · has an exposed record u8 (0, 1), then its id 32 · former epochs u8, each n u64, label key 32, gate key 32 ·
+/// exports u16, each ticket 32, time u64.
+extension AccountState {
+    /// The file's bytes.
+    package func encoded() -> SecretBytes {
+        var parts: [SecretBytes] = []
+        func append(_ write: (inout ByteWriter) -> Void) {
+            var writer = ByteWriter()
+            write(&writer)
+            parts.append(SecretBytes(copying: writer.bytes))
+        }
+        let statements = roster.encoded()
+        append { writer in
+            writer.u32(UInt32(clamping: statements.count))
+            writer.raw(statements)
+            writer.u8(held == nil ? 0 : 1)
+        }
+        if let held {
+            append { writer in
+                writer.u64(held.n)
+                writer.raw(held.record.bytes)
+                writer.u64(held.since)
+            }
+            parts.append(held.accountKey)
+        }
+        append { writer in
+            writer.u8(exposedRecord == nil ? 0 : 1)
+            if let exposedRecord { writer.raw(exposedRecord.bytes) }
+            writer.u8(UInt8(clamping: formerEpochs.count))
+        }
+        for former in formerEpochs {
+            append { $0.u64(former.n) }
+            parts += [former.label, former.gate]
+        }
+        append { writer in
+            writer.u16(UInt16(clamping: exports.count))
+            for export in exports {
+                writer.raw(export.ticket.bytes)
+                writer.u64(export.time)
+            }
+        }
+        return FileFormat.account.file(parts)
+    }
+
+    /// Reads the file that this device wrote; signatures were checked before it was.
+    package init(decoding file: SecretBytes) throws(FileError) {
+        var reader = try FileFormat.account.content(of: file)
+        let statements = try reader.plain(Int(try reader.u32()))
+        do throws(StatementError) {
+            self.init(roster: try Roster(decoding: statements, isTrusted: true))
+        } catch {
+            throw .invalid(error.description)
+        }
+        if try reader.flag() { held = try HeldEpoch(reading: &reader, accountID: accountID) }
+        if try reader.flag() { exposedRecord = try reader.fingerprint() }
+        for _ in 0..<(try reader.u8()) {
+            let n = try reader.u64()
+            let label = try reader.secret(SHA256.byteCount)
+            formerEpochs.append(FormerEpoch(n: n, label: label, gate: try reader.secret(SHA256.byteCount)))
+        }
+        for _ in 0..<(try reader.u16()) {
+            let ticket = try reader.fingerprint()
+            exports.append(TicketExport(ticket: ticket, time: try reader.u64()))
+        }
+        try reader.finish()
+        guard formerEpochs.count <= FormerEpoch.mostKept else { throw .invalid("too many former epochs") }
+    }
+}
+
+extension HeldEpoch {
+    fileprivate init(reading reader: inout SecretReader, accountID: AccountID) throws(FileError) {
+        let n = try reader.u64()
+        let record = try reader.fingerprint()
+        let since = try reader.u64()
+        let accountKey = try reader.secret(EpochKeys.accountKeyCount)
+        do throws(CryptoError) {
+            let keys = try EpochKeys(accountKey: accountKey, accountID: accountID, epoch: n)
+            self.init(record: record, n: n, accountKey: accountKey, since: since, keys: keys)
+        } catch {
+            throw .invalid(error.description)
+        }
+    }
+}
+
+extension SecretReader {
+    /// Reads whether an optional part follows.
+    fileprivate mutating func flag() throws(FileError) -> Bool {
+        switch try u8() {
+        case 0: return false
+        case 1: return true
+        default: throw .invalid("a flag is neither 0 nor 1")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import HandoffCrypto
+package import HandoffModel
+
+extension AccountState {
+    /// Admits the device of `key` under a name. No new epoch is needed: the caller hands over the current key.
+    ///
+    /// - Throws: ``AccountError/removedForEver(_:)`` for a key that was removed, ``AccountError/full(reason:)``.
+    package func admitting(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
+        try requireLive(signer)
+        let device = DeviceID(key)
+        guard !view.isRemoved(device) else { throw AccountError.removedForEver(device) }
+        var next = self
+        if !view.isLive(device) {
+            next = try adding([Statement.sign(.add(key), accountID: accountID, with: signer)])
+            guard next.view.isLive(device) else { throw AccountError.full(reason: "the device was admitted in vain") }
+        }
+        return try next.naming(device, name, by: signer)
+    }
+
+    /// Removes a device for ever, with a new epoch in the same write, so that it can read nothing new.
+    ///
+    /// - Parameter keeping: of those whom it admitted (``RosterView/admitted(by:)``), the ones that stay. Whom it
+    ///   admits without our knowing is void, and has to be paired again.
+    package func removing(
+        _ device: DeviceID, keeping: Set<DeviceID>, by signer: SigningKey, now: UInt64
+    ) throws -> AccountState {
+        try requireLive(signer)
+        guard view.isLive(device) else { throw AccountError.noSuchDevice(device) }
+        guard device != DeviceID(signer.publicKey) else { return try leaving(by: signer) }
+        let keeps = view.keeps(removing: device, keeping: keeping)
+        let content = StatementContent.remove(subject: Fingerprint(device), keeps: keeps)
+        return try adding([Statement.sign(content, accountID: accountID, with: signer)])
+            .makingEpoch(by: signer, now: now)
+    }
+
+    /// Removes this device itself, and keeps all whom it admitted. The others make the new epoch.
+    ///
+    /// The caller sends the statements while connections are still open, and then forgets the account.
+    package func leaving(by signer: SigningKey) throws -> AccountState {
+        try requireLive(signer)
+        let device = DeviceID(signer.publicKey)
+        let keeps = view.keeps(removing: device, keeping: view.admitted(by: device))
+        let content = StatementContent.remove(subject: Fingerprint(device), keeps: keeps)
+        return try adding([Statement.sign(content, accountID: accountID, with: signer)])
+    }
+
+    /// Gives a member a name that replaces all others; the same name again changes nothing.
+    package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
+        try requireLive(signer)
+        guard view.isLive(device) else { throw AccountError.noSuchDevice(device) }
+        guard (1...Statement.longestName).contains(text.utf8.count) else { throw AccountError.badName }
+        if let old = view.names[device], old.utf8.elementsEqual(text.utf8) { return self }
+        let (counter, hasOverflowed) = (view.nameCounters[device] ?? 0).addingReportingOverflow(1)
+        guard !hasOverflowed else { throw AccountError.namesExhausted }
+        let content = StatementContent.name(subject: device, counter: counter, text: text)
+        return try adding([Statement.sign(content, accountID: accountID, with: signer)])
+    }
+}

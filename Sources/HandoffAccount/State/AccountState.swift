@@ -1,0 +1,80 @@
+package import HandoffCrypto
+package import HandoffModel
+
+/// What this device knows of its account: the roster, the account key, and what is kept of former epochs.
+///
+/// A plain value. Operations return a new one, and do nothing else: the caller stores it durably, then puts it in the
+/// place of the old one, then acts on it (closes connections, sends statements, hands over keys). Operations that fail
+/// leave nothing behind.
+package struct AccountState: Sendable {
+    /// The statements, and the view that follows from them.
+    package internal(set) var roster: Roster
+    /// The account key that this device has, if it was ever given one.
+    package internal(set) var held: HeldEpoch?
+    /// Former epochs, the latest last, at most ``FormerEpoch/mostKept``.
+    package internal(set) var formerEpochs: [FormerEpoch] = []
+    /// Tickets that this device exported and that are still open.
+    package internal(set) var exports: [TicketExport] = []
+    /// An epoch record that must not stay in force, since a device that may hold its key is no member any more though
+    /// nothing that the record names has changed. See ``epochDue(for:now:keyAwaited:)``.
+    package internal(set) var exposedRecord: Fingerprint?
+
+    /// The state of a roster without any key.
+    init(roster: Roster) {
+        self.roster = roster
+    }
+
+    /// The account.
+    package var accountID: AccountID {
+        roster.accountID
+    }
+
+    /// Who is a member, and which epoch holds.
+    package var view: RosterView {
+        roster.view
+    }
+
+    /// Number of the epoch whose key this device has.
+    package var epoch: UInt64? {
+        held?.n
+    }
+
+    /// The account key that this device has.
+    package var accountKey: SecretBytes? {
+        held?.accountKey
+    }
+
+    /// Whether this device has the key of the epoch that holds; without it, it offers and serves nothing but statements
+    /// and keys, and stays findable by its old labels.
+    package var isCurrent: Bool {
+        guard let held, let current = view.currentEpoch else { return false }
+        return held.record == current.id
+    }
+
+    /// Adds own statements; all of them have to fit.
+    func adding(_ statements: [Statement]) throws -> AccountState {
+        var next = self
+        let result = try next.roster.merge(statements)
+        if let refusal = result.refused.first {
+            switch refusal.reason {
+            case .unknownKey: throw AccountError.full(reason: "signer \(refusal.statement.signerID.short) is unknown")
+            case .full(let limit): throw AccountError.full(reason: "limit of \(limit.rawValue)")
+            }
+        }
+        next.forgetClosedExports()
+        return next
+    }
+
+    /// Drops exports whose tickets are closed.
+    mutating func forgetClosedExports() {
+        guard !exports.isEmpty else { return }
+        let open = Set(view.openTickets.map(\.id))
+        exports.removeAll { !open.contains($0.ticket) }
+    }
+
+    /// Throws unless the owner of `key` is a member.
+    func requireLive(_ key: SigningKey) throws(AccountError) {
+        let device = DeviceID(key.publicKey)
+        guard view.isLive(device) else { throw .notLive(device) }
+    }
+}

@@ -1,0 +1,120 @@
+internal import HandoffCrypto
+internal import HandoffModel
+internal import HandoffProtocol
+
+/// Canonical bytes, all integers big-endian: kind u8, account 16, signer's key 32, then by kind
+///
+/// | kind | fields |
+/// |---|---|
+/// | found | nonce 16 |
+/// | add, ticket, use | key 32 |
+/// | remove | subject 32, count u16, then count x 32, strictly ascending |
+/// | name | subject 32, counter u32, length u8, text in UTF-8 |
+/// | epoch | n u64, removed digest 32, key commitment 32 |
+///
+/// After them the signature, 64 bytes. `docs/protocol.md` is normative.
+extension Statement {
+    /// Bytes of the nonce of a founding statement.
+    package static let nonceCount = 16
+    /// Longest name of a device, in bytes of UTF-8.
+    package static let longestName = 64
+    /// Most keys that a removal may keep: as many as an account can ever know.
+    package static let mostKept = RosterLimits.keys
+    /// Bytes of the longest statement, a removal that keeps ``mostKept`` keys.
+    package static let longest = 1 + 16 + 32 + 32 + 2 + mostKept * 32 + 64
+
+    /// Reads one whole statement; nothing may follow it. The signature is not checked here.
+    package init(decoding bytes: [UInt8]) throws(StatementError) {
+        do throws(ByteError) {
+            try self.init(reading: bytes)
+        } catch {
+            throw .layout
+        }
+    }
+
+    private init(reading bytes: [UInt8]) throws(ByteError) {
+        var reader = ByteReader(bytes)
+        guard let kind = StatementKind(rawValue: try reader.u8()) else { throw .malformed }
+        let account = AccountID(checked: try reader.bytes(AccountID.byteCount))
+        let signer = try reader.publicKey()
+        let content = try Self.content(of: kind, &reader)
+        let canonical = Array(bytes.prefix(reader.consumed))
+        let signature = try reader.bytes(PublicKey.signatureCount)
+        try reader.finish()
+        self.init(accountID: account, signer: signer, content: content, canonical: canonical, signature: signature)
+    }
+
+    private static func content(
+        of kind: StatementKind, _ reader: inout ByteReader
+    ) throws(ByteError) -> StatementContent {
+        switch kind {
+        case .found: return .found(nonce: try reader.bytes(nonceCount))
+        case .add: return .add(try reader.publicKey())
+        case .ticket: return .ticket(try reader.publicKey())
+        case .use: return .use(try reader.publicKey())
+        case .remove:
+            let subject = try reader.fingerprint()
+            let count = Int(try reader.u16())
+            guard count <= mostKept else { throw .malformed }
+            var keeps: [Fingerprint] = []
+            for _ in 0..<count {
+                let next = try reader.fingerprint()
+                // One set has one encoding, else the same removal could have many ids.
+                if let last = keeps.last, last >= next { throw .malformed }
+                keeps.append(next)
+            }
+            return .remove(subject: subject, keeps: keeps)
+        case .name:
+            let subject = DeviceID(checked: try reader.bytes(DeviceID.byteCount))
+            let counter = try reader.u32()
+            let count = Int(try reader.u8())
+            guard count >= 1, count <= longestName else { throw .malformed }
+            return .name(subject: subject, counter: counter, text: try reader.text(count))
+        case .epoch:
+            return .epoch(
+                n: try reader.u64(), removedDigest: try reader.fingerprint(),
+                keyCommitment: try reader.bytes(Fingerprint.byteCount))
+        }
+    }
+
+    /// The canonical bytes of `content`, which may be too long for them: ``init(decoding:)`` tells.
+    static func encode(_ content: StatementContent, accountID: AccountID, signer: PublicKey) -> [UInt8] {
+        var writer = ByteWriter(capacity: 128)
+        writer.u8(content.kind.rawValue)
+        writer.raw(accountID.bytes)
+        writer.raw(signer.raw)
+        switch content {
+        case .found(let nonce):
+            writer.raw(nonce)
+        case .add(let key), .ticket(let key), .use(let key):
+            writer.raw(key.raw)
+        case .remove(let subject, let keeps):
+            writer.raw(subject.bytes)
+            writer.u16(UInt16(clamping: keeps.count))
+            for kept in keeps { writer.raw(kept.bytes) }
+        case .name(let subject, let counter, let text):
+            writer.raw(subject.bytes)
+            writer.u32(counter)
+            writer.u8(UInt8(clamping: text.utf8.count))
+            writer.text(text)
+        case .epoch(let n, let removedDigest, let keyCommitment):
+            writer.u64(n)
+            writer.raw(removedDigest.bytes)
+            writer.raw(keyCommitment)
+        }
+        return writer.bytes
+    }
+}
+
+extension ByteReader {
+    /// Reads the 32 bytes of an Ed25519 public key; that they are a point is found out by the first signature.
+    mutating func publicKey() throws(ByteError) -> PublicKey {
+        guard let key = PublicKey(raw: try slice(PublicKey.byteCount)) else { throw .malformed }
+        return key
+    }
+
+    /// Reads the 32 bytes of a device's, ticket's or statement's id.
+    mutating func fingerprint() throws(ByteError) -> Fingerprint {
+        Fingerprint(checked: try bytes(Fingerprint.byteCount))
+    }
+}
