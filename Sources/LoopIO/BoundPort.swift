@@ -1,0 +1,126 @@
+import CLinux
+import Glibc
+
+/// A TCP socket that listens and a UDP socket, bound to the same port.
+///
+/// Both are dual-stack (IPv4 addresses appear mapped and are normalised by `SocketAddress`), or AF_INET where the kernel
+/// has no IPv6 or the address asked for is an IPv4 one.
+package struct BoundPort: ~Copyable {
+    /// The listening TCP socket, for `Listener`.
+    package var tcp: Descriptor
+    /// The UDP socket, for `DatagramSocket`.
+    package var udp: Descriptor
+    /// The port of both.
+    package let port: UInt16
+
+    /// The port that firewall rules open, and the nine after it for further users of a machine.
+    package static let defaultPorts: ClosedRange<UInt16> = 24863...24872
+    /// Connections that wait to be accepted; the kernel lowers it to net.core.somaxconn.
+    private static let backlog: Int32 = 128
+    /// The kernel gives out ports that are free for TCP; the chance that UDP has 16 of them in a row is nil.
+    private static let attempts = 16
+
+    /// Binds a given port, or any free one for 0.
+    /// - Parameter address: one of this machine's addresses; nil for all.
+    /// - Throws: `addressInUse` when either protocol's port is taken.
+    package init(port: UInt16, address: IPAddress? = nil) throws(Errno) {
+        guard port == 0 else {
+            self = try Self.bind(port: port, address: address)
+            return
+        }
+        for _ in 1..<Self.attempts {
+            do throws(Errno) {
+                self = try Self.bind(port: 0, address: address)
+                return
+            } catch {
+                guard error == .addressInUse else { throw error }
+            }
+        }
+        self = try Self.bind(port: 0, address: address)
+    }
+
+    /// Binds the first port of `ports` that is free for both protocols, else any.
+    package init(
+        firstFreeOf ports: ClosedRange<UInt16> = BoundPort.defaultPorts, address: IPAddress? = nil
+    ) throws(Errno) {
+        for port in ports {
+            do throws(Errno) {
+                self = try Self.bind(port: port, address: address)
+                return
+            } catch {
+                guard error == .addressInUse else { throw error }
+            }
+        }
+        try self.init(port: 0, address: address)
+    }
+
+    private init(tcp: consuming Descriptor, udp: consuming Descriptor, port: UInt16) {
+        self.tcp = tcp
+        self.udp = udp
+        self.port = port
+    }
+
+    private static func bind(port: UInt16, address: IPAddress?) throws(Errno) -> BoundPort {
+        let tcp = try bindTCP(port: port, address: address)
+        let bound = try SocketAddress.local(of: tcp.raw).port
+        let udp = try bindUDP(port: bound, address: address)
+        return BoundPort(tcp: tcp, udp: udp, port: bound)
+    }
+
+    /// A listening TCP socket alone. SO_REUSEADDR: connections of an earlier run that linger do not keep us out; on
+    /// Linux it does not let two sockets listen.
+    package static func bindTCP(port: UInt16, address: IPAddress? = nil) throws(Errno) -> Descriptor {
+        try dualStack(address) { (family, address) throws(Errno) in
+            let socket = try open(family, Int32(SOCK_STREAM.rawValue))
+            try setOption(socket.raw, CLINUX_REUSE_ADDRESS, 1)
+            try bind(socket.raw, family, SocketAddress(address, port: port))
+            let raw = socket.raw
+            try SystemCall.retrying { listen(raw, backlog) }
+            return socket
+        }
+    }
+
+    /// A UDP socket alone. Without SO_REUSEADDR: with it, another user's socket on the port would take our datagrams.
+    package static func bindUDP(port: UInt16, address: IPAddress? = nil) throws(Errno) -> Descriptor {
+        try dualStack(address) { (family, address) throws(Errno) in
+            let socket = try open(family, Int32(SOCK_DGRAM.rawValue))
+            if family == AF_INET6 {
+                try setOption(socket.raw, CLINUX_PACKET_INFO_6, 1)
+            }
+            // Also on a dual-stack socket: its IPv4 datagrams report their address this way.
+            try setOption(socket.raw, CLINUX_PACKET_INFO, 1)
+            try bind(socket.raw, family, SocketAddress(address, port: port))
+            return socket
+        }
+    }
+
+    /// Tries IPv6 for all addresses and falls back to IPv4 where the kernel lacks it or has it disabled.
+    private static func dualStack(
+        _ address: IPAddress?, _ body: (Int32, IPAddress) throws(Errno) -> Descriptor
+    ) throws(Errno) -> Descriptor {
+        if let address {
+            return try body(address.isIPv4 ? AF_INET : AF_INET6, address)
+        }
+        do throws(Errno) {
+            return try body(AF_INET6, .anyIPv6)
+        } catch {
+            // The socket cannot be made (ipv6.disable=1), or it cannot be bound (net.ipv6.conf.all.disable_ipv6=1).
+            guard error == .familyNotSupported || error == .addressNotAvailable else { throw error }
+            return try body(AF_INET, .anyIPv4)
+        }
+    }
+
+    private static func open(_ family: Int32, _ type: Int32) throws(Errno) -> Descriptor {
+        let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(family, type) })
+        if family == AF_INET6 {
+            // The system's default may be 1 (net.ipv6.bindv6only).
+            try setOption(socket.raw, CLINUX_V6_ONLY, 0)
+        }
+        return socket
+    }
+
+    private static func bind(_ raw: Int32, _ family: Int32, _ address: SocketAddress) throws(Errno) {
+        let result = address.withSockaddr(family: family) { pointer, length in Glibc.bind(raw, pointer, length) }
+        if result != 0 { throw .current }
+    }
+}

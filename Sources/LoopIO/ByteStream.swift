@@ -1,0 +1,338 @@
+import CLinux
+import Glibc
+
+/// A connected stream socket or pipe on a loop: reads are handed over in order, writes are sent at once or queued.
+///
+/// Used on the loop's thread only. Set the handlers right after making it; bytes are read only while `onRead` is set.
+/// After `onEnd` the stream may still be written to; after `onError` it is closed. Every handler may close the stream.
+/// What it watches for follows from its state after each step, so that a descriptor which hangs up is either read to
+/// its end or not watched at all.
+package final class ByteStream {
+    /// When a writer should pause, in bytes that wait: above `high`, until no more than `low` wait.
+    package struct Marks: Sendable {
+        package var low: Int
+        package var high: Int
+
+        package init(low: Int = 64 * 1024, high: Int = 256 * 1024) {
+            self.low = low
+            self.high = high
+        }
+    }
+
+    private enum Reading {
+        /// The state while bytes are read and handed over.
+        case flowing
+        /// The state between `pauseReading` and `resumeReading`.
+        case paused
+        /// The state once the other end has written its last byte.
+        case ended
+    }
+
+    private enum Writing {
+        /// The state while `write` is allowed.
+        case open
+        /// The state from `shutdownWrite` until the queue is empty.
+        case finishing
+        /// The state once the end of our bytes was sent.
+        case shut
+        /// The state once the other end takes no more bytes; what it sent before is still read.
+        case failed(Errno)
+    }
+
+    /// One turn of the loop reads at most this much from one stream, then looks at the others.
+    private static let readBudget = 4 * EventLoop.scratchSize
+    /// After a failed write, what has arrived is still handed over, up to this much: more than a receive buffer holds.
+    private static let lastReadBudget = 8 * 1024 * 1024
+
+    /// Bytes that have arrived, never none.
+    package var onRead: (([UInt8]) -> Void)? {
+        didSet { updateInterest() }
+    }
+    /// The other end writes no more (read(2) returned 0); called once.
+    package var onEnd: (() -> Void)?
+    /// The connection has failed and the stream is closed; called once, and nothing after it.
+    package var onError: ((Errno) -> Void)?
+    /// The queue was above the high mark and has fallen to the low one.
+    package var onDrained: (() -> Void)?
+
+    private let loop: EventLoop
+    private let isSocket: Bool
+    private let marks: Marks
+    private var descriptor: Descriptor?
+    private var source: EventSource?
+    private var reading = Reading.flowing
+    private var writing = Writing.open
+    private var queue = WriteQueue()
+    private var isAboveHigh = false
+    /// Reports a failed write in a later turn: a handler is never called from inside `write`.
+    private var failureTimer: LoopTimer?
+    /// Set from `finish` on: keeps the stream alive until the other end has everything, at the latest until the timer.
+    private var lingering: (stream: ByteStream, timer: LoopTimer)?
+
+    /// Takes over a connected socket or the end of a pipe, and makes it non-blocking.
+    package init(_ descriptor: consuming Descriptor, on loop: EventLoop, marks: Marks = Marks()) throws(Errno) {
+        let raw = descriptor.raw
+        self.loop = loop
+        self.marks = marks
+        isSocket = clinux_socket_type(raw) >= 0
+        self.descriptor = consume descriptor
+        try SystemCall.setNonBlocking(raw)
+        source = try loop.watch(raw, []) { [weak self] events in self?.handle(events) }
+    }
+
+    deinit {
+        // Before the descriptor, which closes with its property.
+        source?.cancel()
+    }
+
+    // MARK: State
+
+    /// Whether it is neither closed nor failed.
+    package var isOpen: Bool { descriptor != nil }
+
+    /// Bytes that were written but not yet taken by the kernel.
+    package var pendingWriteBytes: Int { queue.count }
+
+    /// The descriptor's number while the stream is open, for socket options and credentials; it stays the stream's.
+    package var rawDescriptor: Int32? {
+        if descriptor == nil { return nil }
+        return descriptor?.raw
+    }
+
+    // MARK: Reading
+
+    /// Stops reading; the other end is slowed down once the kernel's buffers are full.
+    package func pauseReading() {
+        guard case .flowing = reading else { return }
+        reading = .paused
+        updateInterest()
+    }
+
+    /// Reads again after `pauseReading`.
+    package func resumeReading() {
+        guard case .paused = reading else { return }
+        reading = .flowing
+        if case .failed = writing { scheduleFailure() }
+        updateInterest()
+    }
+
+    // MARK: Writing
+
+    /// Sends bytes in order, at once as far as the kernel takes them.
+    ///
+    /// After a failure or `shutdownWrite` they are dropped: the owner is told of failures by `onError`.
+    /// - Returns: false when the queue is above the high mark; write on after `onDrained`.
+    @discardableResult
+    package func write(_ bytes: [UInt8]) -> Bool {
+        loop.assertOwned()
+        guard isOpen, case .open = writing else { return true }
+        do throws(Errno) {
+            let sent = queue.isEmpty ? try send(bytes) : 0
+            guard sent < bytes.count else { return true }
+            queue.append(bytes, skipping: sent)
+        } catch {
+            failWriting(error)
+            return true
+        }
+        if queue.count > marks.high { isAboveHigh = true }
+        updateInterest()
+        return !isAboveHigh
+    }
+
+    /// Sends what is queued and then the end of the stream (shutdown(2)); reading goes on.
+    package func shutdownWrite() {
+        loop.assertOwned()
+        guard isOpen, case .open = writing else { return }
+        writing = .finishing
+        shutdownIfFlushed()
+        updateInterest()
+    }
+
+    // MARK: Closing
+
+    /// Closes it at once; what is queued is lost, and no handler is called any more.
+    package func close() {
+        loop.assertOwned()
+        source?.cancel()
+        source = nil
+        descriptor = nil
+        queue.removeAll()
+        failureTimer = nil
+        lingering = nil
+        onRead = nil
+        onEnd = nil
+        onError = nil
+        onDrained = nil
+    }
+
+    /// Sends what is queued and the end of the stream, waits until the other end has ended too, and closes. No handler
+    /// is called any more, and the owner may let go of the stream.
+    ///
+    /// Bytes that arrive meanwhile are thrown away: closing with unread bytes would make TCP reset the connection,
+    /// which destroys what the other end has not read yet.
+    /// - Parameter deadline: when it is closed whatever the other end does.
+    package func finish(within deadline: Duration = .seconds(5)) {
+        loop.assertOwned()
+        guard isOpen, lingering == nil else { return }
+        guard
+            let timer = try? loop.timer(after: deadline, handler: { [weak self] in self?.close() })
+        else {
+            // No memory for a timer: without a deadline a silent peer would keep the stream for ever.
+            return close()
+        }
+        lingering = (self, timer)
+        onEnd = nil
+        onError = nil
+        onDrained = nil
+        if case .paused = reading { reading = .flowing }
+        onRead = { _ in }
+        shutdownWrite()
+        closeIfDone()
+    }
+
+    // MARK: Events
+
+    private func handle(_ events: IOEvents) {
+        let ended: IOEvents = [.hangUp, .error]
+        // Reading first: what arrived before a failure is handed over before the failure is.
+        if !events.isDisjoint(with: [.readable, .readHangUp, .hangUp, .error]), wantsToRead {
+            readAvailable(budget: Self.readBudget, toTheEnd: !events.isDisjoint(with: ended))
+        }
+        if isOpen, !events.isDisjoint(with: [.writable, .hangUp, .error]), !queue.isEmpty {
+            flush()
+        }
+        updateInterest()
+        closeIfDone()
+    }
+
+    private var wantsToRead: Bool {
+        if case .flowing = reading { return isOpen && onRead != nil }
+        return false
+    }
+
+    /// Derives what to watch for from the state. The only place that sets it.
+    private func updateInterest() {
+        guard let source else { return }
+        var events: IOEvents = []
+        if wantsToRead { events.insert(.readable) }
+        if !queue.isEmpty { events.insert(.writable) }
+        source.setEvents(events)
+    }
+
+    /// Reads until the kernel has no more, the budget is used up or a handler stops it.
+    /// - Parameter toTheEnd: whether to go on after a short read, which otherwise means that the kernel has no more.
+    private func readAvailable(budget: Int, toTheEnd: Bool) {
+        var left = budget
+        while left > 0, wantsToRead, let raw = rawDescriptor {
+            let scratch = loop.scratch
+            do throws(Errno) {
+                let count = try SystemCall.retrying { read(raw, scratch.baseAddress, scratch.count) }
+                guard count > 0 else { return didReadEnd() }
+                left -= count
+                onRead?(Array(UnsafeRawBufferPointer(rebasing: scratch[..<count])))
+                // The state is reported again should there be more after all.
+                if count < scratch.count, !toTheEnd { return }
+            } catch {
+                if error != .wouldBlock { fail(error) }
+                return
+            }
+        }
+    }
+
+    private func didReadEnd() {
+        reading = .ended
+        if case .failed(let error) = writing { return fail(error) }
+        onEnd?()
+    }
+
+    private func flush() {
+        do throws(Errno) {
+            try queue.drain { bytes throws(Errno) in try send(bytes) }
+        } catch {
+            return failWriting(error)
+        }
+        shutdownIfFlushed()
+        if isAboveHigh, queue.count <= marks.low {
+            isAboveHigh = false
+            onDrained?()
+        }
+    }
+
+    private func shutdownIfFlushed() {
+        guard case .finishing = writing, queue.isEmpty, let raw = rawDescriptor else { return }
+        writing = .shut
+        if isSocket {
+            // Fails only when the connection has ended already, which reading reports.
+            _ = shutdown(raw, Int32(SHUT_WR))
+        } else {
+            // A pipe has one direction: its end is sent by closing it.
+            close()
+        }
+    }
+
+    private func closeIfDone() {
+        guard lingering != nil, case .ended = reading, queue.isEmpty else { return }
+        close()
+    }
+
+    // MARK: Failing
+
+    /// Drops what is queued and reports the error after the bytes that have arrived were read.
+    private func failWriting(_ error: Errno) {
+        queue.removeAll()
+        writing = .failed(error)
+        updateInterest()
+        scheduleFailure()
+    }
+
+    private func scheduleFailure() {
+        guard failureTimer == nil else { return }
+        do throws(Errno) {
+            failureTimer = try loop.timer(after: .zero) { [weak self] in self?.reportFailedWrite() }
+        } catch {
+            // The owner learns of it late: by the end of reading.
+        }
+    }
+
+    private func reportFailedWrite() {
+        failureTimer = nil
+        // While paused nothing may be read, and what was sent to us must not be lost: `resumeReading` comes back here.
+        if case .paused = reading { return }
+        readAvailable(budget: Self.lastReadBudget, toTheEnd: true)
+        if case .paused = reading { return }
+        if isOpen, case .failed(let error) = writing { fail(error) }
+    }
+
+    private func fail(_ error: Errno) {
+        let report = onError
+        close()
+        report?(error)
+    }
+
+    // MARK: System calls
+
+    /// Hands bytes to the kernel. Returns how many it took, 0 when it takes none now.
+    private func send(_ bytes: [UInt8]) throws(Errno) -> Int {
+        let result = bytes.withUnsafeBytes { bytes -> Result<Int, Errno> in
+            do throws(Errno) {
+                return .success(try send(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
+        guard let raw = rawDescriptor, !bytes.isEmpty else { return 0 }
+        do throws(Errno) {
+            return try SystemCall.retrying {
+                isSocket
+                    ? Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                    : Glibc.write(raw, bytes.baseAddress, bytes.count)
+            }
+        } catch .wouldBlock {
+            return 0
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import CLinux
+import Glibc
+
+/// An attempt to connect by TCP. Used on the loop's thread only; dropping it ends the attempt.
+package final class Connecting {
+    private var descriptor: Descriptor?
+    private var source: EventSource?
+    private var timer: LoopTimer?
+    private var completion: ((consuming Result<Descriptor, Errno>) -> Void)?
+
+    init(
+        to address: SocketAddress, on loop: EventLoop, timeout: Duration?,
+        completion: @escaping (consuming Result<Descriptor, Errno>) -> Void
+    ) {
+        self.completion = completion
+        do throws(Errno) {
+            try start(to: address, on: loop)
+            if let timeout {
+                timer = try loop.timer(after: timeout) { [weak self] in self?.finish(.timedOut) }
+            }
+        } catch {
+            // Reported in a later turn, as all outcomes are: the caller does not have this object yet.
+            source?.cancel()
+            timer = try? loop.timer(after: .zero) { [weak self] in self?.finish(error) }
+            // Without memory for a timer there is nothing left that could report anything.
+        }
+    }
+
+    deinit {
+        // Before the descriptor, which closes with its property.
+        source?.cancel()
+    }
+
+    /// Ends the attempt; the completion is not called.
+    package func cancel() {
+        source?.cancel()
+        source = nil
+        timer = nil
+        descriptor = nil
+        completion = nil
+    }
+
+    private func start(to address: SocketAddress, on loop: EventLoop) throws(Errno) {
+        let family = address.isIPv4 ? AF_INET : AF_INET6
+        let raw = try SystemCall.retrying { clinux_socket(family, Int32(SOCK_STREAM.rawValue)) }
+        descriptor = Descriptor(owning: raw)
+        do throws(Errno) {
+            try address.withSockaddr(family: family) { pointer, length in
+                // Not repeated after EINTR: the attempt goes on, and a second call would fail with EALREADY.
+                Result { () throws(Errno) in
+                    guard Glibc.connect(raw, pointer, length) == 0 else { throw Errno.current }
+                }
+            }.get()
+        } catch {
+            guard error == Errno(rawValue: EINPROGRESS) || error == .interrupted else { throw error }
+        }
+        // Also when it is connected already: the socket is writable, and the completion comes in a later turn.
+        source = try loop.watch(raw, .writable) { [weak self] _ in
+            self?.finish(Errno(rawValue: clinux_socket_error(raw)))
+        }
+    }
+
+    private func finish(_ error: Errno) {
+        let completion = self.completion
+        // Out of here before cancel closes it.
+        let descriptor = self.descriptor.take()
+        cancel()
+        guard let descriptor, error.rawValue == 0 else {
+            completion?(.failure(error))
+            return
+        }
+        do throws(Errno) {
+            try TCP.configure(descriptor.raw)
+        } catch {
+            completion?(.failure(error))
+            return
+        }
+        completion?(.success(descriptor))
+    }
+}

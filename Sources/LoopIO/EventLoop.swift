@@ -1,0 +1,249 @@
+import CLinux
+import CSystemd
+import Glibc
+import Synchronization
+
+/// One thread that waits for descriptors, timers and signals (libsystemd's sd-event, level-triggered epoll) and is the
+/// executor of an actor, so that everything the actor owns is touched by that thread only.
+///
+/// The thread that made the loop owns it until `run`; then the thread inside `run` does. Other threads may only call
+/// `perform`, `enqueue`, `stop` and `now`. Handlers are called by the owner, one at a time, never from inside the call
+/// that registered them. A loop that is let go with work in its inbox never does it.
+///
+/// Unchecked Sendable: `inbox`, `clock`, `wakeDescriptor` and `owner` are for all threads, everything else belongs to
+/// the owner.
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
+    typealias TimerToken = TimerQueue<() -> Void>.Token
+
+    /// Reads of streams and datagrams go through one buffer per loop: memory does not grow with connections.
+    static let scratchSize = 64 * 1024
+
+    /// The sd-event object.
+    let event: OpaquePointer
+    /// Where bytes are read to; its content is of no meaning once a handler was called.
+    let scratch: UnsafeMutableRawBufferPointer
+    private let inbox = Inbox()
+    private let clock: ManualClock?
+    /// pthread_self() of the owner.
+    private let owner: Atomic<UInt>
+    /// The eventfd that ends a wait.
+    private let wakeDescriptor: Descriptor
+    private var timers = TimerQueue<() -> Void>()
+    /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together.
+    private var timerSource: OpaquePointer?
+
+    /// Makes a loop that this thread owns.
+    /// - Parameter clock: a clock that a test moves; nil for the system's.
+    /// - Throws: an error of eventfd(2) or sd_event_new(3), in practice too many open files.
+    package init(clock: ManualClock? = nil) throws(Errno) {
+        wakeDescriptor = Descriptor(owning: try SystemCall.retrying { clinux_eventfd() })
+        var event: OpaquePointer?
+        try Errno.check(sd_event_new(&event))
+        guard let event else { throw .invalidArgument }
+        self.event = event
+        self.clock = clock
+        owner = Atomic(UInt(pthread_self()))
+        scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
+        // A floating source (no pointer kept) lives as long as the sd-event object. Errors from here on run deinit.
+        try Errno.check(
+            sd_event_add_io(event, nil, wakeDescriptor.raw, IOEvents.readable.rawValue, didWake, nil))
+        clock?.onAdvance { [weak self] in
+            guard let self else { return }
+            self.perform { self.fireDueTimers() }
+        }
+    }
+
+    deinit {
+        sd_event_source_disable_unref(timerSource)
+        sd_event_unref(event)
+        scratch.deallocate()
+    }
+
+    /// The time since the machine was started, including sleep. Any thread may ask.
+    package var now: LoopInstant {
+        if let clock { return clock.now }
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return LoopInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
+
+    // MARK: Running
+
+    /// Makes this thread the owner and handles events until `stop`. May be called again after it has returned.
+    ///
+    /// A stop that was requested before makes it return after the work that waits.
+    /// - Throws: an error of epoll_wait(2), which is a bug or a lack of memory.
+    package func run() throws(Errno) {
+        inbox.setRunning(true) { owner.store(UInt(pthread_self()), ordering: .releasing) }
+        defer { inbox.setRunning(false) {} }
+        armTimerSource()
+        while true {
+            runInbox()
+            if inbox.takeStop() { return }
+            let timeout: UInt64 = inbox.prepareToWait() ? .max : 0
+            try Errno.check(sd_event_run(event, timeout))
+        }
+    }
+
+    /// Has `run` return after the handler that runs now. Any thread may call it.
+    package func stop() {
+        if inbox.requestStop(isOnLoop: { isOwned }) { wake() }
+    }
+
+    /// Has the loop's thread call `work`, after what was asked for earlier. Any thread may call it.
+    package func perform(_ work: @escaping @Sendable () -> Void) {
+        if inbox.add(.work(work), isOnLoop: { isOwned }) { wake() }
+    }
+
+    /// Runs the items that were there at the start: those that they add come after the next look at the descriptors.
+    private func runInbox() {
+        let executor = asUnownedSerialExecutor()
+        for item in inbox.take() {
+            switch item {
+            case .job(let job): job.runSynchronously(on: executor)
+            case .work(let work): work()
+            }
+        }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        // Fails only when 2^64 wake-ups wait.
+        _ = write(wakeDescriptor.raw, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: Executor
+
+    /// Takes a job of an actor that runs on this loop. Called by the concurrency runtime on any thread.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        if inbox.add(.job(UnownedJob(job)), isOnLoop: { isOwned }) { wake() }
+    }
+
+    /// Traps when the caller is not the loop's thread; `assumeIsolated` of an actor on this loop asks here.
+    package func checkIsolated() {
+        precondition(isOwned, "called outside the loop's thread")
+    }
+
+    /// Whether the caller is the loop's thread, so that C callbacks may assume the actor's isolation.
+    package func isIsolatingCurrentContext() -> Bool? {
+        isOwned
+    }
+
+    /// Whether this thread owns the loop.
+    package var isOwned: Bool {
+        owner.load(ordering: .acquiring) == UInt(pthread_self())
+    }
+
+    /// Traps in debug builds when another thread touches what belongs to the loop's thread. A loop that does not run
+    /// belongs to whoever takes it apart.
+    func assertOwned() {
+        assert(isOwned || !inbox.isRunning, "used outside the loop's thread")
+    }
+
+    // MARK: Sources
+
+    /// Watches a descriptor, level-triggered: the handler is called again as long as the state holds.
+    ///
+    /// The descriptor stays the caller's, who cancels the source before closing it.
+    /// - Returns: the watch, which ends with it.
+    /// - Throws: EEXIST when the loop watches the descriptor already, EPERM for a plain file.
+    package func watch(
+        _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
+    ) throws(Errno) -> EventSource {
+        assertOwned()
+        return try EventSource(loop: self, descriptor: descriptor, events: events, handler: handler)
+    }
+
+    /// Calls the handler once, `delay` from now. Timers fire in order of their deadlines.
+    /// - Parameter accuracy: how much later it may fire, so that the processor wakes less often.
+    /// - Returns: the timer, which is disarmed when it is dropped.
+    package func timer(
+        after delay: Duration, accuracy: Duration = .milliseconds(1), handler: @escaping () -> Void
+    ) throws(Errno) -> LoopTimer {
+        assertOwned()
+        if timerSource == nil, clock == nil {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            // Unretained: deinit releases the source.
+            try Errno.check(
+                sd_event_add_time(event, &timerSource, CLOCK_BOOTTIME, .max, 1, didReachDeadline, context))
+        }
+        return LoopTimer(loop: self, after: delay, accuracy: accuracy, handler: handler)
+    }
+
+    /// Calls the handler for each arrival of a signal; arrivals in quick succession may count once.
+    /// - Throws: EBUSY when the signal is not blocked, see `ProcessSignals`.
+    package func signal(_ number: Int32, handler: @escaping () -> Void) throws(Errno) -> EventSource {
+        assertOwned()
+        return try EventSource(loop: self, signal: number, handler: handler)
+    }
+
+    /// Answers the service manager's watchdog from this loop, when it has one for us (sd_event_set_watchdog(3)).
+    /// - Returns: whether it has.
+    @discardableResult
+    package func startWatchdog() throws(Errno) -> Bool {
+        assertOwned()
+        return try Errno.check(sd_event_set_watchdog(event, 1)) > 0
+    }
+
+    // MARK: Timers
+
+    func arm(at deadline: LoopInstant, accuracy: Duration, handler: @escaping () -> Void) -> TimerToken {
+        assertOwned()
+        let token = timers.add(handler, at: deadline, accuracy: accuracy)
+        armTimerSource()
+        return token
+    }
+
+    func disarm(_ token: TimerToken) {
+        assertOwned()
+        timers.remove(token)
+        armTimerSource()
+    }
+
+    /// Calls the handlers that are due and were armed before: one that re-arms itself for now waits for its turn.
+    fileprivate func fireDueTimers() {
+        let now = self.now
+        let mark = timers.mark
+        while let handler = timers.popDue(at: now, before: mark) {
+            handler()
+        }
+        armTimerSource()
+    }
+
+    /// Sets sd-event's timer from the queue. No system call: sd-event passes it to the kernel before it waits.
+    private func armTimerSource() {
+        if let clock {
+            // A timer for now or the past fires although nobody moves the clock.
+            guard let first = timers.earliest(), first.deadline <= clock.now else { return }
+            perform { self.fireDueTimers() }
+            return
+        }
+        guard let timerSource else { return }
+        guard let first = timers.earliest() else {
+            sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_OFF))
+            return
+        }
+        // Rounded up: a timer that fires early would find nothing due.
+        let microseconds = first.deadline.nanoseconds / 1000 + 1
+        // 0 would mean sd-event's default of 250 ms.
+        let accuracy = UInt64(max(1, first.accuracy.wholeNanoseconds / 1000))
+        sd_event_source_set_time(timerSource, microseconds)
+        sd_event_source_set_time_accuracy(timerSource, accuracy)
+        sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_ONESHOT))
+    }
+}
+
+/// Called by sd-event when another thread has written to the eventfd: the run loop then looks into the inbox.
+private func didWake(_: OpaquePointer?, descriptor: Int32, _: UInt32, _: UnsafeMutableRawPointer?) -> Int32 {
+    var count: UInt64 = 0
+    // One read takes all wake-ups so far; would-block only means that there was none.
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    return 0
+}
+
+/// Called by sd-event at the deadline of the first timer.
+private func didReachDeadline(_: OpaquePointer?, _: UInt64, context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().fireDueTimers()
+    return 0
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// What the kernel knows about a file (stat(2)), as far as sockets need it.
+struct FileStatus {
+    let device: UInt64
+    let inode: UInt64
+    let mode: UInt32
+    let owner: UInt32
+
+    /// Looks at a path (lstat(2)); a symbolic link is not followed.
+    init(at path: String) throws(Errno) {
+        var status = stat()
+        try SystemCall.retrying { lstat(path, &status) }
+        self.init(status)
+    }
+
+    /// Looks at an open file (fstat(2)).
+    init(of descriptor: Int32) throws(Errno) {
+        var status = stat()
+        try SystemCall.retrying { fstat(descriptor, &status) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        mode = status.st_mode
+        owner = status.st_uid
+    }
+
+    var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
+}

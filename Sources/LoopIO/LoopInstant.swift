@@ -1,0 +1,49 @@
+/// A moment of the loop's clock: time since the machine was started, including time asleep (CLOCK_BOOTTIME).
+package struct LoopInstant: InstantProtocol, Sendable {
+    /// Nanoseconds since the machine was started.
+    package let nanoseconds: UInt64
+
+    package init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    package static func < (left: LoopInstant, right: LoopInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The instant that is `duration` later (or earlier); stays within the clock's range instead of overflowing.
+    package func advanced(by duration: Duration) -> LoopInstant {
+        let step = duration.wholeNanoseconds
+        let (sum, overflow) =
+            step >= 0
+            ? nanoseconds.addingReportingOverflow(UInt64(step))
+            : nanoseconds.subtractingReportingOverflow(step.magnitude)
+        return LoopInstant(nanoseconds: overflow ? (step >= 0 ? .max : 0) : sum)
+    }
+
+    /// How long it takes from this instant to `other`; negative when `other` is earlier.
+    package func duration(to other: LoopInstant) -> Duration {
+        other.nanoseconds >= nanoseconds
+            ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
+            : .nanoseconds(0 - Int64(clamping: nanoseconds - other.nanoseconds))
+    }
+
+    package static func + (left: LoopInstant, right: Duration) -> LoopInstant {
+        left.advanced(by: right)
+    }
+
+    package static func - (left: LoopInstant, right: LoopInstant) -> Duration {
+        right.duration(to: left)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, cut to what 64 bits hold (292 years).
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds > 0 ? .max : .min }
+        let (sum, more) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return more ? (seconds > 0 ? .max : .min) : sum
+    }
+}

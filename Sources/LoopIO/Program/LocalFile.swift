@@ -1,0 +1,39 @@
+import Glibc
+
+/// A file that was read as a whole, for programs that wait for nothing else meanwhile.
+package struct LocalFile: Sendable {
+    /// Its content.
+    package let bytes: [UInt8]
+    /// Whether it is a plain file, and no pipe or device that gives its content only once.
+    package let isRegular: Bool
+    /// Whether others than the owner may read it.
+    package let isReadableByOthers: Bool
+
+    /// Reads a file; waits until a pipe ends.
+    /// - Parameter limit: the most bytes that it may have.
+    /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EISDIR for a folder.
+    package static func read(_ path: String, limit: Int) throws(Errno) -> LocalFile {
+        let file = Descriptor(owning: try SystemCall.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
+        let number = file.raw
+        var status = stat()
+        try SystemCall.retrying { fstat(number, &status) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = try SystemCall.retrying { Glibc.read(number, &chunk, chunk.count) }
+            if count == 0 { break }
+            guard bytes.count + count <= limit else { throw .fileTooLarge }
+            bytes += chunk[..<count]
+        }
+        SecretWipe.wipe(&chunk)
+        let isRegular = status.st_mode & S_IFMT == S_IFREG
+        return LocalFile(
+            bytes: bytes, isRegular: isRegular,
+            isReadableByOthers: isRegular && status.st_mode & (S_IRGRP | S_IROTH) != 0)
+    }
+}
+
+extension Errno {
+    /// EFBIG: the file is larger than it may be.
+    package static let fileTooLarge = Errno(rawValue: EFBIG)
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// An IP address and a port.
+package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The address, with its scope.
+    package let address: IPAddress
+    /// The port; 0 stands for any.
+    package let port: UInt16
+
+    package init(_ address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// Reads `192.0.2.1:80` or `[fe80::1%eth0]:80`.
+    package init?(text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
+        var host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard let address = IPAddress(text: String(host)) else { return nil }
+        // Without brackets the end of an IPv6 address and the port cannot be told apart. Mapped ones need them too.
+        guard isBracketed == host.contains(":") else { return nil }
+        self.init(address, port: port)
+    }
+
+    /// Whether it is an IPv4 address.
+    package var isIPv4: Bool { address.isIPv4 }
+    /// Whether it never leaves the machine.
+    package var isLoopback: Bool { address.isLoopback }
+    /// Whether it is valid on one link only.
+    package var isLinkLocal: Bool { address.isLinkLocal }
+    /// Whether routers of the Internet refuse it.
+    package var isPrivate: Bool { address.isPrivate }
+
+    /// The address without port or brackets.
+    package var host: String { address.description }
+
+    /// The form that `init(text:)` reads.
+    package var description: String {
+        isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
+    }
+
+    /// The same address with another port.
+    package func withPort(_ port: UInt16) -> SocketAddress {
+        SocketAddress(address, port: port)
+    }
+}

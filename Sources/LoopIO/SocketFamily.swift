@@ -1,0 +1,15 @@
+import Glibc
+
+/// Address families of sockets.
+enum SocketFamily {
+    /// AF_INET, AF_INET6 or AF_UNIX of a socket (getsockname(2)).
+    static func of(_ descriptor: Int32) throws(Errno) -> Int32 {
+        var storage = sockaddr_storage()
+        var length = UInt32(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        if result != 0 { throw .current }
+        return Int32(storage.ss_family)
+    }
+}

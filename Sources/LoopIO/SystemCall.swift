@@ -1,0 +1,34 @@
+import Glibc
+
+/// The one place where system calls are repeated after EINTR and their errno becomes a value.
+package enum SystemCall {
+    /// Calls `body` until a signal does not interrupt it.
+    ///
+    /// Not for close(2): after EINTR the descriptor is gone on Linux, and a second call could close a stranger's.
+    /// - Returns: what `body` returned, never negative.
+    /// - Throws: errno when `body` returned a negative number.
+    @discardableResult
+    package static func retrying<Result: FixedWidthInteger & SignedInteger>(
+        _ body: () -> Result
+    ) throws(Errno) -> Result {
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            let error = Errno.current
+            if error != .interrupted { throw error }
+        }
+    }
+
+    /// Makes reads and writes of a descriptor return instead of wait (fcntl(2), O_NONBLOCK).
+    package static func setNonBlocking(_ descriptor: Int32) throws(Errno) {
+        let flags = try retrying { fcntl(descriptor, F_GETFL) }
+        if flags & O_NONBLOCK == 0 {
+            try retrying { fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
+        }
+    }
+
+    /// Keeps a descriptor from programs that we start (fcntl(2), FD_CLOEXEC).
+    package static func setCloseOnExec(_ descriptor: Int32) throws(Errno) {
+        try retrying { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+}

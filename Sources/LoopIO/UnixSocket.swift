@@ -1,0 +1,169 @@
+import CLinux
+import Glibc
+
+/// Unix stream sockets by path.
+package enum UnixSocket {
+    /// Connections that wait to be accepted.
+    private static let backlog: Int32 = 64
+
+    /// A listening socket and its file.
+    struct Listening: ~Copyable {
+        private var descriptor: Descriptor?
+        let file: UnixSocketFile
+
+        init(_ descriptor: consuming Descriptor, file: UnixSocketFile) {
+            self.descriptor = consume descriptor
+            self.file = file
+        }
+
+        /// The descriptor; once.
+        mutating func takeDescriptor() throws(Errno) -> Descriptor {
+            guard let descriptor = descriptor.take() else { throw .invalidArgument }
+            return descriptor
+        }
+    }
+
+    /// A socket's folder, open and locked (flock(2)) as long as the value lives.
+    private struct Folder: ~Copyable {
+        private let descriptor: Descriptor
+        /// What was opened, not what the name means later.
+        let status: FileStatus
+
+        init(lock name: String) throws(Errno) {
+            if mkdir(name, 0o700) != 0, Errno.current != .exists { throw Errno.current }
+            // Not through a symbolic link: somebody else's could lead anywhere.
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let raw = try SystemCall.retrying { open(name, flags) }
+            let opened = Descriptor(owning: raw)
+            let status = try FileStatus(of: raw)
+            try SystemCall.retrying { flock(raw, LOCK_EX) }
+            descriptor = opened
+            self.status = status
+        }
+
+        consuming func unlock() {}
+    }
+
+    /// Connects to a listening unix socket (connect(2)); it does not wait.
+    /// - Returns: the connected socket, non-blocking.
+    /// - Throws: `noSuchFile` or `connectionRefused` when nobody listens, `wouldBlock` when its queue is full.
+    package static func connect(to path: String) throws(Errno) -> Descriptor {
+        let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
+        var address = try unixAddress(path)
+        let raw = socket.raw
+        let result = withSockaddr(&address) { Glibc.connect(raw, $0, $1) }
+        if result != 0 { throw .current }
+        return socket
+    }
+
+    /// The path that a unix socket is bound to; nil for unnamed and abstract ones, and for other sockets.
+    package static func path(of descriptor: Int32) -> String? {
+        var address = sockaddr_un()
+        var length = UInt32(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
+        let bytes = withUnsafeBytes(of: address.sun_path) { Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Makes a listening socket of mode 0600, in a folder of mode 0700 that is made when missing. A dead socket's file
+    /// is replaced, a live one's is not, and nothing else is touched.
+    ///
+    /// Changes the process's umask for a moment: call it before other threads make files.
+    static func listen(at path: String) throws(SocketFileError) -> Listening {
+        // Held until we listen: of two daemons that start at once, the second finds the first one's live socket.
+        let folder = try openFolder(of: path)
+        try clear(path)
+        let listening: Listening
+        do throws(Errno) {
+            listening = try bindAndListen(path)
+        } catch {
+            throw .system("open socket \(path)", error)
+        }
+        folder.unlock()
+        return listening
+    }
+
+    private static func bindAndListen(_ path: String) throws(Errno) -> Listening {
+        var address = try unixAddress(path)
+        let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
+        let raw = socket.raw
+        // The file appears with its final mode: between bind and a chmod others could connect.
+        let former = umask(0o177)
+        let result = withSockaddr(&address) { bind(raw, $0, $1) }
+        let error = Errno.current
+        umask(former)
+        if result != 0 { throw error }
+        let file = try UnixSocketFile(at: path)
+        try SystemCall.retrying { Glibc.listen(raw, backlog) }
+        return Listening(socket, file: file)
+    }
+
+    /// Makes the folder when it is missing, checks that it is ours alone, and locks it.
+    /// - Returns: the locked folder.
+    private static func openFolder(of path: String) throws(SocketFileError) -> Folder {
+        guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else {
+            throw .system("use \(path) as a socket's path: it must be absolute", .invalidArgument)
+        }
+        let name = slash == path.startIndex ? "/" : String(path[..<slash])
+        let result = Result { () throws(Errno) in try Folder(lock: name) }
+        switch consume result {
+        case .failure(let error):
+            throw .system("open folder \(name)", error)
+        case .success(let folder):
+            if folder.status.owner != geteuid() {
+                throw .unsafeFolder(path: name, reason: "it belongs to another user")
+            }
+            if folder.status.mode & 0o077 != 0 {
+                throw .unsafeFolder(path: name, reason: "others may enter it; its mode must be 0700")
+            }
+            return folder
+        }
+    }
+
+    /// Removes the file of a socket on which nobody listens; refuses everything else.
+    private static func clear(_ path: String) throws(SocketFileError) {
+        let status: FileStatus
+        do throws(Errno) {
+            status = try FileStatus(at: path)
+        } catch {
+            if error == .noSuchFile { return }
+            throw .system("look at \(path)", error)
+        }
+        guard status.isSocket else { throw .notASocket(path: path) }
+        switch Result(catching: { () throws(Errno) in try connect(to: path).close() }) {
+        case .success:
+            throw .inUse(path: path)
+        case .failure(.connectionRefused):
+            // Nobody listens: what a daemon that was killed has left.
+            if unlink(path) != 0 { throw .system("remove dead socket \(path)", .current) }
+        case .failure:
+            // A full queue, another type of socket, or one that we may not ask: somebody's, and perhaps alive.
+            throw .inUse(path: path)
+        }
+    }
+}
+
+/// The C form of a socket's path.
+private func unixAddress(_ path: String) throws(Errno) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    // One byte stays for the NUL; a NUL inside, or at the start (an abstract name), is not a path.
+    guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    return address
+}
+
+private func withSockaddr(
+    _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, UInt32) -> Int32
+) -> Int32 {
+    withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            body($0, UInt32(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Bytes that wait until a descriptor takes them, in order. A plain value.
+struct WriteQueue {
+    /// Small writes are joined up to this size, so that a system call carries many of them; larger ones stay as they
+    /// are and are not copied.
+    private static let joinedSize = 64 * 1024
+
+    private var chunks: [[UInt8]] = []
+    /// The first chunk with bytes to send; those before are empty and wait for the next tidying.
+    private var head = 0
+    /// Bytes of the first chunk that are sent.
+    private var offset = 0
+
+    /// Bytes that wait.
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds bytes at the end, without the first `skipped` of them.
+    mutating func append(_ bytes: [UInt8], skipping skipped: Int = 0) {
+        let added = bytes.count - skipped
+        guard added > 0 else { return }
+        count += added
+        if let last = chunks.indices.last, last >= head, chunks[last].count + added <= Self.joinedSize {
+            chunks[last].append(contentsOf: bytes[skipped...])
+        } else if head == chunks.count {
+            removeAll(keepingCount: true)
+            chunks.append(bytes)
+            offset = skipped
+        } else {
+            chunks.append(skipped == 0 ? bytes : Array(bytes[skipped...]))
+        }
+    }
+
+    /// Offers the first bytes to `send` until the queue is empty or `send` takes fewer than it was offered.
+    /// - Parameter send: returns how many bytes it took.
+    mutating func drain<Failure: Error>(_ send: (UnsafeRawBufferPointer) throws(Failure) -> Int) throws(Failure) {
+        while head < chunks.count {
+            let offset = self.offset
+            let size = chunks[head].count - offset
+            // Typed throws do not pass through withUnsafeBytes.
+            let result = chunks[head].withUnsafeBytes { bytes -> Result<Int, Failure> in
+                do throws(Failure) {
+                    return .success(try send(UnsafeRawBufferPointer(rebasing: bytes[offset...])))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            let taken = try result.get()
+            count -= taken
+            guard taken == size else {
+                self.offset += taken
+                return
+            }
+            chunks[head] = []
+            head += 1
+            self.offset = 0
+        }
+        removeAll()
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        removeAll(keepingCount: false)
+    }
+
+    private mutating func removeAll(keepingCount: Bool) {
+        // Few chunks are kept for reuse; a long queue gives its memory back.
+        chunks.removeAll(keepingCapacity: chunks.count <= 16)
+        head = 0
+        offset = 0
+        if !keepingCount { count = 0 }
+    }
+}
