@@ -57,3 +57,45 @@ static inline int copenssl_hkdf_sha256(EVP_KDF *kdf, int mode, const void *key, 
     EVP_KDF_CTX_free(context);  // overwrites the key that it holds
     return result == 1;
 }
+
+/// Number of certificates that the peer sent, its own included; -1 when there is none.
+static inline int copenssl_chain_count(X509_STORE_CTX *store) {
+    return sk_X509_num(X509_STORE_CTX_get0_untrusted(store));
+}
+
+/// A new slot for a pointer beside each SSL; -1 on failure.
+static inline int copenssl_new_ssl_slot(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
+
+/// SSL_CTX_set_min_proto_version and SSL_CTX_set_max_proto_version; 1 on success.
+static inline int copenssl_set_versions(SSL_CTX *context, int minimum, int maximum) {
+    return SSL_CTX_set_min_proto_version(context, minimum) == 1 && SSL_CTX_set_max_proto_version(context, maximum) == 1;
+}
+
+/// SSL_CTX_set1_groups_list; 1 on success.
+static inline int copenssl_set_groups(SSL_CTX *context, const char *list) {
+    return SSL_CTX_set1_groups_list(context, (char *)list) == 1;
+}
+
+/// SSL_CTX_set1_sigalgs_list and SSL_CTX_set1_client_sigalgs_list; 1 on success.
+static inline int copenssl_set_signatures(SSL_CTX *context, const char *list) {
+    return SSL_CTX_set1_sigalgs_list(context, (char *)list) == 1 &&
+           SSL_CTX_set1_client_sigalgs_list(context, (char *)list) == 1;
+}
+
+/// SSL_CTX_set_session_cache_mode(SSL_SESS_CACHE_OFF), and no tickets of either kind.
+static inline void copenssl_disable_resumption(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+    SSL_CTX_set_max_early_data(context, 0);
+    SSL_CTX_set_recv_max_early_data(context, 0);
+}
+
+/// SSL_CTX_set_mode.
+static inline void copenssl_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
+
+/// The alert that an error code of the queue stands for when the peer sent one, else -1.
+static inline int copenssl_received_alert(unsigned long code) {
+    int reason = ERR_GET_REASON(code);
+    return ERR_GET_LIB(code) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : -1;
+}

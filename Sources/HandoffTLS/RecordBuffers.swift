@@ -1,0 +1,95 @@
+internal import COpenSSL
+internal import HandoffCrypto
+
+/// The two ends of the wire as OpenSSL sees them: ciphertext that came and ciphertext to be sent (a BIO of our own).
+///
+/// OpenSSL's memory BIO would copy every byte once more in each direction; this one lends it the arrays that the socket
+/// filled, and hands out the array that it wrote.
+final class RecordBuffers {
+    /// Ciphertext that OpenSSL has written and nobody has taken.
+    var output: [UInt8] = []
+    private var input: [UInt8] = []
+    private var inputStart = 0
+
+    /// Ciphertext that came and that OpenSSL has not read.
+    var inputCount: Int { input.count - inputStart }
+
+    /// Adds ciphertext that came.
+    func receive(_ bytes: [UInt8]) {
+        if inputCount == 0 {
+            input = bytes
+            inputStart = 0
+        } else {
+            input.removeFirst(inputStart)
+            inputStart = 0
+            input += bytes
+        }
+    }
+
+    /// Makes room for the records of `count` bytes of plaintext at once, instead of record by record.
+    func reserveOutput(forPlaintext count: Int) {
+        let recordOverhead = 5 + 1 + 16  // header, inner type, tag
+        let records = count / Int(SSL3_RT_MAX_PLAIN_LENGTH) + 1
+        output.reserveCapacity(output.count + count + records * recordOverhead)
+    }
+
+    /// Forgets ciphertext that came.
+    func dropInput() {
+        input = []
+        inputStart = 0
+    }
+
+    /// A BIO over this object, which must outlive it; NULL on failure.
+    func makeBIO() -> OpaquePointer? {
+        guard let method = Self.method, let bio = BIO_new(method.pointer) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        return bio
+    }
+
+    private func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(target.count, inputCount)
+        guard count > 0 else { return 0 }
+        input.withUnsafeBytes { bytes in
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[inputStart..<inputStart + count]))
+        }
+        inputStart += count
+        if inputCount == 0 { dropInput() }
+        return count
+    }
+
+    /// How OpenSSL calls a `RecordBuffers` (BIO_METHOD); made once and never changed.
+    private static let method: SharedHandle? = {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "handoff records") else {
+            return nil
+        }
+        BIO_meth_set_read(method) { bio, target, count in
+            BIO_clear_flags(bio, RecordBuffers.retryFlags)
+            guard let buffers = RecordBuffers.of(bio), count > 0 else { return -1 }
+            let read = buffers.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)))
+            guard read > 0 else {
+                BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+                return -1
+            }
+            return Int32(read)
+        }
+        BIO_meth_set_write(method) { bio, source, count in
+            BIO_clear_flags(bio, RecordBuffers.retryFlags)
+            guard let buffers = RecordBuffers.of(bio), count > 0 else { return -1 }
+            buffers.output += UnsafeRawBufferPointer(start: source, count: Int(count))
+            return count
+        }
+        BIO_meth_set_ctrl(method) { _, command, _, _ in
+            // Nothing is ever held back, so a flush is always done; all other commands do not concern us.
+            command == BIO_CTRL_FLUSH ? 1 : 0
+        }
+        return SharedHandle(method, free: BIO_meth_free)
+    }()
+
+    private static let retryFlags =
+        BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
+
+    private static func of(_ bio: OpaquePointer?) -> RecordBuffers? {
+        BIO_get_data(bio).map { Unmanaged<RecordBuffers>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,102 @@
+internal import COpenSSL
+internal import HandoffCrypto
+
+/// What all sessions of one role share: this device's identity and the fixed settings of the protocol (SSL_CTX).
+///
+/// TLS 1.3, X25519 and Ed25519 only, ALPN required, no resumption of any kind, and between devices mutual
+/// authentication. There is no switch that makes it weaker.
+package final class TLSContext: Sendable {
+    /// The application protocol between devices of an account; a new version of ours has a new name.
+    package static let applicationProtocol = "handoff/1"
+    /// The application protocol of pairing.
+    package static let pairingProtocol = "handoff-pair/1"
+    /// Plaintext bytes in one direction after which the key is changed: below the limit of AES-GCM (RFC 8446 section 5.5).
+    package static let defaultBytesPerKey: UInt64 = 64 << 30
+
+    /// The side that sessions of this context play.
+    package let role: TLSRole
+    let bytesPerKey: UInt64
+    let protocolName: String
+    /// Whether the other side must prove a key; not so for the inviter of a pairing, whose joiner proves itself later.
+    let requiresPeerKey: Bool
+    let handle: SharedHandle
+
+    /// A context for connections between devices of an account: both sides prove their keys.
+    ///
+    /// - Parameter bytesPerKey: plaintext bytes after which a session changes its sending key; tests make it small.
+    package convenience init(
+        identity: TLSIdentity, role: TLSRole, bytesPerKey: UInt64 = defaultBytesPerKey
+    ) throws(TLSError) {
+        try self.init(
+            role: role, identity: identity, protocolName: Self.applicationProtocol, requiresPeerKey: true,
+            bytesPerKey: bytesPerKey)
+    }
+
+    /// A context for the inviter of a pairing; `identity` is made for one window and thrown away.
+    package convenience init(pairingServer identity: TLSIdentity) throws(TLSError) {
+        try self.init(role: .server, identity: identity, protocolName: Self.pairingProtocol, requiresPeerKey: false)
+    }
+
+    /// A context for the joiner of a pairing, which shows no certificate; who the inviter is, the code proves.
+    package static func pairingClient() throws(TLSError) -> TLSContext {
+        try TLSContext(role: .client, identity: nil, protocolName: pairingProtocol, requiresPeerKey: true)
+    }
+
+    private init(
+        role: TLSRole, identity: TLSIdentity?, protocolName: String, requiresPeerKey: Bool,
+        bytesPerKey: UInt64 = defaultBytesPerKey
+    ) throws(TLSError) {
+        OpenSSL.start()
+        self.role = role
+        self.bytesPerKey = bytesPerKey
+        self.protocolName = protocolName
+        self.requiresPeerKey = requiresPeerKey
+        let method = role == .client ? TLS_client_method() : TLS_server_method()
+        guard let context = SSL_CTX_new(method) else { throw .library(.failed("SSL_CTX_new")) }
+        handle = SharedHandle(context, free: SSL_CTX_free)
+        try Self.limitAlgorithms(context)
+        if let identity { try Self.use(identity, context) }
+        try Self.require(protocolName, context, role)
+        copenssl_disable_resumption(context)
+        let verification = requiresPeerKey ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_NONE
+        SSL_CTX_set_verify(context, verification, nil)
+        SSL_CTX_set_cert_verify_callback(context, { store, _ in PeerCheck.verify(store) }, nil)
+        // No search for issuers of our own certificate at each handshake, and no 34 KiB of buffers in idle sessions.
+        copenssl_set_mode(context, Int(SSL_MODE_NO_AUTO_CHAIN) | Int(SSL_MODE_RELEASE_BUFFERS))
+    }
+
+    private static func limitAlgorithms(_ context: OpaquePointer) throws(TLSError) {
+        let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+        guard copenssl_set_versions(context, TLS1_3_VERSION, TLS1_3_VERSION) == 1,
+            copenssl_set_groups(context, "X25519") == 1,
+            copenssl_set_signatures(context, "ed25519") == 1,
+            SSL_CTX_set_ciphersuites(context, suites) == 1
+        else { throw .library(.failed("SSL_CTX_set_ciphersuites")) }
+    }
+
+    private static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
+        guard SSL_CTX_use_certificate(context, identity.certificate.pointer) == 1,
+            identity.key.withHandle({ SSL_CTX_use_PrivateKey(context, $0) }) == 1
+        else { throw .library(.failed("SSL_CTX_use_certificate")) }
+    }
+
+    private static func require(
+        _ protocolName: String, _ context: OpaquePointer, _ role: TLSRole
+    ) throws(TLSError) {
+        switch role {
+        case .client:
+            let list = [UInt8(protocolName.utf8.count)] + protocolName.utf8
+            // This one function of OpenSSL returns 0 for success.
+            guard SSL_CTX_set_alpn_protos(context, list, UInt32(list.count)) == 0 else {
+                throw .library(.failed("SSL_CTX_set_alpn_protos"))
+            }
+        case .server:
+            SSL_CTX_set_alpn_select_cb(
+                context,
+                { ssl, chosen, count, offered, total, _ in
+                    PeerCheck.selectProtocol(
+                        ssl, UnsafeBufferPointer(start: offered, count: Int(total)), chosen, count)
+                }, nil)
+        }
+    }
+}

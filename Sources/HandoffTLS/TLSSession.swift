@@ -1,0 +1,218 @@
+internal import COpenSSL
+package import HandoffCrypto
+
+/// One TLS connection without its socket: ciphertext in, plaintext out, and back (SSL).
+///
+/// Order of use: `start` (client), then `receive` and `step` until done or failed, then `receive`, `read`, `write`, and
+/// `close` at the end; after every call send what `takeCiphertext` gives. Belongs to one loop: OpenSSL's errors are per
+/// thread, and each call of this class reads them before it returns.
+package final class TLSSession {
+    /// Times that this side changed its sending key.
+    package private(set) var keyUpdates = 0
+    /// Settings and role; read by `PeerCheck`.
+    let context: TLSContext
+    /// Decides about the key of the other side; read by `PeerCheck`.
+    let accepts: @Sendable (PublicKey) -> Bool
+    /// What `PeerCheck` has against the other side.
+    var verdict: TLSError?
+    /// The key in the other side's certificate, not proved before the handshake is done.
+    var claimedKey: PublicKey?
+
+    private let ssl: OpaquePointer
+    private let records = RecordBuffers()
+    private var state = State.handshake
+    private var bytesUnderKey: UInt64 = 0
+    private var isPeerDone = false  // close_notify came
+
+    private enum State {
+        /// The state while the other side is not proved.
+        case handshake
+        /// The state while both sides may send.
+        case open
+        /// The state once nothing can be sent or received any more.
+        case failed(TLSError)
+    }
+
+    /// Makes a session that has sent nothing yet.
+    ///
+    /// - Parameters:
+    ///   - context: gives the role, the identity and all settings.
+    ///   - accepts: whether the other side may be the owner of this key. Called at most once, during `step`, before the
+    ///     key is proved: it must change nothing, and read only values that cannot change under it.
+    package init(context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool) throws(TLSError) {
+        guard let ssl = SSL_new(context.handle.pointer) else { throw .library(.failed("SSL_new")) }
+        guard let bio = records.makeBIO() else {
+            SSL_free(ssl)
+            throw .library(.failed("BIO_new"))
+        }
+        self.context = context
+        self.accepts = accepts
+        self.ssl = ssl
+        SSL_set_bio(ssl, bio, bio)  // both directions; takes the one reference
+        SSL_set_ex_data(ssl, PeerCheck.sessionSlot, Unmanaged.passUnretained(self).toOpaque())
+        SSL_set_msg_callback(ssl) { _, _, type, message, count, ssl, _ in
+            PeerCheck.watch(type, UnsafeRawBufferPointer(start: message, count: count), ssl)
+        }
+        switch context.role {
+        case .client: SSL_set_connect_state(ssl)
+        case .server: SSL_set_accept_state(ssl)
+        }
+    }
+
+    deinit {
+        SSL_free(ssl)
+    }
+
+    /// The other side's key, once it is proved.
+    package var peerKey: PublicKey? {
+        if case .open = state { claimedKey } else { nil }
+    }
+
+    /// Whether the handshake is done and nothing has failed since.
+    package var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// The record with the ClientHello; `nil` for a server, and after the first call.
+    package func start() -> [UInt8]? {
+        guard context.role == .client, case .handshake = state, SSL_in_before(ssl) == 1 else { return nil }
+        _ = step()
+        return takeCiphertext()
+    }
+
+    /// Adds bytes that came from the other side; `step` and `read` use them.
+    package func receive(_ ciphertext: [UInt8]) {
+        if case .failed = state { return }
+        records.receive(ciphertext)
+    }
+
+    /// Goes on with the handshake as far as the received bytes allow (`SSL_do_handshake`).
+    package func step() -> TLSStep {
+        switch state {
+        case .handshake: break
+        case .open: return .done
+        case .failed(let error): return .failed(error)
+        }
+        ERR_clear_error()
+        let result = SSL_do_handshake(ssl)
+        let reason = SSL_get_error(ssl, result)
+        if verdict == .helloRetryRequest {
+            records.output = []  // neither the request nor the second hello may leave
+            return .failed(fail(.helloRetryRequest))
+        }
+        if result == 1 { return finishHandshake() }
+        if reason == SSL_ERROR_WANT_READ { return .incomplete }
+        return .failed(fail(verdict ?? .takeFromQueue()))
+    }
+
+    /// Ciphertext to be sent now, in order; empty when there is none.
+    package func takeCiphertext() -> [UInt8] {
+        let taken = records.output
+        records.output = []
+        return taken
+    }
+
+    /// Encrypts `plaintext` into as few records as possible (`SSL_write_ex`); only after the handshake.
+    package func write(_ plaintext: [UInt8]) throws(TLSError) {
+        try plaintext.withUnsafeBufferPointer { (bytes) throws(TLSError) in try write(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// Encrypts borrowed memory into as few records as possible (`SSL_write_ex`); only after the handshake.
+    package func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
+        try checkIsOpen()
+        guard !plaintext.isEmpty else { return }
+        ERR_clear_error()
+        try changeKeyIfWorn(plaintext.count)
+        records.reserveOutput(forPlaintext: plaintext.count)
+        var written = 0
+        // Our buffers take everything, so this never writes in part.
+        guard SSL_write_ex(ssl, plaintext.baseAddress, plaintext.count, &written) == 1 else {
+            throw fail(.takeFromQueue())
+        }
+    }
+
+    /// Plaintext of the records received so far, at most about `maximum` bytes (`SSL_read_ex`); only after the handshake.
+    package func read(maximum: Int = 256 * 1024) throws(TLSError) -> TLSRead {
+        try checkIsOpen()
+        if isPeerDone { return .closed }
+        // OpenSSL has worked off what is here, unless it stopped at `maximum`; then it holds the rest of a record.
+        guard records.inputCount > 0 || SSL_pending(ssl) > 0 else { return .wouldBlock }
+        // Plaintext is never longer than its record, so this holds all that is here but for a record begun earlier.
+        let capacity = max(min(records.inputCount, maximum), Int(SSL3_RT_MAX_PLAIN_LENGTH))
+        var reason = SSL_ERROR_NONE
+        ERR_clear_error()
+        let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+            while initialized < capacity {
+                var count = 0
+                let target = buffer.baseAddress.map { $0 + initialized }
+                let result = SSL_read_ex(ssl, target, capacity - initialized, &count)
+                guard result == 1 else {
+                    reason = SSL_get_error(ssl, result)
+                    break
+                }
+                initialized += count
+            }
+        }
+        switch reason {
+        case SSL_ERROR_NONE, SSL_ERROR_WANT_READ: return bytes.isEmpty ? .wouldBlock : .bytes(bytes)
+        case SSL_ERROR_ZERO_RETURN:
+            isPeerDone = true
+            return bytes.isEmpty ? .closed : .bytes(bytes)
+        default:
+            let error = fail(.takeFromQueue())
+            // What came before the failure is genuine; the next call throws.
+            guard !bytes.isEmpty else { throw error }
+            return .bytes(bytes)
+        }
+    }
+
+    /// Says that this side sends no more (close_notify, `SSL_shutdown`); does nothing unless the session is open.
+    package func close() {
+        guard case .open = state else { return }
+        ERR_clear_error()
+        if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
+    }
+
+    /// Secret bytes that only the two ends of this session can derive (RFC 5705, RFC 9266); only after the handshake.
+    package func exporter(label: String, context: [UInt8], count: Int) throws(TLSError) -> [UInt8] {
+        try checkIsOpen()
+        ERR_clear_error()
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = SSL_export_keying_material(
+            ssl, &bytes, count, label, label.utf8.count, context, context.count, 1)
+        guard result == 1 else { throw .library(.failed("SSL_export_keying_material")) }
+        return bytes
+    }
+
+    private func finishHandshake() -> TLSStep {
+        // The callbacks have refused everything else; this fails closed should one of them not have been asked.
+        guard PeerCheck.isProtocolAgreed(ssl, self) else { return .failed(fail(.wrongApplicationProtocol)) }
+        let isProved = claimedKey != nil && SSL_get_verify_result(ssl) == Int(X509_V_OK)
+        guard isProved || !context.requiresPeerKey else { return .failed(fail(.unsuitableCertificate)) }
+        SSL_set_msg_callback(ssl, nil)
+        state = .open
+        return .done
+    }
+
+    private func changeKeyIfWorn(_ count: Int) throws(TLSError) {
+        bytesUnderKey &+= UInt64(count)
+        guard bytesUnderKey > context.bytesPerKey else { return }
+        guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { throw fail(.takeFromQueue()) }
+        bytesUnderKey = UInt64(count)
+        keyUpdates += 1
+    }
+
+    private func checkIsOpen() throws(TLSError) {
+        switch state {
+        case .open: return
+        case .handshake: preconditionFailure("no data before the handshake is done")
+        case .failed(let error): throw error
+        }
+    }
+
+    private func fail(_ error: TLSError) -> TLSError {
+        state = .failed(error)
+        records.dropInput()
+        return error
+    }
+}
