@@ -35,6 +35,7 @@ let package = Package(
             resources: [
                 .embedInCode("Interfaces/dev.handoff1.varlink"),
                 .embedInCode("Interfaces/dev.handoff1.Control.varlink"),
+                .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),

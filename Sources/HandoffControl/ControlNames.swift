@@ -1,0 +1,59 @@
+/// The names that cross the control and app sockets, as the interface files have them.
+package enum ControlNames {
+    /// The interface of apps.
+    package static let appInterface = "dev.handoff1"
+    /// The interface of the user's own tools.
+    package static let controlInterface = "dev.handoff1.Control"
+}
+
+/// The methods of `dev.handoff1`; the raw value is the full name.
+package enum AppMethod: String, Sendable, CaseIterable {
+    case attach = "dev.handoff1.Attach"
+    case publish = "dev.handoff1.Publish"
+    case update = "dev.handoff1.Update"
+    case becomeCurrent = "dev.handoff1.BecomeCurrent"
+    case resignCurrent = "dev.handoff1.ResignCurrent"
+    case invalidate = "dev.handoff1.Invalidate"
+    case answerSave = "dev.handoff1.AnswerSave"
+    case answerContinue = "dev.handoff1.AnswerContinue"
+}
+
+/// The errors of `dev.handoff1`; the raw value is the full name.
+package enum AppErrorName: String, Sendable, CaseIterable {
+    case noSuchSession = "dev.handoff1.NoSuchSession"
+    case noSuchActivity = "dev.handoff1.NoSuchActivity"
+    case noSuchContinuation = "dev.handoff1.NoSuchContinuation"
+    case invalidActivity = "dev.handoff1.InvalidActivity"
+    case expectedMore = "dev.handoff1.ExpectedMore"
+    case limitExceeded = "dev.handoff1.LimitExceeded"
+}
+
+/// The methods of `dev.handoff1.Control`; the raw value is the full name.
+package enum ControlMethod: String, Sendable, CaseIterable {
+    case getStatus = "dev.handoff1.Control.GetStatus"
+    case createAccount = "dev.handoff1.Control.CreateAccount"
+    case getAccount = "dev.handoff1.Control.GetAccount"
+    case exportAccount = "dev.handoff1.Control.ExportAccount"
+    case importAccount = "dev.handoff1.Control.ImportAccount"
+    case listDevices = "dev.handoff1.Control.ListDevices"
+    case addPeer = "dev.handoff1.Control.AddPeer"
+    case removePeer = "dev.handoff1.Control.RemovePeer"
+    case listActivities = "dev.handoff1.Control.ListActivities"
+    case watch = "dev.handoff1.Control.Watch"
+    case `continue` = "dev.handoff1.Control.Continue"
+}
+
+/// The errors of `dev.handoff1.Control`; the raw value is the full name.
+package enum ControlErrorName: String, Sendable, CaseIterable {
+    case noAccount = "dev.handoff1.Control.NoAccount"
+    case accountExists = "dev.handoff1.Control.AccountExists"
+    case invalidAccountFile = "dev.handoff1.Control.InvalidAccountFile"
+    case nothingToContinue = "dev.handoff1.Control.NothingToContinue"
+    case ambiguousIdentifier = "dev.handoff1.Control.AmbiguousIdentifier"
+    case continuationFailed = "dev.handoff1.Control.ContinuationFailed"
+    case invalidAddress = "dev.handoff1.Control.InvalidAddress"
+    case storageFailed = "dev.handoff1.Control.StorageFailed"
+    case expectedMore = "dev.handoff1.Control.ExpectedMore"
+    case expectedUpgrade = "dev.handoff1.Control.ExpectedUpgrade"
+    case limitExceeded = "dev.handoff1.Control.LimitExceeded"
+}

@@ -1,0 +1,75 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// `ActivityDescription`: an activity, as the app that owns it describes it. The types of the fields are right;
+/// what they say is checked by `content()`.
+package struct ActivityDescription: Sendable, Equatable {
+    /// What kind of activity it is, unchecked.
+    package var type: String
+    /// What the user is doing.
+    package var title: String?
+    /// What another app needs to continue, in the tagged form.
+    package var userInfo: JSONObject?
+    /// A web page that continues it.
+    package var webpageURL: String?
+    /// The team of the app, if another than that of its session.
+    package var team: String?
+    /// The keys without which it cannot be continued.
+    package var requiredUserInfoKeys: [String]?
+    /// Whether another device may ask for continuation streams; false by default.
+    package var supportsContinuationStreams: Bool?
+    /// Whether it is offered to other devices; true by default.
+    package var isEligibleForHandoff: Bool?
+    /// Whether the app wants to save before the activity is continued; true by default, as in `NSUserActivity`.
+    package var needsSave: Bool?
+    /// When it ends by itself, in seconds since 2001-01-01 UTC.
+    package var expirationDate: Double?
+
+    /// A description of which everything but the type is absent.
+    package init(type: String) {
+        self.type = type
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        type = try fields.text("type")
+        title = try fields.optionalText("title")
+        userInfo = try fields.optionalObject("userInfo")
+        webpageURL = try fields.optionalText("webpageURL")
+        team = try fields.optionalText("team")
+        requiredUserInfoKeys = try fields.optionalTexts("requiredUserInfoKeys")
+        supportsContinuationStreams = try fields.optionalFlag("supportsContinuationStreams")
+        isEligibleForHandoff = try fields.optionalFlag("isEligibleForHandoff")
+        needsSave = try fields.optionalFlag("needsSave")
+        expirationDate = try fields.optionalNumber("expirationDate")
+    }
+
+    /// The object on the socket; what is absent is left out.
+    package var json: JSONObject {
+        var json: JSONObject = ["type": .string(type)]
+        json["title"] = title.map(JSON.string)
+        json["userInfo"] = userInfo.map(JSON.object)
+        json["webpageURL"] = webpageURL.map(JSON.string)
+        json["team"] = team.map(JSON.string)
+        json["requiredUserInfoKeys"] = requiredUserInfoKeys.map(JSON.texts)
+        json["supportsContinuationStreams"] = supportsContinuationStreams.map(JSON.bool)
+        json["isEligibleForHandoff"] = isEligibleForHandoff.map(JSON.bool)
+        json["needsSave"] = needsSave.map(JSON.bool)
+        json["expirationDate"] = expirationDate.map(JSON.real)
+        return json
+    }
+
+    /// The activity that is described, with defaults for what is absent; only the type is checked here, the rest by
+    /// `ActivityContent.validate`. Empty texts are absent ones.
+    package func content(sessionTeam: String? = nil) throws(ActivityError) -> ActivityContent {
+        guard let type = ActivityType(type) else {
+            throw .invalid(field: "type", message: "not an activity type: 1 to 255 bytes without spaces")
+        }
+        let team = team ?? sessionTeam
+        return ActivityContent(
+            type: type, title: title?.isEmpty == true ? nil : title, userInfo: userInfo ?? [:],
+            webpageURL: webpageURL?.isEmpty == true ? nil : webpageURL, team: team?.isEmpty == true ? nil : team,
+            requiredUserInfoKeys: requiredUserInfoKeys ?? [], supportsStreams: supportsContinuationStreams ?? false,
+            isEligibleForHandoff: isEligibleForHandoff ?? true, expiration: expirationDate)
+    }
+}

@@ -1,0 +1,94 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// `Event`: what an attached app, or the publisher of one activity, is told.
+package enum AppEvent: Sendable, Equatable {
+    /// The app is attached; its other calls name this session.
+    case attached(session: String)
+    /// The activity exists; advice is what a developer should know.
+    case published(ActivityID, advice: String?)
+    /// Save now, and answer with `AnswerSave`.
+    case save(ActivityID)
+    /// The state that was saved has been sent to another device.
+    case saved(ActivityID)
+    /// An activity of this type is on its way; `continue` or `didFail` follows.
+    case willContinue(ContinuationID, ActivityType, ControlOrigin)
+    /// The activity has arrived; answer with `AnswerContinue`.
+    case `continue`(ContinuationID, ContinuedActivity)
+    /// The activity that was on its way does not come.
+    case didFail(ContinuationID, ActivityType, HandoffFailure)
+    /// Another device continues the activity.
+    case continued(ActivityID, by: ControlOrigin)
+    /// The activity expired, or was replaced.
+    case withdrawn(ActivityID)
+
+    /// The field `event`.
+    package var name: String {
+        switch self {
+        case .attached: "attached"
+        case .published: "published"
+        case .save: "save"
+        case .saved: "saved"
+        case .willContinue: "willContinue"
+        case .continue: "continue"
+        case .didFail: "didFail"
+        case .continued: "continued"
+        case .withdrawn: "withdrawn"
+        }
+    }
+}
+
+extension AppEvent {
+    /// Reads the results of `Attach` or `Publish`, whose only field is `event`; throws `invalidParameter`.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = try Fields(json).fields("event")
+        switch try fields.text("event") {
+        case "attached": self = .attached(session: try fields.text("session"))
+        case "published": self = .published(try fields.id("activity"), advice: try fields.optionalText("advice"))
+        case "save": self = .save(try fields.id("activity"))
+        case "saved": self = .saved(try fields.id("activity"))
+        case "willContinue":
+            self = .willContinue(
+                try fields.id("continuation"), try fields.type("type"), try ControlOrigin(try fields.fields("origin")))
+        case "continue":
+            self = .continue(try fields.id("continuation"), try ContinuedActivity(try fields.fields("content")))
+        case "didFail":
+            self = .didFail(
+                try fields.id("continuation"), try fields.type("type"),
+                try HandoffFailure(try fields.fields("failure")))
+        case "continued":
+            self = .continued(try fields.id("activity"), by: try ControlOrigin(try fields.fields("origin")))
+        case "withdrawn": self = .withdrawn(try fields.id("activity"))
+        default: throw fields.invalid("event")
+        }
+    }
+
+    /// The results on the socket: the field `event` with an object that has the fields of this event alone.
+    package var json: JSONObject {
+        var event: JSONObject = ["event": .string(name)]
+        switch self {
+        case .attached(let session):
+            event["session"] = .string(session)
+        case .published(let activity, let advice):
+            event["activity"] = .string(activity.hex)
+            event["advice"] = advice.map(JSON.string)
+        case .save(let activity), .saved(let activity), .withdrawn(let activity):
+            event["activity"] = .string(activity.hex)
+        case .willContinue(let continuation, let type, let origin):
+            event["continuation"] = .string(continuation.hex)
+            event["type"] = .string(type.text)
+            event["origin"] = .object(origin.json)
+        case .continue(let continuation, let content):
+            event["continuation"] = .string(continuation.hex)
+            event["content"] = .object(content.json)
+        case .didFail(let continuation, let type, let failure):
+            event["continuation"] = .string(continuation.hex)
+            event["type"] = .string(type.text)
+            event["failure"] = .object(failure.json)
+        case .continued(let activity, let origin):
+            event["activity"] = .string(activity.hex)
+            event["origin"] = .object(origin.json)
+        }
+        return ["event": .object(event)]
+    }
+}

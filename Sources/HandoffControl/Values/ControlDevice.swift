@@ -1,0 +1,40 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// `Device`: a device of the account.
+package struct ControlDevice: Sendable, Equatable {
+    /// Its id.
+    package var id: DeviceID
+    /// The name that its owner gave it; a claim of that device.
+    package var name: String
+    /// What it is.
+    package var kind: DeviceKind
+    /// Whether it is this device; the field `self`.
+    package var isSelf: Bool
+    /// Whether it is reachable now.
+    package var online: Bool
+
+    /// A device with these properties.
+    package init(id: DeviceID, name: String, kind: DeviceKind, isSelf: Bool, online: Bool) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.isSelf = isSelf
+        self.online = online
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        self.init(
+            id: try fields.id("id"), name: try fields.text("name"), kind: try fields.kind("kind"),
+            isSelf: try fields.flag("self"), online: try fields.flag("online"))
+    }
+
+    /// The object on the socket.
+    package var json: JSONObject {
+        [
+            "id": .string(id.hex), "name": .string(name), "kind": .string(kind.name), "self": .bool(isSelf),
+            "online": .bool(online),
+        ]
+    }
+}

@@ -1,0 +1,60 @@
+package import HandoffJSON
+
+/// A call: a method, its parameters, and how it is to be answered.
+package struct VarlinkCall: Sendable, Equatable {
+    /// The name with its interface, such as `dev.handoff1.Attach`.
+    package var method: String
+    /// The parameters by name.
+    package var parameters: JSONObject
+    /// Whether there shall be no reply at all.
+    package var oneway: Bool
+    /// Whether there may be several replies.
+    package var more: Bool
+    /// Whether the connection shall become a raw stream after the reply.
+    package var upgrade: Bool
+
+    /// A call; at most one of the three flags may be set.
+    package init(
+        method: String, parameters: JSONObject = [:], oneway: Bool = false, more: Bool = false, upgrade: Bool = false
+    ) {
+        self.method = method
+        self.parameters = parameters
+        self.oneway = oneway
+        self.more = more
+        self.upgrade = upgrade
+    }
+
+    /// Parses one message without its NUL; an unknown or doubled key, and two flags at once, are errors.
+    package init(decoding bytes: [UInt8]) throws(VarlinkError) {
+        let envelope = try VarlinkEnvelope(
+            decoding: bytes, keys: ["method", "parameters", "oneway", "more", "upgrade"])
+        guard let method = try envelope.text("method") else { throw .malformed("no 'method'") }
+        self.init(
+            method: method, parameters: try envelope.parameters(), oneway: try envelope.flag("oneway"),
+            more: try envelope.flag("more"), upgrade: try envelope.flag("upgrade"))
+        guard [oneway, more, upgrade].count(where: { $0 }) <= 1 else {
+            throw .malformed("two of 'oneway', 'more' and 'upgrade'")
+        }
+    }
+
+    /// The message with its NUL.
+    package func encoded() -> [UInt8] {
+        var message: JSONObject = ["method": .string(method), "parameters": .object(parameters)]
+        if oneway { message["oneway"] = true }
+        if more { message["more"] = true }
+        if upgrade { message["upgrade"] = true }
+        return VarlinkFramer.frame(message)
+    }
+
+    /// The part of the method before its last dot; empty when there is none.
+    package var interface: String {
+        guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return "" }
+        return String(method[..<dot])
+    }
+
+    /// The part of the method after its last dot; the whole when there is none.
+    package var member: String {
+        guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return method }
+        return String(method[method.utf8.index(after: dot)...])
+    }
+}

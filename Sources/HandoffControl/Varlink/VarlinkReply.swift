@@ -1,0 +1,43 @@
+package import HandoffJSON
+
+/// A reply: results or an error.
+package struct VarlinkReply: Sendable, Equatable {
+    /// The results, or the fields of the error.
+    package var parameters: JSONObject
+    /// Whether further replies to the same call follow; never with an error.
+    package var continues: Bool
+    /// The error's name with its interface, or nil.
+    package var error: String?
+
+    /// A reply that carries results.
+    package init(parameters: JSONObject = [:], continues: Bool = false) {
+        self.parameters = parameters
+        self.continues = continues
+        error = nil
+    }
+
+    /// A reply that carries an error; always the last one.
+    package init(error: String, parameters: JSONObject = [:]) {
+        self.parameters = parameters
+        continues = false
+        self.error = error
+    }
+
+    /// Parses one message without its NUL; an unknown or doubled key, and an error that continues, are errors.
+    package init(decoding bytes: [UInt8]) throws(VarlinkError) {
+        let envelope = try VarlinkEnvelope(decoding: bytes, keys: ["parameters", "continues", "error"])
+        parameters = try envelope.parameters()
+        continues = try envelope.flag("continues")
+        error = try envelope.text("error")
+        guard error == nil || !continues else { throw .malformed("an error that continues") }
+    }
+
+    /// The message with its NUL.
+    package func encoded() -> [UInt8] {
+        var message: JSONObject = [:]
+        if let error { message["error"] = .string(error) }
+        message["parameters"] = .object(parameters)
+        if continues { message["continues"] = true }
+        return VarlinkFramer.frame(message)
+    }
+}

@@ -1,0 +1,68 @@
+import HandoffJSON
+
+/// `org.varlink.service`, which every Varlink service implements, and the errors that it defines.
+package struct VarlinkService: Sendable {
+    /// The name of the interface.
+    package static let name = "org.varlink.service"
+    /// The error for a call of an interface that is not offered; field `interface`.
+    package static let interfaceNotFound = "org.varlink.service.InterfaceNotFound"
+    /// The error for a call of a method that the interface does not have; field `method`, with its interface.
+    package static let methodNotFound = "org.varlink.service.MethodNotFound"
+    /// The error for a method that the interface has but the service does not; field `method`.
+    package static let methodNotImplemented = "org.varlink.service.MethodNotImplemented"
+    /// The error for a parameter that is missing or of the wrong type; field `parameter`, a path.
+    package static let invalidParameter = "org.varlink.service.InvalidParameter"
+    /// The error for a client that may not do this.
+    package static let permissionDenied = "org.varlink.service.PermissionDenied"
+    /// The error for a call without `more` of a method that needs it.
+    package static let expectedMore = "org.varlink.service.ExpectedMore"
+
+    /// The version that `GetInfo` names.
+    package let version: String
+    /// What is offered, `org.varlink.service` itself included, sorted by name.
+    package let interfaces: [VarlinkInterface]
+
+    /// A service that offers these interfaces beside `org.varlink.service`.
+    package init(version: String, interfaces: [VarlinkInterface]) {
+        self.version = version
+        self.interfaces = (interfaces + [HandoffInterfaces.service].compactMap(\.self))
+            .sorted { $0.name.precedesInBytes($1.name) }
+    }
+
+    /// The answer to a call that needs nobody else: introspection, and calls of what does not exist. Nil when the
+    /// call is for a method of one of the other interfaces.
+    package func reply(to call: VarlinkCall) -> VarlinkReply? {
+        guard let interface = interfaces.first(where: { $0.name.hasSameBytes(as: call.interface) }) else {
+            return VarlinkReply(error: Self.interfaceNotFound, parameters: ["interface": .string(call.interface)])
+        }
+        guard interface.methods.contains(call.member) else {
+            return VarlinkReply(error: Self.methodNotFound, parameters: ["method": .string(call.method)])
+        }
+        guard interface.name.hasSameBytes(as: Self.name) else { return nil }
+        switch call.member {
+        case "GetInfo": return VarlinkReply(parameters: information)
+        case "GetInterfaceDescription": return description(for: call.parameters)
+        default: return VarlinkReply(error: Self.methodNotImplemented, parameters: ["method": .string(call.method)])
+        }
+    }
+
+    private var information: JSONObject {
+        [
+            "vendor": "Handoff",
+            "product": "Handoff for Linux",
+            "version": .string(version),
+            "url": "",
+            "interfaces": .array(interfaces.map { .string($0.name) }),
+        ]
+    }
+
+    private func description(for parameters: JSONObject) -> VarlinkReply {
+        guard let name = parameters["interface"]?.string else {
+            return VarlinkReply(error: Self.invalidParameter, parameters: ["parameter": "interface"])
+        }
+        guard let interface = interfaces.first(where: { $0.name.hasSameBytes(as: name) }) else {
+            return VarlinkReply(error: Self.interfaceNotFound, parameters: ["interface": .string(name)])
+        }
+        return VarlinkReply(parameters: ["description": .string(interface.description)])
+    }
+}
