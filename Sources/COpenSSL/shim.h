@@ -99,3 +99,14 @@ static inline int copenssl_received_alert(unsigned long code) {
     int reason = ERR_GET_REASON(code);
     return ERR_GET_LIB(code) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : -1;
 }
+
+/// SSL_CTX_add1_chain_cert; 1 on success.
+static inline int copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}
+
+/// EVP_EC_gen, which is variadic.
+static inline EVP_PKEY *copenssl_make_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+/// EVP_RSA_gen with 2,048 bits.
+static inline EVP_PKEY *copenssl_make_rsa_key(void) { return EVP_RSA_gen(2048); }

@@ -1,0 +1,155 @@
+import COpenSSL
+import HandoffCrypto
+import HandoffTLS
+import Testing
+
+/// What our server refuses: every way in which a client may not keep to the rules. The client here is bare OpenSSL.
+struct ServerRefusalTests {
+    @Test func clientThatKeepsToTheRulesIsTaken() throws {
+        let key = try TestKey()
+        let outcome = try connect(RawPeer.Settings(key: key), accepts: { _ in true })
+        #expect(outcome.step == .done)
+        #expect(outcome.session.peerKey == key.publicKey)
+        try outcome.session.write([1, 2, 3])
+        #expect(outcome.client.read(outcome.session.takeCiphertext()) == [1, 2, 3])
+    }
+
+    @Test(arguments: [[], ["http/1.1"], ["handoff/2"], ["handoff/"], ["handoff/10", "x"]])
+    func clientWithoutOurProtocolIsRefused(protocols: [String]) throws {
+        let outcome = try connect(RawPeer.Settings(protocols: protocols, key: TestKey()))
+        #expect(outcome.step == .failed(.wrongApplicationProtocol))
+    }
+
+    @Test func ourProtocolMayStandAmongOthers() throws {
+        let outcome = try connect(
+            RawPeer.Settings(protocols: ["http/1.1", "handoff/1"], key: TestKey()), accepts: { _ in true })
+        #expect(outcome.step == .done)
+    }
+
+    @Test func olderVersionIsRefused() throws {
+        let outcome = try connect(RawPeer.Settings(versions: (TLS1_2_VERSION, TLS1_2_VERSION), key: TestKey()))
+        #expect(outcome.step.isViolation(naming: "unsupported protocol"))
+    }
+
+    @Test func clientWithoutCertificateIsRefused() throws {
+        let outcome = try connect(RawPeer.Settings())
+        #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
+    }
+
+    @Test func chainOfTwoCertificatesIsRefused() throws {
+        let outcome = try connect(RawPeer.Settings(key: TestKey(), chain: [TestKey()]))
+        #expect(outcome.step == .failed(.unsuitableCertificate))
+    }
+
+    @Test(arguments: [TestKey.Kind.p256, .rsa])
+    func keyOfAnotherKindIsRefused(kind: TestKey.Kind) throws {
+        let outcome = try connect(RawPeer.Settings(key: TestKey(kind)))
+        // OpenSSL's client does not send a certificate that fits no signature algorithm which the server takes.
+        #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
+    }
+
+    @Test func keyThatIsNotAcceptedIsRefused() throws {
+        let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in false })
+        #expect(outcome.step == .failed(.keyNotAccepted))
+        #expect(outcome.session.peerKey == nil)
+        #expect(outcome.session.step() == .failed(.keyNotAccepted), "it stays so")
+    }
+
+    @Test(arguments: [("20000101000000Z", "20000102000000Z"), ("99980101000000Z", "99981231235959Z")])
+    func datesOfACertificateAreIgnored(dates: (String, String)) throws {
+        let outcome = try connect(
+            RawPeer.Settings(key: TestKey(dates: (from: dates.0, to: dates.1))), accepts: { _ in true })
+        #expect(outcome.step == .done)
+    }
+
+    @Test func otherGroupIsRefused() throws {
+        let outcome = try connect(RawPeer.Settings(groups: "P-256", key: TestKey()))
+        #expect(outcome.step.isViolation(naming: "no suitable key share"))
+    }
+
+    @Test func noSecondHelloIsAskedFor() throws {
+        // The client could speak X25519, but sends a share of its first group only.
+        let client = try RawPeer(client: RawPeer.Settings(groups: "P-256:X25519", key: TestKey()))
+        let session = try makeServer()
+        session.receive(client.step())
+        #expect(session.step() == .failed(.helloRetryRequest))
+        #expect(session.takeCiphertext().isEmpty, "the request does not leave")
+    }
+
+    @Test(arguments: [
+        [UInt8]("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8), [UInt8](repeating: 0, count: 64),
+        [UInt8](repeating: 0xff, count: 64), [22, 3, 1, 0, 4, 1, 0, 0, 0], [22, 3, 1, 0xff, 0xff] + [1],
+        [23, 3, 3, 0, 1, 0],
+    ])
+    func garbageIsRefused(bytes: [UInt8]) throws {
+        let session = try makeServer()
+        session.receive(bytes)
+        guard case .failed(.protocolViolation) = session.step() else {
+            Issue.record("taken: \(session.step())")
+            return
+        }
+    }
+
+    @Test func truncatedHelloIsWaitedFor() throws {
+        let hello = try RawPeer(client: RawPeer.Settings(key: TestKey())).step()
+        for count in stride(from: 0, to: hello.count, by: 16) {
+            let session = try makeServer()
+            session.receive(Array(hello.prefix(count)))
+            #expect(session.step() == .incomplete)
+            #expect(session.takeCiphertext().isEmpty)
+        }
+    }
+
+    @Test func changedHelloNeverLeadsToASession() throws {
+        // What a man in the middle can do to the first record: the keys no longer fit, whatever he changes.
+        for index in stride(from: 5, to: 200, by: 13) {
+            let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))
+            let session = try makeServer(accepts: { _ in true })
+            var hello = client.step()
+            hello[index] ^= 1
+            session.receive(hello)
+            var step = session.step()
+            for _ in 0..<3 where step == .incomplete {
+                session.receive(client.step(session.takeCiphertext()))
+                step = session.step()
+            }
+            #expect(step != .done, "byte \(index)")
+        }
+    }
+
+    private func makeServer(
+        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
+            Issue.record("asked about a key that should not have come so far")
+            return true
+        }
+    ) throws -> TLSSession {
+        try TLSSession(
+            context: TLSContext(identity: TLSIdentity(key: SigningKey()), role: .server), accepts: accepts)
+    }
+
+    /// A whole handshake of a bare client with our server.
+    private func connect(
+        _ settings: RawPeer.Settings,
+        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
+            Issue.record("asked about a key that should not have come so far")
+            return true
+        }
+    ) throws -> (step: TLSStep, session: TLSSession, client: RawPeer) {
+        let client = try RawPeer(client: settings)
+        let session = try makeServer(accepts: accepts)
+        session.receive(client.step())
+        var step = session.step()
+        for _ in 0..<3 where step == .incomplete {
+            session.receive(client.step(session.takeCiphertext()))
+            step = session.step()
+        }
+        return (step, session, client)
+    }
+}
+
+extension TLSStep {
+    /// Whether the handshake failed because the other side broke the protocol, in OpenSSL's words.
+    func isViolation(naming text: String) -> Bool {
+        if case .failed(.protocolViolation(let detail)) = self { detail.contains(text) } else { false }
+    }
+}

@@ -1,0 +1,222 @@
+import COpenSSL
+import HandoffCrypto
+import HandoffTLS
+import Synchronization
+import Testing
+
+struct TLSSessionTests {
+    @Test(arguments: [1, 7, 1000, Int.max])
+    func bothSidesKnowEachOtherAfterTheHandshake(cut: Int) throws {
+        let pair = try Pair()
+        let steps = try pair.handshake(cut: cut)
+        #expect(steps == (.done, .done))
+        #expect(pair.client.peerKey == pair.serverKey.publicKey)
+        #expect(pair.server.peerKey == pair.clientKey.publicKey)
+    }
+
+    @Test func nobodyIsKnownBeforeTheHandshakeIsDone() throws {
+        let pair = try Pair()
+        let hello = try #require(pair.client.start())
+        #expect(pair.client.start() == nil)
+        #expect(pair.server.start() == nil)
+        pair.server.receive(hello)
+        #expect(pair.server.step() == .incomplete)
+        #expect(pair.server.peerKey == nil)
+        #expect(!pair.server.isOpen)
+    }
+
+    @Test func helloIsOneRecordThatFitsTheGate() throws {
+        let hello = try #require(Pair().client.start())
+        #expect(hello[0] == 22)
+        #expect(Int(hello[3]) << 8 | Int(hello[4]) == hello.count - 5)
+        #expect(hello.count <= 1024 + 5)
+    }
+
+    @Test func eachKeyIsAskedForOnceWithTheOtherSidesKey() throws {
+        let asked = Mutex<[PublicKey]>([])
+        let pair = try Pair(serverAccepts: { key in
+            asked.withLock { $0.append(key) }
+            return true
+        })
+        try pair.open()
+        #expect(asked.withLock { $0 } == [pair.clientKey.publicKey])
+    }
+
+    @Test(arguments: [1, 3, 16_384, 16_385, 1_000_000])
+    func dataArrivesInOrderAndWhole(count: Int) throws {
+        let pair = try Pair()
+        try pair.open()
+        let data = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try pair.client.write(data)
+        let ciphertext = pair.client.takeCiphertext()
+        let records = (count + 16_383) / 16_384
+        #expect(ciphertext.count == count + records * 22)
+        pair.server.receive(ciphertext)
+        #expect(try readAll(pair.server) == (data, .wouldBlock))
+        try pair.server.write(data.reversed())
+        pair.client.receive(pair.server.takeCiphertext())
+        #expect(try readAll(pair.client) == (data.reversed(), .wouldBlock))
+    }
+
+    @Test func dataMayComeInAnyCuts() throws {
+        let pair = try Pair()
+        try pair.open()
+        let data = (0..<50_000).map { UInt8(truncatingIfNeeded: $0) }
+        try pair.client.write(data)
+        var rest = pair.client.takeCiphertext()[...]
+        var received: [UInt8] = []
+        var cut = 1
+        while !rest.isEmpty {
+            pair.server.receive(Array(rest.prefix(cut)))
+            rest = rest.dropFirst(cut)
+            cut = cut * 5 % 4999 + 1
+            received += try readAll(pair.server).bytes
+        }
+        #expect(received == data)
+    }
+
+    @Test func dataBehindTheClientsLastFlightIsReadAtOnce() throws {
+        let pair = try Pair()
+        pair.server.receive(try #require(pair.client.start()))
+        _ = pair.server.step()
+        pair.client.receive(pair.server.takeCiphertext())
+        #expect(pair.client.step() == .done)
+        try pair.client.write([1, 2, 3])
+        pair.server.receive(pair.client.takeCiphertext())
+        #expect(pair.server.step() == .done)
+        #expect(try pair.server.read() == .bytes([1, 2, 3]))
+        #expect(try pair.server.read() == .wouldBlock)
+    }
+
+    @Test func endIsToldFromACut() throws {
+        let pair = try Pair()
+        try pair.open()
+        try pair.client.write([1])
+        pair.client.close()
+        pair.server.receive(pair.client.takeCiphertext())
+        #expect(try pair.server.read() == .bytes([1]))
+        #expect(try pair.server.read() == .closed)
+        #expect(try pair.server.read() == .closed)
+        // The other direction still works.
+        try pair.server.write([2])
+        pair.client.receive(pair.server.takeCiphertext())
+        #expect(try pair.client.read() == .bytes([2]))
+        // Without the record, there is no end: the connection has to call it a cut.
+        #expect(try pair.client.read() == .wouldBlock)
+    }
+
+    @Test func sendingKeyChangesAfterTheGivenAmount() throws {
+        let pair = try Pair(bytesPerKey: 1000)
+        try pair.open()
+        var received: [UInt8] = []
+        for round in 0..<50 {
+            try pair.client.write([UInt8](repeating: UInt8(round), count: 100))
+            pair.server.receive(pair.client.takeCiphertext())
+            received += try readAll(pair.server).bytes
+        }
+        #expect(pair.client.keyUpdates == 4)
+        #expect(pair.server.keyUpdates == 0)
+        #expect(received == (0..<50).flatMap { [UInt8](repeating: UInt8($0), count: 100) })
+        try pair.server.write([9])
+        pair.client.receive(pair.server.takeCiphertext())
+        #expect(try pair.client.read() == .bytes([9]))
+    }
+
+    @Test func changedRecordEndsTheSession() throws {
+        let pair = try Pair()
+        try pair.open()
+        try pair.client.write([1, 2, 3])
+        var ciphertext = pair.client.takeCiphertext()
+        ciphertext[8] ^= 1
+        pair.server.receive(ciphertext)
+        #expect(throws: TLSError.self) { try pair.server.read() }
+        #expect(throws: TLSError.self) { try pair.server.read() }
+        #expect(throws: TLSError.self) { try pair.server.write([1]) }
+        #expect(pair.server.peerKey == nil)
+        // The other side learns why.
+        pair.client.receive(pair.server.takeCiphertext())
+        #expect(throws: TLSError.alert(20)) { try pair.client.read() }
+    }
+
+    @Test func whatCameBeforeAChangedRecordIsStillRead() throws {
+        let pair = try Pair()
+        try pair.open()
+        try pair.client.write([1])
+        try pair.client.write([2])
+        var ciphertext = pair.client.takeCiphertext()
+        ciphertext[ciphertext.count - 1] ^= 1
+        pair.server.receive(ciphertext)
+        #expect(try pair.server.read() == .bytes([1]))
+        #expect(throws: TLSError.self) { try pair.server.read() }
+    }
+
+    @Test func exportedBytesAreTheSameOnBothSidesAndOtherInOtherSessions() throws {
+        let pair = try Pair()
+        try pair.open()
+        let label = "EXPORTER-Channel-Binding"
+        let exported = try pair.client.exporter(label: label, context: [], count: 32)
+        #expect(try pair.server.exporter(label: label, context: [], count: 32) == exported)
+        #expect(try pair.server.exporter(label: label, context: [1], count: 32) != exported)
+        let other = try Pair()
+        try other.open()
+        #expect(try other.client.exporter(label: label, context: [], count: 32) != exported)
+    }
+
+    @Test func certificateOfAKeyIsAlwaysTheSame() throws {
+        let key = try SigningKey()
+        let first = try Self.certificateDigest(of: key)
+        #expect(try Self.certificateDigest(of: SigningKey(seed: key.seed)) == first)
+        #expect(try Self.certificateDigest(of: SigningKey()) != first)
+    }
+
+    @Test func pairingShowsNoJoinerAndAsksForNone() throws {
+        let key = try SigningKey()
+        let server = try TLSSession(
+            context: TLSContext(pairingServer: TLSIdentity(key: key)), accepts: { _ in false })
+        let client = try TLSSession(context: .pairingClient(), accepts: { $0 == key.publicKey })
+        server.receive(try #require(client.start()))
+        #expect(server.step() == .incomplete)
+        client.receive(server.takeCiphertext())
+        #expect(client.step() == .done)
+        server.receive(client.takeCiphertext())
+        #expect(server.step() == .done)
+        #expect(server.peerKey == nil)
+        let label = "EXPORTER-Channel-Binding"
+        #expect(
+            try server.exporter(label: label, context: [], count: 32)
+                == client.exporter(label: label, context: [], count: 32))
+    }
+
+    @Test func pairingAndDeviceConnectionsDoNotMix() throws {
+        let identity = try TLSIdentity(key: SigningKey())
+        let server = try TLSSession(context: TLSContext(identity: identity, role: .server), accepts: { _ in true })
+        let client = try TLSSession(context: .pairingClient(), accepts: { _ in true })
+        server.receive(try #require(client.start()))
+        #expect(server.step() == .failed(.wrongApplicationProtocol))
+    }
+
+    /// SHA-256 of the certificate that a server with this key shows.
+    private static func certificateDigest(of key: SigningKey) throws -> [UInt8] {
+        let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))
+        let session = try TLSSession(
+            context: TLSContext(identity: TLSIdentity(key: key), role: .server), accepts: { _ in true })
+        session.receive(client.step())
+        _ = session.step()
+        _ = client.step(session.takeCiphertext())
+        let certificate = try #require(SSL_get1_peer_certificate(client.ssl))
+        defer { X509_free(certificate) }
+        var digest = [UInt8](repeating: 0, count: 32)
+        try #require(X509_digest(certificate, EVP_sha256(), &digest, nil) == 1)
+        return digest
+    }
+}
+
+/// All plaintext that is there, and what the last read said.
+func readAll(_ session: TLSSession) throws -> (bytes: [UInt8], end: TLSRead) {
+    var all: [UInt8] = []
+    while true {
+        let read = try session.read()
+        guard case .bytes(let bytes) = read else { return (all, read) }
+        all += bytes
+    }
+}
