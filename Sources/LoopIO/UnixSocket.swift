@@ -44,15 +44,24 @@ package enum UnixSocket {
         consuming func unlock() {}
     }
 
-    /// Connects to a listening unix socket (connect(2)); it does not wait.
+    /// Connects to a listening unix socket (connect(2)); that waits only while the listener's queue is full.
+    /// - Parameter patience: how long to wait then, in whole seconds; zero: not at all.
     /// - Returns: the connected socket, non-blocking.
-    /// - Throws: `noSuchFile` or `connectionRefused` when nobody listens, `wouldBlock` when its queue is full.
-    package static func connect(to path: String) throws(Errno) -> Descriptor {
-        let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
+    /// - Throws: `noSuchFile` or `connectionRefused` when nobody listens, `wouldBlock` when the queue stays full,
+    ///   `nameTooLong` for a path that no socket can have.
+    package static func connect(to path: String, patience: Duration = .seconds(5)) throws(Errno) -> Descriptor {
         var address = try unixAddress(path)
+        let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
         let raw = socket.raw
-        let result = withSockaddr(&address) { Glibc.connect(raw, $0, $1) }
-        if result != 0 { throw .current }
+        if patience > .zero {
+            // The send time-out bounds connect(2) too, of a socket that may wait (socket(7), SO_SNDTIMEO).
+            try SystemCall.retrying { fcntl(raw, F_SETFL, 0) }
+            var limit = timeval(tv_sec: max(1, Int(clamping: patience.components.seconds)), tv_usec: 0)
+            let size = UInt32(MemoryLayout<timeval>.size)
+            try SystemCall.retrying { setsockopt(raw, SOL_SOCKET, SO_SNDTIMEO, &limit, size) }
+        }
+        try SystemCall.retrying { withSockaddr(&address) { Glibc.connect(raw, $0, $1) } }
+        try SystemCall.setNonBlocking(raw)
         return socket
     }
 
@@ -133,7 +142,7 @@ package enum UnixSocket {
             throw .system("look at \(path)", error)
         }
         guard status.isSocket else { throw .notASocket(path: path) }
-        switch Result(catching: { () throws(Errno) in try connect(to: path).close() }) {
+        switch Result(catching: { () throws(Errno) in try connect(to: path, patience: .zero).close() }) {
         case .success:
             throw .inUse(path: path)
         case .failure(.connectionRefused):

@@ -24,7 +24,7 @@ int clinux_socketpair(int pair[2]);
 /// pipe2(2), non-blocking and close-on-exec. Returns 0 or -1 with errno.
 int clinux_pipe(int pair[2]);
 
-/// setsockopt(2) of an int at the named option. Returns 0 or -1 with errno.
+/// setsockopt(2) of an int at one of these options. Returns 0 or -1 with errno.
 enum clinux_option {
     CLINUX_REUSE_ADDRESS = 1, // SOL_SOCKET, SO_REUSEADDR
     CLINUX_V6_ONLY = 2,       // IPPROTO_IPV6, IPV6_V6ONLY
@@ -69,3 +69,4 @@ ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destinat
 void clinux_name_thread(const char *name);
 
 #include "CLinuxDiscovery.h"
+#include "CLinuxSpawn.h"

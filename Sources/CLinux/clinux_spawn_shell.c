@@ -1,0 +1,102 @@
+#include "CLinuxSpawn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// An anonymous file with these bytes, to be read from its beginning. Returns the descriptor or -1 with errno.
+static int file_with(const void *bytes, size_t size) {
+    int fd = memfd_create("handoff-input", MFD_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    for (size_t written = 0; written < size;) {
+        ssize_t count = write(fd, (const char *)bytes + written, size - written);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            int error = errno;
+            close(fd);
+            errno = error;
+            return -1;
+        }
+        written += (size_t)count;
+    }
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+int clinux_spawn_shell(const char *command, const void *input, size_t size, int output, pid_t *child) {
+    int file = file_with(input, size);
+    if (file < 0) {
+        return errno;
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) {
+        close(file);
+        return error;
+    }
+    error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        close(file);
+        return error;
+    }
+    // We block signals and ignore SIGPIPE for the event loop; a command that inherited that could not be interrupted,
+    // and would not end when its reader does.
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(&actions, file, STDIN_FILENO);
+    }
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    }
+    if (error == 0) {
+        // `--`: a command that begins with a dash is a command, not an option.
+        char *const arguments[] = {"sh", "-c", "--", (char *)command, NULL};
+        error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(file);
+    return error;
+}
+
+int clinux_open_child(pid_t child) {
+    return pidfd_open(child, 0);
+}
+
+int clinux_child_status(pid_t child) {
+    int status = 0;
+    pid_t result;
+    do {
+        result = waitpid(child, &status, WNOHANG);
+    } while (result < 0 && errno == EINTR);
+    if (result < 0) {
+        return -2;
+    }
+    if (result == 0) {
+        return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+void clinux_wipe(void *bytes, size_t size) {
+    explicit_bzero(bytes, size);
+}

@@ -1,0 +1,100 @@
+#include "CLinuxDiscovery.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(clinux_netlink_done == (int)NLMSG_DONE && clinux_netlink_error == (int)NLMSG_ERROR, "linux/netlink.h");
+_Static_assert(clinux_netlink_new_link == (int)RTM_NEWLINK && clinux_netlink_del_link == (int)RTM_DELLINK, "links");
+_Static_assert(clinux_netlink_new_addr == (int)RTM_NEWADDR && clinux_netlink_del_addr == (int)RTM_DELADDR, "addresses");
+_Static_assert(clinux_netlink_get_link == (int)RTM_GETLINK && clinux_netlink_get_addr == (int)RTM_GETADDR, "requests");
+
+int clinux_netlink_open(void) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+    };
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+int clinux_netlink_dump(int fd, uint16_t type, uint32_t sequence) {
+    struct {
+        struct nlmsghdr header;
+        struct rtgenmsg body;
+    } request;
+    memset(&request, 0, sizeof request);
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtgenmsg));
+    request.header.nlmsg_type = type;
+    request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    request.header.nlmsg_seq = sequence;
+    request.body.rtgen_family = AF_UNSPEC;
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    ssize_t n;
+    do {
+        n = sendto(fd, &request, request.header.nlmsg_len, 0, (struct sockaddr *)&kernel, sizeof kernel);
+    } while (n < 0 && errno == EINTR);
+    return n < 0 ? -1 : 0;
+}
+
+ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size) {
+    struct sockaddr_nl source = {0};
+    struct iovec part = {.iov_base = buffer, .iov_len = size};
+    struct msghdr message = {
+        .msg_name = &source, .msg_namelen = sizeof source, .msg_iov = &part, .msg_iovlen = 1};
+    ssize_t n;
+    do {
+        n = recvmsg(fd, &message, MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return -1;
+    if (message.msg_flags & MSG_TRUNC) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    // Other processes may send to our port; only the kernel (port 0) is believed.
+    if (message.msg_namelen < sizeof source || source.nl_pid != 0) return 0;
+    return n;
+}
+
+int clinux_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int clinux_timer_arm(int fd, uint64_t nanoseconds) {
+    struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)}};
+    return timerfd_settime(fd, 0, &when, NULL);
+}
+
+static int64_t nanoseconds_of(clockid_t clock) {
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint64_t clinux_boot_time(void) { return (uint64_t)nanoseconds_of(CLOCK_BOOTTIME); }
+
+int clinux_clock_watch(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int clinux_clock_watch_arm(int fd) {
+    // The read fails with ECANCELED after a change; that is the news, and no error.
+    uint64_t count;
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {
+    }
+    // As far away as every kernel takes: it shall only be cancelled, never expire.
+    struct itimerspec when = {.it_value = {.tv_sec = INT32_MAX}};
+    if (sizeof(time_t) > 4) when.it_value.tv_sec = (time_t)253402300799; // the end of the year 9999
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
+}
+
+int64_t clinux_clock_offset(void) { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }

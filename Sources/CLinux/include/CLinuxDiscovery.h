@@ -1,0 +1,50 @@
+// What discovery needs of the kernel: rtnetlink, and timer descriptors.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// Message types of rtnetlink(7), under the names that Swift can see.
+enum {
+    clinux_netlink_done = 3,        // NLMSG_DONE
+    clinux_netlink_error = 2,       // NLMSG_ERROR
+    clinux_netlink_new_link = 16,   // RTM_NEWLINK
+    clinux_netlink_del_link = 17,   // RTM_DELLINK
+    clinux_netlink_get_link = 18,   // RTM_GETLINK
+    clinux_netlink_new_addr = 20,   // RTM_NEWADDR
+    clinux_netlink_del_addr = 21,   // RTM_DELADDR
+    clinux_netlink_get_addr = 22,   // RTM_GETADDR
+};
+
+/// A non-blocking, close-on-exec rtnetlink socket that is told of links, IPv4 and IPv6 addresses. Returns the
+/// descriptor or -1 with errno.
+int clinux_netlink_open(void);
+
+/// Asks for everything of one kind (RTM_GETLINK or RTM_GETADDR); the answer ends with NLMSG_DONE. Only one dump may
+/// run at a time (EBUSY). Returns 0 or -1 with errno.
+int clinux_netlink_dump(int fd, uint16_t type, uint32_t sequence);
+
+/// Takes one datagram of the kernel. Returns its size, 0 when it came from another process (it is dropped), or -1 with
+/// errno: EAGAIN when none is there, ENOBUFS when some were lost, EMSGSIZE when it did not fit; after the last two the
+/// caller asks for all again.
+ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size);
+
+/// timerfd_create(2) on CLOCK_BOOTTIME, which counts suspend and which nobody can set; non-blocking, close-on-exec.
+/// Returns the descriptor or -1 with errno.
+int clinux_timer(void);
+
+/// timerfd_settime(2), once after so many nanoseconds; 0 disarms. Returns 0 or -1 with errno.
+int clinux_timer_arm(int fd, uint64_t nanoseconds);
+
+/// Nanoseconds of CLOCK_BOOTTIME.
+uint64_t clinux_boot_time(void);
+
+/// A timer descriptor on CLOCK_REALTIME that becomes readable when somebody sets the wall clock, once
+/// `clinux_clock_watch_arm` was called. Returns the descriptor or -1 with errno.
+int clinux_clock_watch(void);
+
+/// Clears the news of a set clock and arms the watch (again). Returns 0 or -1 with errno.
+int clinux_clock_watch_arm(int fd);
+
+/// Nanoseconds of the wall clock minus those of CLOCK_BOOTTIME: it changes only when the clock is set or slewed.
+int64_t clinux_clock_offset(void);
