@@ -1,0 +1,420 @@
+"""What the system tests share: daemons with a life of their own, commands, waiting for events, and a runner.
+
+Tests run the built programs as a person would. They never wait for a time to pass: they read what the programs say,
+within the test's time limit. Everything that a test makes lives in a folder of its own, so that tests can run beside
+each other; the folder is kept when the test fails.
+
+Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1 (keep all folders).
+"""
+
+import json
+import os
+import queue
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.abspath(os.environ.get("HANDOFF_BIN", os.path.join(ROOT, ".build", "release")))
+HOSTS = os.path.join(ROOT, "Tests", "Lab", "hosts")
+TIME_LIMIT = 60
+
+
+class Failure(Exception):
+    """What was expected did not come."""
+
+
+class Skip(Exception):
+    """The test cannot run here, and why. In CI that is a failure, unless what is missing is optional."""
+
+    def __init__(self, reason, optional=False):
+        super().__init__(reason)
+        self.optional = optional
+
+
+class OutOfTime(Exception):
+    """The test's time limit has passed."""
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def same(left, right):
+    """Whether two JSON values are equal to the last detail: 1 is not 1.0, 0.0 is not -0.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(same(*pair) for pair in zip(left, right))
+    if isinstance(left, float):
+        return left.hex() == right.hex()
+    return left == right
+
+
+class Result:
+    """How a command ended."""
+
+    def __init__(self, words, code, output, errors):
+        self.words, self.code, self.output, self.errors = words, code, output, errors
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.output.splitlines() if line.strip()]
+
+    @property
+    def line(self):
+        expect(len(self.lines) == 1, f"{self.words}: one line expected, got: {self.output!r} {self.errors!r}")
+        return self.lines[0]
+
+    def __str__(self):
+        return f"{' '.join(map(str, self.words))}: code {self.code}\n  output: {self.output}\n  errors: {self.errors}"
+
+
+class Follower:
+    """A command that runs on and says what happens, one line of JSON for each event."""
+
+    def __init__(self, stage, words, environment, log):
+        self.words = words
+        self.log = log
+        self.seen = []
+        self.lines = queue.Queue()
+        with open(log, "ab") as errors:
+            self.process = subprocess.Popen(
+                words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        stage.processes.append(self.process)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put((time.monotonic(), line.decode("utf-8", "replace")))
+        self.lines.put((time.monotonic(), None))
+
+    def next(self, within=20):
+        """The next line as an object; None at the end."""
+        try:
+            self.moment, text = self.lines.get(timeout=within)
+        except queue.Empty:
+            raise Failure(f"nothing more came within {within} s from {self.words}; seen: {self.seen}") from None
+        if text is None:
+            self.lines.put((self.moment, None))
+            return None
+        try:
+            value = json.loads(text)
+        except ValueError:
+            raise Failure(f"no JSON from {self.words}: {text!r}") from None
+        self.seen.append(value)
+        return value
+
+    def wait(self, event, within=20, **fields):
+        """The next line with this event, and these fields; others are skipped."""
+        limit = time.monotonic() + within
+        while True:
+            value = self.next(within=max(0.01, limit - time.monotonic()))
+            if value is None:
+                raise Failure(f"{self.words} ended before '{event}' {fields}; seen: {self.seen}; {tail(self.log)}")
+            if value.get("event") == event and all(value.get(key) == fields[key] for key in fields):
+                return value
+
+    def interrupt(self, within=20):
+        """Presses Ctrl-C; answers the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(within)
+
+
+class Daemon:
+    """One handoffd with its own folder, sockets and name, on this machine or on a host of a lab."""
+
+    def __init__(self, stage, name, host=None, options=None, discovery="embedded", interface=None, port="0",
+                 configuration=""):
+        self.stage, self.name, self.host = stage, name, host
+        self.folder = os.path.join(stage.folder, name)
+        os.makedirs(os.path.join(self.folder, "home"), mode=0o700)
+        self.state = os.path.join(self.folder, "state")
+        self.socket = os.path.join(self.folder, "run", "control.socket")
+        self.log = os.path.join(self.folder, "daemon.log")
+        self.configuration = os.path.join(self.folder, "handoffd.conf")
+        os.mkdir(os.path.dirname(self.socket), 0o700)
+        with open(self.configuration, "w") as file:
+            file.write(configuration)
+        if interface is None:
+            interface = "lo" if host is None else "eth0"
+        self.options = ["--port", port, "--interface", interface, "--discovery", discovery,
+                        "--name", name] + list(options or [])
+        self.process = None
+        self.environment = {
+            "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": os.path.join(self.folder, "home"), "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": os.path.join(self.folder, "run"), "HANDOFF_SOCKET": self.socket,
+        }
+        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+
+    @property
+    def prefix(self):
+        return self.host.prefix if self.host else []
+
+    def words(self, *more):
+        return [*self.prefix, os.path.join(BIN, "handoffd"), "--config", self.configuration, "--state-dir", self.state,
+                "--socket", self.socket, *self.options, *more]
+
+    def start(self, *more, within=20):
+        """Starts the daemon, and returns when it says that it is ready."""
+        path = os.path.join(self.folder, "notify")
+        if os.path.exists(path):
+            os.unlink(path)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.bind(path)
+            self.started = time.monotonic()
+            with open(self.log, "ab") as log:
+                self.process = subprocess.Popen(
+                    self.words(*more), env={**self.environment, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL,
+                    stdout=log, stderr=log)
+            self.stage.processes.append(self.process)
+            ended = os.pidfd_open(self.process.pid)
+            try:
+                limit = time.monotonic() + within
+                while True:
+                    ready, _, _ = select.select([notify, ended], [], [], max(0, limit - time.monotonic()))
+                    if notify in ready:
+                        if b"READY=1" in notify.recv(4096).splitlines():
+                            self.ready = time.monotonic()
+                            return self
+                    elif ended in ready:
+                        raise Failure(f"{self.name} ended at its start with {self.process.wait()}: {tail(self.log)}")
+                    else:
+                        raise Failure(f"{self.name} was not ready within {within} s: {tail(self.log)}")
+            finally:
+                os.close(ended)
+
+    def fails(self, *more, within=20):
+        """Runs the daemon, which should end by itself; answers how."""
+        return run(self.words(*more), self.environment, within)
+
+    def stop(self, within=20):
+        """Ends the daemon in order; answers its exit code."""
+        self.process.terminate()
+        return self.process.wait(within)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(20)
+
+    def restart(self):
+        expect(self.stop() == 0, f"{self.name} did not end in order")
+        return self.start()
+
+    def ctl(self, *words, code=0, input=None, within=30):
+        """Runs handoffctl --json; fails unless it ends with `code` (None: whatever)."""
+        result = run([*self.prefix, os.path.join(BIN, "handoffctl"), "--socket", self.socket, "--json", *words],
+                     self.environment, within, input)
+        if code is not None and result.code != code:
+            raise Failure(f"exit code {code} expected: {result}")
+        return result
+
+    def follow(self, *words):
+        log = os.path.join(self.folder, f"{words[0]}-{len(self.stage.processes)}.log")
+        return Follower(
+            self.stage, [*self.prefix, os.path.join(BIN, "handoffctl"), "--socket", self.socket, "--json", *words],
+            self.environment, log)
+
+    def publish(self, *words):
+        """Publishes, and returns when the daemon has taken it."""
+        follower = self.follow("publish", *words)
+        follower.id = follower.wait("published")["id"]
+        return follower
+
+    def is_well(self):
+        """Whether the daemon still runs and answers."""
+        expect(self.process.poll() is None, f"{self.name} has ended with {self.process.returncode}: {tail(self.log)}")
+        expect(self.ctl("status").line["name"] == self.name, f"{self.name} does not know its name")
+
+
+def run(words, environment, within=30, input=None):
+    try:
+        done = subprocess.run(words, env=environment, timeout=within, capture_output=True,
+                              **({"input": input} if input is not None else {"stdin": subprocess.DEVNULL}))
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{' '.join(map(str, words))} did not end within {within} s: {error.stdout} {error.stderr}") from None
+    return Result(words, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
+def tail(path, count=15):
+    try:
+        with open(path, errors="replace") as file:
+            return "\n    | " + "\n    | ".join(file.read().splitlines()[-count:])
+    except OSError as error:
+        return f"({error})"
+
+
+class Stage:
+    """The folder of one test, and everything that runs for it."""
+
+    def __init__(self, name):
+        self.folder = tempfile.mkdtemp(prefix="handoff-")
+        self.name = name
+        self.processes = []
+        self.closers = []
+        self.daemons = []
+
+    def daemon(self, name, start=True, **more):
+        daemon = Daemon(self, name, **more)
+        self.daemons.append(daemon)
+        return daemon.start() if start else daemon
+
+    def join(self, first, second):
+        """Makes an account on the first and brings the second into it by a ticket."""
+        if first.ctl("account", "show").line["account"] is None:
+            first.ctl("account", "create")
+        file = os.path.join(self.folder, f"account-{len(os.listdir(self.folder))}")
+        first.ctl("account", "export", file)
+        second.ctl("account", "import", file)
+        os.unlink(file)
+
+    def pair(self, names=("origin", "taker"), **more):
+        """Two daemons of one account."""
+        first, second = (self.daemon(name, **more) for name in names)
+        self.join(first, second)
+        return first, second
+
+    def file(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(content)
+        return path
+
+    def close(self, keep):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+        for process in reversed(self.processes):
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(10)
+        for closer in reversed(self.closers):
+            closer()
+        if not keep and not os.environ.get("HANDOFF_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Host:
+    """A simulated host of a lab."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+        self.prefix = ["env", f"LAB={lab.name}", HOSTS, "exec", name]
+
+    def run(self, *words, within=30, input=None):
+        return run([*self.prefix, *words], dict(os.environ), within, input)
+
+    def avahi(self, what):
+        self.lab.command("avahi", self.name, what)
+
+    def link(self, what):
+        self.lab.command("link", self.name, what)
+
+    @property
+    def addresses(self):
+        return self.lab.command("address", self.name).output.split()
+
+
+class Lab:
+    """Simulated hosts of a test; they end with it."""
+
+    def __init__(self, stage, count, *options):
+        if os.geteuid() != 0:
+            raise Skip("simulated hosts need root")
+        self.name = os.path.basename(stage.folder)
+        stage.closers.append(self.down)
+        self.command("up", str(count), *options)
+        self.hosts = [Host(self, f"h{number}") for number in range(1, count + 1)]
+
+    def command(self, *words):
+        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, 60)
+        expect(result.code == 0, str(result))
+        return result
+
+    def down(self):
+        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, 60)
+
+
+TESTS = []
+
+
+def test(name, limit=TIME_LIMIT):
+    """Makes a function that takes a stage a test. The name says the behaviour; `limit` is in seconds."""
+
+    def register(function):
+        TESTS.append((name, limit, function))
+        return function
+
+    return register
+
+
+def out_of_time(*_):
+    raise OutOfTime
+
+
+def run_test(name, limit, function):
+    """Runs one test; answers 'ok', 'FAILED' or 'skipped', and why."""
+    stage = Stage(name)
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(limit)
+    verdict, reason = "ok", ""
+    try:
+        function(stage)
+        for daemon in stage.daemons:
+            if daemon.process and daemon.process.returncode in (-4, -5, -6, -7, -8, -11):
+                raise Failure(f"{daemon.name} crashed with signal {-daemon.process.returncode}: {tail(daemon.log, 60)}")
+    except Skip as error:
+        must_run = os.environ.get("CI") == "true" and not error.optional
+        verdict, reason = "FAILED" if must_run else "skipped", str(error)
+    except OutOfTime:
+        frames = "".join(traceback.format_exc().splitlines(keepends=True)[-8:])
+        verdict, reason = "FAILED", f"not done within {limit} s\n{frames}"
+    except Exception as error:
+        verdict = "FAILED"
+        reason = str(error) if isinstance(error, Failure) else traceback.format_exc()
+        place = traceback.extract_tb(error.__traceback__)
+        reason += "".join(f"\n    at {os.path.basename(item.filename)}:{item.lineno}" for item in place[-3:])
+    finally:
+        signal.alarm(0)
+        if verdict == "FAILED":
+            for daemon in stage.daemons:
+                reason += f"\n  log of {daemon.name}:{tail(daemon.log)}"
+            reason += f"\n  kept: {stage.folder}"
+        stage.close(keep=verdict == "FAILED")
+    return verdict, reason
+
+
+def main():
+    """Runs the tests of the calling file, or those whose names contain one of the words of the command line."""
+    words = sys.argv[1:]
+    counts = {"ok": 0, "FAILED": 0, "skipped": 0}
+    for program in ("handoffd", "handoffctl"):
+        if not os.access(os.path.join(BIN, program), os.X_OK) and not os.environ.get("HANDOFF_NO_PROGRAMS"):
+            print(f"FAILED: no {program} in {BIN}; build it with scripts/build\n0 passed, 1 failed")
+            sys.exit(1)
+    for name, limit, function in TESTS:
+        if words and not any(word in name for word in words):
+            continue
+        begin = time.monotonic()
+        verdict, reason = run_test(name, limit, function)
+        counts[verdict] += 1
+        print(f"{verdict} {name} ({time.monotonic() - begin:.1f} s)" + (f": {reason}" if reason else ""), flush=True)
+    if counts["skipped"]:
+        print(f"{counts['skipped']} skipped")
+    print(f"{counts['ok']} passed, {counts['FAILED']} failed", flush=True)
+    sys.exit(1 if counts["FAILED"] or not counts["ok"] + counts["skipped"] else 0)

@@ -1,0 +1,393 @@
+"""The daemon by itself: its start and end, its files, and what hostile or broken clients send it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import struct
+
+from harness import BIN, Failure, expect, main, run, test
+
+
+@test("the daemon makes its folders and sockets for the user alone, and ends in order")
+def start_and_end(stage):
+    daemon = stage.daemon("alone")
+    status = daemon.ctl("status").line
+    expect(status["name"] == "alone" and status["account"] is None and status["peers"] == [], f"wrong: {status}")
+    expect(isinstance(status["port"], int) and status["port"] > 0, f"wrong port: {status}")
+    expect(status["discovery"] == "embedded", f"wrong discovery: {status}")
+    expect(re.fullmatch("[0-9a-f]{64}", status["device"]), f"wrong device id: {status}")
+    expect(stat.S_IMODE(os.stat(daemon.state).st_mode) == 0o700, "others can enter the state folder")
+    for folder, _, files in os.walk(daemon.state):
+        for name in files:
+            mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
+            expect(mode == 0o600, f"{name} has mode {mode:o}")
+    expect(stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600, "others can reach the socket")
+    expect(daemon.stop() == 0, "SIGTERM is no failure")
+    expect(not os.path.exists(daemon.socket), "the socket was left behind")
+    daemon.start()
+    expect(daemon.ctl("status").line["device"] == status["device"], "another device after a restart")
+
+
+@test("--help and --version answer on standard output, wrong usage ends with 2")
+def usage(stage):
+    for program in ("handoffd", "handoffctl"):
+        path = os.path.join(BIN, program)
+        for words, code in ((["--help"], 0), (["--version"], 0), (["--rubbish"], 2)):
+            result = run([path, *words], {"PATH": "/usr/bin:/bin", "HOME": stage.folder})
+            expect(result.code == code, str(result))
+            expect(bool(result.output) == (code == 0) and bool(result.errors) == (code == 2), str(result))
+    result = run([os.path.join(BIN, "handoffd"), "--prot", "5"], {"HOME": stage.folder})
+    expect("--port" in result.errors, str(result))
+
+
+@test("a second daemon on the same state folder ends with 1 and says why; the first goes on")
+def same_state(stage):
+    first = stage.daemon("first")
+    second = stage.daemon("second", start=False)
+    second.state = first.state
+    result = second.fails()
+    expect(result.code == 1 and first.state in result.errors, str(result))
+    first.is_well()
+
+
+@test("a second daemon on the same socket ends with 1 and says why; the first goes on")
+def same_socket(stage):
+    first = stage.daemon("first")
+    second = stage.daemon("second", start=False)
+    second.socket = first.socket
+    result = second.fails()
+    expect(result.code == 1 and first.socket in result.errors, str(result))
+    first.is_well()
+
+
+@test("the socket of a daemon that was killed is replaced")
+def stale_socket(stage):
+    daemon = stage.daemon("one")
+    daemon.kill()
+    expect(os.path.exists(daemon.socket), "kill -9 leaves a socket")
+    daemon.start()
+    daemon.is_well()
+
+
+@test("what is no socket at the socket's path is never removed")
+def no_socket(stage):
+    daemon = stage.daemon("one", start=False)
+    with open(daemon.socket, "w") as file:
+        file.write("precious")
+    result = daemon.fails()
+    expect(result.code == 1 and daemon.socket in result.errors, str(result))
+    with open(daemon.socket) as file:
+        expect(file.read() == "precious", "the file was changed")
+
+
+@test("a port that is taken ends the new daemon with 1 and a message that names it", limit=30)
+def port_in_use(stage):
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        taken.bind(("::", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        daemon = stage.daemon("late", start=False, port=str(port))
+        result = daemon.fails()
+        expect(result.code == 1 and str(port) in result.errors, str(result))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("0.0.0.0", 0))
+        port = taken.getsockname()[1]
+        daemon = stage.daemon("later", start=False, port=str(port))
+        result = daemon.fails()
+        expect(result.code == 1 and str(port) in result.errors, str(result))
+
+
+@test("a mistake in the configuration ends the start with 1, file and line, and what is allowed")
+def bad_configuration(stage):
+    for content, words in (
+            ("\nport = many\n", ":2:"), ("prot = 1\n", "port"), ("titles = maybe\n", "'yes' or 'no'"),
+            ("name = \xff\n".encode("latin-1"), "UTF-8"), (b"\0", "control"), (b"#" * (1 << 20), "too large")):
+        daemon = stage.daemon(f"d{len(stage.daemons)}", start=False)
+        with open(daemon.configuration, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        result = daemon.fails()
+        expect(result.code == 1 and daemon.configuration in result.errors and words in result.errors, str(result))
+        expect(not os.path.exists(daemon.state), "a daemon that was refused made a device")
+
+
+@test("SIGHUP reads the configuration again; a mistake in it changes nothing")
+def reload(stage):
+    daemon = stage.daemon("one", configuration="titles = yes\n")
+    with open(daemon.configuration, "w") as file:
+        file.write("rubbish\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    daemon.is_well()
+    with open(daemon.configuration, "w") as file:
+        file.write("titles = no\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    daemon.is_well()
+
+
+@test("damaged key files are named at the start, and never overwritten", limit=120)
+def damaged_files(stage):
+    whole = stage.daemon("whole")
+    whole.ctl("account", "create")
+    whole.stop()
+    names = [os.path.relpath(os.path.join(folder, name), whole.state)
+             for folder, _, files in os.walk(whole.state) for name in files]
+    damaged = 0
+    for name in names:
+        with open(os.path.join(whole.state, name), "rb") as file:
+            content = file.read()
+        if len(content) < 16:
+            continue  # A lock or a marker: it holds nothing that could be damaged.
+        cuts = {"cut": content[:len(content) // 2], "flipped": bytes([content[0] ^ 1]) + content[1:],
+                "tail": content[:-1] + bytes([content[-1] ^ 0x80]), "zeros": bytes(len(content)), "empty": b"",
+                "long": content + b"\0" * 100}
+        for kind, bad in cuts.items():
+            daemon = stage.daemon(f"{kind}-{damaged}", start=False)
+            shutil.copytree(whole.state, daemon.state)
+            path = os.path.join(daemon.state, name)
+            with open(path, "wb") as file:
+                file.write(bad)
+            result = daemon.fails()
+            expect(result.code == 1 and name in result.errors, f"{name} {kind}: {result}")
+            with open(path, "rb") as file:
+                expect(file.read() == bad, f"{name} {kind} was overwritten")
+            damaged += 1
+    expect(damaged >= 12, f"too few key files were found in {names}")
+
+
+@test("a half-written file beside the key files harms nothing")
+def leftover(stage):
+    daemon = stage.daemon("one")
+    daemon.ctl("account", "create")
+    device = daemon.ctl("status").line["device"]
+    daemon.kill()
+    for name in os.listdir(daemon.state):
+        path = os.path.join(daemon.state, name)
+        if os.path.isfile(path):
+            for suffix in (".new", ".tmp", "~"):
+                with open(path + suffix, "wb") as file:
+                    file.write(b"half")
+    daemon.start()
+    expect(daemon.ctl("status").line["device"] == device, "another device")
+
+
+@test("a state folder that others can enter, or that is a link, is refused")
+def open_folder(stage):
+    daemon = stage.daemon("one", start=False)
+    os.mkdir(daemon.state, 0o777)
+    os.chmod(daemon.state, 0o777)
+    result = daemon.fails()
+    expect(result.code == 1 and daemon.state in result.errors, str(result))
+
+
+def call(path, data, half_close=False, timeout=10):
+    """Sends bytes to the control socket; answers what comes until it closes, or a whole message."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout)
+        connection.connect(path)
+        try:
+            connection.sendall(data)
+            if half_close:
+                connection.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        got = b""
+        try:
+            while b"\0" not in got:
+                piece = connection.recv(65536)
+                if not piece:
+                    break
+                got += piece
+        except ConnectionResetError:
+            pass
+        except TimeoutError:
+            raise Failure(f"neither an answer nor an end came for {data[:60]!r}") from None
+        return got
+
+
+GET_INFO = b'{"method":"org.varlink.service.GetInfo"}\0'
+
+
+@test("garbage on the control socket is answered or closed, and the daemon stays well", limit=120)
+def garbage(stage):
+    daemon = stage.daemon("one")
+    deep = b"[" * 200_000
+    control = b"dev.handoff1.Control."
+    for data in (
+            b"\0", b"\0" * 1000, b"{}\0", b"[]\0", b"null\0", b"x\0", b"\xff\xfe\0", b'{"method":1}\0', b'{"method":""}\0',
+            b'{"method":"a"}\0', b'{"method":"a.b"}\0', b'{"method":"a.b","method":"c.d"}\0',
+            b'{"method":"org.varlink.service.GetInfo","x":1}\0', b'{"method":"org.varlink.service.GetInfo","parameters":[]}\0',
+            b'{"method":"org.varlink.service.GetInterfaceDescription"}\0',
+            b'{"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":1}}\0',
+            b'{"method":"' + control + b'Nothing"}\0', b'{"method":"' + control + b'Watch"}\0',
+            b'{"method":"' + control + b'ExportAccount"}\0',
+            b'{"method":"' + control + b'ListActivities","parameters":{"here":"yes"}}\0',
+            b'{"method":"' + control + b'Continue","more":true,"parameters":{"activity":"zz","timeout":-1}}\0',
+            b'{"method":"' + control + b'Continue","more":true,"parameters":{"timeout":1e308}}\0',
+            b'{"method":"dev.handoff1.Attach","more":true,"parameters":{"app":"","types":["\\u0000"]}}\0',
+            b'{"method":"dev.handoff1.Publish","more":true,"parameters":{"activity":{"type":"a b"}}}\0',
+            b'{"method":"dev.handoff1.Update","parameters":{"session":"","activity":"","change":{}}}\0',
+            b'{"method":"' + deep + b'\0', deep + b"\0", b'{"a":' * 100_000 + b"\0",
+            b'{"method":"a.b","parameters":{' + b",".join(b'"k%d":1' % i for i in range(50_000)) + b"}}\0"):
+        call(daemon.socket, data, half_close=True)
+    for size in (1 << 20, 1 << 22):
+        call(daemon.socket, b"x" * size, half_close=True)
+    daemon.is_well()
+
+
+@test("a truncated message costs only its own connection, and a half-closed one is still answered")
+def truncated(stage):
+    daemon = stage.daemon("one")
+    for length in range(len(GET_INFO)):
+        expect(call(daemon.socket, GET_INFO[:length], half_close=True) == b"", "an answer to half a message")
+    answer = call(daemon.socket, GET_INFO, half_close=True)
+    expect(json.loads(answer.rstrip(b"\0"))["parameters"]["interfaces"], f"wrong answer: {answer}")
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(daemon.socket)
+        for byte in GET_INFO:
+            connection.sendall(bytes([byte]))
+        expect(connection.recv(65536).endswith(b"\0"), "byte by byte it must work as well")
+
+
+@test("300 connections of one program leave the socket open to others")
+def many_connections(stage):
+    daemon = stage.daemon("one")
+    held = []
+    for _ in range(300):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(10)
+        try:
+            connection.connect(daemon.socket)
+        except (ConnectionRefusedError, BlockingIOError):
+            connection.close()
+            continue
+        held.append(connection)
+    daemon.is_well()
+    for connection in held:
+        connection.close()
+    daemon.is_well()
+    descriptors = len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
+    expect(descriptors < 100, f"{descriptors} descriptors stay open")
+
+
+@test("a client that never reads its events does not hold up the others")
+def slow_reader(stage):
+    daemon = stage.daemon("one")
+    daemon.ctl("account", "create")
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        slow.connect(daemon.socket)
+        # Calls without end, whose answers nobody takes.
+        slow.setblocking(False)
+        sent = 0
+        try:
+            while sent < 1 << 23:
+                sent += slow.send(GET_INFO * 100)
+        except (BlockingIOError, BrokenPipeError, ConnectionResetError):
+            pass
+        daemon.is_well()
+        with open(f"/proc/{daemon.process.pid}/status") as file:
+            memory = int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+        expect(memory < 100_000 or "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ,
+               f"the daemon holds {memory} KiB")
+    daemon.is_well()
+
+
+@test("garbage on the network port is answered by not one byte")
+def network_garbage(stage):
+    daemon = stage.daemon("one")
+    daemon.ctl("account", "create")
+    port = daemon.ctl("status").line["port"]
+    hello = bytes([22, 3, 1, 0, 4, 1, 0, 0, 0])
+    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\0" * 5000, os.urandom(32) + hello, os.urandom(2000),
+                 os.urandom(32) + struct.pack(">BHH", 22, 0x301, 0xFFFF), os.urandom(32) + struct.pack(">BHH", 22, 0x301, 1000)):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            try:
+                connection.sendall(data)
+                got = connection.recv(100)
+            except ConnectionResetError:
+                got = b""
+            expect(got == b"", f"{len(data)} bytes were answered by {got!r}")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.connect(("127.0.0.1", port))
+        for size in (0, 1, 127, 128, 1199, 1200, 1201, 60_000):
+            for first in (0, 1, 2, 255):
+                datagrams.send((bytes([first]) + os.urandom(size))[:size])
+        datagrams.settimeout(0.2)
+        try:
+            raise Failure(f"a datagram was answered by {datagrams.recv(2000)[:20]!r}")
+        except TimeoutError:
+            pass
+    daemon.is_well()
+
+
+@test("128 idle connections do not keep another device out")
+def idle_connections(stage):
+    origin, taker = stage.pair()
+    port = origin.ctl("status").line["port"]
+    held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(128)]
+    publish = origin.publish("com.example.editing", "--user-info", '{"a": 1}')
+    taker.follow("watch").wait("added", id=publish.id)
+    expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+    for connection in held:
+        connection.close()
+
+
+@test("a full disk refuses the act, keeps the old files, and ends nothing")
+def full_disk(stage):
+    daemon = stage.daemon("one", start=False, options=[])
+    if os.geteuid() != 0:
+        from harness import Skip
+        raise Skip("mounting a small file system needs root")
+    os.mkdir(daemon.state, 0o700)
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", daemon.state], dict(os.environ))
+    expect(mounted.code == 0, str(mounted))
+    stage.closers.append(lambda: run(["umount", "-l", daemon.state], dict(os.environ)))
+    daemon.start()
+    device = daemon.ctl("status").line["device"]
+    with open(os.path.join(daemon.state, "filler"), "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+    refused = daemon.ctl("account", "create", code=1)
+    expect(json.loads(refused.errors)["message"], str(refused))
+    daemon.is_well()
+    expect(daemon.ctl("account", "show").line["account"] is None, "there is an account that was never stored")
+    os.unlink(os.path.join(daemon.state, "filler"))
+    daemon.ctl("account", "create")
+    daemon.kill()
+    daemon.start()
+    status = daemon.ctl("status").line
+    expect(status["device"] == device and status["account"], f"wrong after a restart: {status}")
+
+
+@test("a socket handed over by the service manager is used, and left in place at the end")
+def socket_activation(stage):
+    activate = shutil.which("systemd-socket-activate")
+    if not activate:
+        from harness import Skip
+        raise Skip("systemd-socket-activate is missing")
+    daemon = stage.daemon("one", start=False)
+    words = daemon.words()
+    import subprocess
+    with open(daemon.log, "ab") as log:
+        process = subprocess.Popen(
+            [activate, "-l", daemon.socket, "-E", "HOME", *words], env=daemon.environment, stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log)
+    stage.processes.append(process)
+    while not os.path.exists(daemon.socket):
+        expect(process.poll() is None, "it ended")
+    expect(daemon.ctl("status").line["name"] == "one", "wrong daemon")
+    process.terminate()
+    process.wait(20)
+    expect(os.path.exists(daemon.socket), "the socket of the service manager was removed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,419 @@
+"""Handing over between two daemons of one account, on loopback with embedded discovery."""
+
+import json
+import os
+import signal
+import time
+
+from harness import Failure, expect, main, same, test
+
+TYPE = "com.example.editing"
+
+# Every type that userInfo takes, at the edges of its range, in the tagged form.
+USER_INFO = {
+    "null": None, "true": True, "false": False,
+    "zero": 0, "negative": -1, "beyond a double": 9007199254740993,
+    "smallest": -9223372036854775808, "largest": 9223372036854775807, "unsigned": {"$uint": "18446744073709551615"},
+    "integral double": 1.0, "negative zero": -0.0, "fraction": 0.1, "huge": 1.7976931348623157e308, "tiny": 5e-324,
+    "not a number": {"$double": "nan"}, "infinite": {"$double": "inf"}, "minus infinite": {"$double": "-inf"},
+    "empty": "", "text": "Grüße, 世界 👩‍👩‍👧 \u202e\u0007\u0000 end", "line\nbreak": "\r\n\t\"\\/",
+    "é": "composed key", "e\u0301": "decomposed key",
+    "data": {"$data": "AAH/gA=="}, "no data": {"$data": ""},
+    "date": {"$date": 0.0}, "old date": {"$date": -63114076800.5}, "url": {"$url": "file:///tmp/a%20b#c"},
+    "uuid": {"$uuid": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"},
+    "array": [1, 1.0, "1", [], {}, None, [[[]]]], "set": {"$set": [1, "a", {"$date": 1.5}]},
+    "dictionary": {"a": {"b": {"c": [{"$data": "AA=="}]}}},
+    "numbered": {"$dict": [[1, "one"], [2.5, "two and a half"], [{"$uuid": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"}, 3]]},
+    "dollar": {"$dict": [["$data", "no tag"]]},
+}
+
+
+def shown(daemon, watch=None, **fields):
+    """Waits until the daemon is offered an activity with these fields."""
+    watch = watch or daemon.follow("watch")
+    return watch.wait("added", **fields)
+
+
+@test("an activity is published, offered, continued with its payload, and its origin hears by whom")
+def whole_way(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}', "--web-url", "https://example.org/d")
+    offer = shown(taker, id=publish.id)
+    expect(offer["type"] == TYPE and offer["title"] == "Draft", f"wrong offer: {offer}")
+    expect(offer["deviceName"] == "origin" and offer["streams"] is False, f"wrong offer: {offer}")
+    expect(offer["opens"]["kind"] in ("web", "nothing"), f"wrong opens: {offer}")
+    listed = taker.ctl("list").line
+    expect(listed["id"] == publish.id and listed["version"] == 1, f"wrong list: {listed}")
+    taken = taker.ctl("continue", "--print", publish.id[:8]).line
+    expect(taken["id"] == publish.id and taken["title"] == "Draft", f"wrong activity: {taken}")
+    expect(same(taken["userInfo"], {"page": 3}), f"wrong payload: {taken}")
+    expect(taken["webpageURL"] == "https://example.org/d", f"wrong web page: {taken}")
+    expect(taken["origin"]["deviceName"] == "origin", f"wrong origin: {taken}")
+    told = publish.wait("continued")
+    expect(told["deviceName"] == "taker", f"wrong taker: {told}")
+    expect(told["device"] == taker.ctl("status").line["device"], f"wrong taker: {told}")
+
+
+@test("every type of userInfo arrives equal")
+def every_type(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", json.dumps(USER_INFO)))
+    shown(taker, id=publish.id)
+    info = taker.ctl("continue", "--print").line["userInfo"]
+    for key in USER_INFO:
+        expect(key in info, f"{key!r} is missing")
+        expect(same(info[key], USER_INFO[key]), f"{key!r}: sent {USER_INFO[key]!r}, came {info[key]!r}")
+    expect(info.keys() == USER_INFO.keys(), f"too much came: {info.keys() - USER_INFO.keys()}")
+
+
+@test("userInfo of 24 levels arrives, of 25 levels is refused where it is published")
+def depth(stage):
+    def nested(levels):
+        value = 1
+        for _ in range(levels - 1):
+            value = [value]
+        return {"a": value}
+
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", json.dumps(nested(24)))
+    shown(taker, id=publish.id)
+    expect(same(taker.ctl("continue", "--print").line["userInfo"], nested(24)), "it came back changed")
+    refused = origin.ctl("publish", TYPE, "--user-info", json.dumps(nested(25)), code=None)
+    expect(refused.code in (1, 2) and refused.errors, str(refused))
+
+
+@test("what is no userInfo is refused where it is published")
+def bad_user_info(stage):
+    origin = stage.daemon("origin")
+    origin.ctl("account", "create")
+    for text in ('[]', '{', '{"a": 1, "a": 2}', '{"a": {"$new": 1}}', '{"a": {"$data": "?"}}', '{"a": 1e999}',
+                 '{"a": 99999999999999999999}', '{"a": {"$uint": "1"}}', '{"a": {"$date": 1}}' + "x", "\ufeff{}"):
+        refused = origin.ctl("publish", TYPE, "--user-info", text, code=None, within=10)
+        expect(refused.code in (1, 2) and json.loads(refused.errors)["message"], f"{text}: {refused}")
+    origin.is_well()
+
+
+@test("watch tells what is there, that it is all, and what changes")
+def watching(stage):
+    origin, taker = stage.pair()
+    empty = taker.follow("watch")
+    expect(empty.next()["event"] == "ready", f"something was there: {empty.seen}")
+    first = origin.publish(TYPE, "--title", "One")
+    shown(taker, empty, id=first.id)
+    late = taker.follow("watch")
+    expect(late.next()["id"] == first.id and late.next()["event"] == "ready", f"wrong beginning: {late.seen}")
+    second = origin.publish("com.example.reading", "--title", "Two")
+    for watch in (empty, late):
+        shown(taker, watch, id=second.id)
+    expect(second.interrupt() == 0, "Ctrl-C is no failure")
+    for watch in (empty, late):
+        watch.wait("removed", id=second.id)
+
+
+@test("Ctrl-C on publish withdraws the activity at once")
+def interrupt(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    publish = origin.publish(TYPE)
+    shown(taker, watch, id=publish.id)
+    expect(publish.interrupt() == 0, "Ctrl-C is no failure")
+    watch.wait("removed", id=publish.id, within=5)
+    expect(taker.ctl("list").lines == [], "it is still listed")
+
+
+@test("the latest activity is taken unless another is asked for, and an ambiguous id is refused")
+def choice(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    first = origin.publish(TYPE, "--title", "First")
+    shown(taker, watch, id=first.id)
+    second = origin.publish("com.example.reading", "--title", "Second")
+    shown(taker, watch, id=second.id)
+    expect(taker.ctl("continue", "--latest", "--print").line["title"] == "Second", "not the latest")
+    expect(taker.ctl("continue", "--type", TYPE, "--print").line["title"] == "First", "not the type")
+    expect(taker.ctl("continue", "--from", "origin", "--print").line["title"] == "Second", "not the device")
+    taker.ctl("continue", "--from", "nobody", "--print", code=4)
+    taker.ctl("continue", "--type", "com.example.other", "--print", code=4)
+
+
+@test("with nothing on offer continue ends with 4, and without a daemon with 3")
+def nothing(stage):
+    _, taker = stage.pair()
+    refused = taker.ctl("continue", "--print", code=4)
+    expect(json.loads(refused.errors)["error"] == "NothingToContinue", str(refused))
+    taker.ctl("continue", "--print", "abcdef0", code=4)
+    taker.stop()
+    refused = taker.ctl("status", code=3)
+    expect(taker.socket in json.loads(refused.errors)["message"], str(refused))
+
+
+@test("without a handler continue ends with 1 and names the type")
+def no_handler(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish("com.example.unheard-of")
+    shown(taker, id=publish.id)
+    refused = taker.ctl("continue", code=1)
+    error = json.loads(refused.errors)
+    expect("com.example.unheard-of" in error["message"], str(refused))
+    expect(error.get("code") == 4608, str(refused))
+
+
+@test("a handler gets willContinue, then the activity; its command gets JSON on standard input")
+def handler(stage):
+    origin, taker = stage.pair()
+    output = os.path.join(stage.folder, "got")
+    publish = origin.publish(TYPE, "--title", "x; touch /tmp/bad $(false)", "--user-info", json.dumps(USER_INFO))
+    shown(taker, id=publish.id)
+    handle = taker.follow("handle", TYPE, "--exec", f"cat >'{output}.part' && mv '{output}.part' '{output}' && env >'{output}.env'")
+    while taker.ctl("list").line["opens"]["kind"] != "app":
+        time.sleep(0.02)  # The handler attaches in its own time, and says nothing when it has.
+    taker.ctl("continue", publish.id)
+    will = handle.wait("willContinue")
+    expect(will["type"] == TYPE, f"wrong event: {will}")
+    done = handle.wait("continue")
+    expect(done["continuation"] == will["continuation"], f"another continuation: {will} {done}")
+    publish.wait("continued", deviceName="taker")
+    with open(output) as file:
+        got = json.load(file)
+    expect(same(got["userInfo"], USER_INFO), "the payload differs")
+    expect(got["title"] == "x; touch /tmp/bad $(false)" and got["origin"]["deviceName"] == "origin", f"wrong: {got}")
+    with open(output + ".env") as file:
+        expect("touch /tmp/bad" not in file.read(), "something of the peer is in the environment")
+
+
+@test("a handler's command that fails makes continue fail, and the origin hears nothing")
+def handler_refuses(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE)
+    shown(taker, id=publish.id)
+    handle = taker.follow("handle", TYPE, "--exec", "cat >/dev/null; exit 7")
+    while taker.ctl("list").line["opens"]["kind"] != "app":
+        time.sleep(0.02)
+    refused = taker.ctl("continue", publish.id, code=1)
+    expect(json.loads(refused.errors).get("code") == 4608, str(refused))
+    handle.wait("continue")
+    publish.interrupt()
+    expect(not any(line["event"] == "continued" for line in publish.seen), f"the origin heard: {publish.seen}")
+
+
+@test("a publisher of a file is asked to save, and what the file says then is what arrives")
+def save(stage):
+    origin, taker = stage.pair()
+    path = stage.file("info.json", '{"state": "old"}')
+    publish = origin.publish(TYPE, "--user-info", "@" + path)
+    shown(taker, id=publish.id)
+    with open(path + ".new", "w") as file:
+        file.write('{"state": "new"}')
+    os.replace(path + ".new", path)
+    taken = taker.ctl("continue", "--print").line
+    expect(taken["userInfo"] == {"state": "new"}, f"wrong state: {taken['userInfo']}")
+    publish.wait("saved")
+
+
+@test("a publisher that does not answer costs one second, and its last saved state arrives")
+def frozen_owner(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", '{"state": "old"}'))
+    shown(taker, id=publish.id)
+    publish.process.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    taken = taker.ctl("continue", "--print").line
+    expect(taken["userInfo"] == {"state": "old"}, f"wrong state: {taken}")
+    expect(time.monotonic() - begin < 5, "it took much longer than the deadline")
+    publish.process.send_signal(signal.SIGCONT)
+
+
+@test("an activity whose owner was killed is refused with Apple's code, or gone")
+def dead_owner(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE)
+    watch = taker.follow("watch")
+    shown(taker, watch, id=publish.id)
+    publish.process.kill()
+    result = taker.ctl("continue", "--print", publish.id, code=None)
+    expect(result.code == 4 or result.code == 1 and json.loads(result.errors).get("code") == 4608, str(result))
+    watch.wait("removed", id=publish.id, within=5)
+
+
+@test("an activity whose owner is killed while it is asked to save ends with one answer")
+def owner_dies_asked(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", "@" + stage.file("info.json", '{"a": 1}'))
+    shown(taker, id=publish.id)
+    publish.process.send_signal(signal.SIGSTOP)
+    take = taker.follow("continue", "--print", publish.id)
+    publish.process.kill()
+    code = take.process.wait(20)
+    expect(code in (0, 1, 4), f"code {code}: {take.seen}")
+    origin.is_well()
+    taker.is_well()
+
+
+@test("an origin that was killed is reported unreachable in Apple's words")
+def dead_origin(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE)
+    shown(taker, id=publish.id)
+    origin.kill()
+    result = taker.ctl("continue", "--print", publish.id, "--timeout", "10", code=None)
+    expect(result.code == 4 or result.code == 1 and json.loads(result.errors).get("code") in (4609, 4610), str(result))
+    taker.is_well()
+
+
+@test("an origin that is frozen costs the timeout that was asked for, and no more")
+def frozen_origin(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE)
+    shown(taker, id=publish.id)
+    origin.process.send_signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    result = taker.ctl("continue", "--print", publish.id, "--timeout", "2", code=1)
+    expect(json.loads(result.errors).get("code") in (4609, 4610), str(result))
+    expect(time.monotonic() - begin < 6, "it took much longer than the timeout")
+    taker.ctl("status")
+    origin.process.send_signal(signal.SIGCONT)
+    expect(taker.ctl("continue", "--print", publish.id).line["id"] == publish.id, "it does not work afterwards")
+
+
+@test("a payload above 64 KiB is refused with 4611 where it is published")
+def oversize(stage):
+    origin, taker = stage.pair()
+    fits = origin.publish(TYPE, "--user-info", "@" + stage.file("fits.json", json.dumps({"a": "x" * 60_000})))
+    shown(taker, id=fits.id)
+    expect(len(taker.ctl("continue", "--print").line["userInfo"]["a"]) == 60_000, "it came back shorter")
+    refused = origin.ctl("publish", TYPE, "--user-info", "@" + stage.file("big.json", json.dumps({"a": "x" * 66_000})),
+                         code=1)
+    expect(json.loads(refused.errors).get("code") == 4611, str(refused))
+
+
+@test("offers survive a restart of the daemon that shows them")
+def taker_restarts(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+    shown(taker, id=publish.id)
+    taker.restart()
+    shown(taker, id=publish.id)
+    expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+    publish.wait("continued", deviceName="taker")
+
+
+@test("a publisher goes on after a restart of its daemon, and the offer comes back")
+def origin_restarts(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+    shown(taker, watch, id=publish.id)
+    expect(origin.stop() == 0, "the daemon did not end in order")
+    watch.wait("removed", id=publish.id, within=5)
+    origin.start()
+    again = publish.wait("published")["id"]
+    shown(taker, watch, id=again)
+    expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+
+
+@test("after kill -9 of both daemons the account is still there, and both find each other again")
+def both_killed(stage):
+    origin, taker = stage.pair()
+    account = origin.ctl("account", "show").line["account"]
+    for daemon in (origin, taker):
+        daemon.kill()
+    for daemon in (origin, taker):
+        daemon.start()
+    expect(taker.ctl("account", "show").line["account"] == account, "another account")
+    publish = origin.publish(TYPE)
+    shown(taker, id=publish.id)
+
+
+@test("an account file works once; a damaged one, or one for a member, is refused")
+def tickets(stage):
+    first, second, third = (stage.daemon(name) for name in ("first", "second", "third"))
+    first.ctl("account", "create")
+    refused = first.ctl("account", "create", code=1)
+    expect(json.loads(refused.errors)["error"] == "AccountExists", str(refused))
+    path = os.path.join(stage.folder, "account")
+    first.ctl("account", "export", path)
+    expect(os.stat(path).st_mode & 0o777 == 0o600, "others can read the account file")
+    first.ctl("account", "export", path, code=1)
+    with open(path, "rb") as file:
+        content = file.read()
+    for damaged in (b"", content[:-1], content + b"x", b"\0" * len(content), content[:40] + b"\xff" + content[41:]):
+        with open(path + ".bad", "wb") as file:
+            file.write(damaged)
+        refused = second.ctl("account", "import", path + ".bad", code=1)
+        expect(json.loads(refused.errors)["error"] == "InvalidAccountFile", str(refused))
+    expect(second.ctl("account", "show").line["account"] is None, "a refused file left something behind")
+    second.ctl("account", "import", path)
+    second.ctl("account", "import", path, code=1)
+    publish = first.publish(TYPE)
+    shown(second, id=publish.id)
+    expect({device["name"] for device in second.ctl("devices").lines} >= {"first", "second"}, "wrong devices")
+    third.ctl("account", "import", path, code=None)
+    expect(third.ctl("list").lines == [], "a file that was used admits again")
+
+
+@test("a device of another account, and one of none, are offered nothing")
+def strangers(stage):
+    origin, taker = stage.pair()
+    other, none = stage.daemon("other"), stage.daemon("none")
+    other.ctl("account", "create")
+    watches = [other.follow("watch"), none.follow("watch")]
+    publish = origin.publish(TYPE)
+    shown(taker, id=publish.id)
+    expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
+    for daemon, watch in zip((other, none), watches):
+        expect(daemon.ctl("list").lines == [], "a stranger lists something")
+        watch.interrupt()
+        while (line := watch.next()) is not None:
+            if line["event"] == "added":
+                raise Failure(f"a stranger was offered {line}")
+
+
+@test("text of a peer is shown with its control and bidirectional characters made visible")
+def hostile_title(stage):
+    origin, taker = stage.pair()
+    publish = origin.publish(TYPE, "--title", "a\u202eb\x1b[2Jc\u2066d")
+    offer = shown(taker, id=publish.id)
+    expect(offer["title"] == "a\u202eb\x1b[2Jc\u2066d", f"JSON must carry the text as it is: {offer}")
+    from harness import BIN, run
+    plain = run([os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "list"], taker.environment)
+    for character in "\u202e\x1b\u2066":
+        expect(character not in plain.output, f"{character!r} reaches the terminal: {plain.output!r}")
+
+
+@test("titles = no keeps titles out of what is offered; the payload has them")
+def no_titles(stage):
+    origin = stage.daemon("origin", configuration="titles = no\n")
+    taker = stage.daemon("taker")
+    stage.join(origin, taker)
+    publish = origin.publish(TYPE, "--title", "Secret plan")
+    offer = shown(taker, id=publish.id)
+    expect(offer["title"] is None, f"the title is offered: {offer}")
+    expect(taker.ctl("continue", "--print").line["title"] == "Secret plan", "the payload lacks the title")
+
+
+@test("without multicast, a static peer is called, and calls back")
+def static_peer(stage):
+    origin = stage.daemon("origin", discovery="static")
+    taker = stage.daemon("taker", discovery="static")
+    stage.join(origin, taker)
+    taker.ctl("peer", "add", f"127.0.0.1:{origin.ctl('status').line['port']}")
+    publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+    shown(taker, id=publish.id)
+    expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+    publish.wait("continued", deviceName="taker")
+
+
+@test("ten activities are offered, the most recent first")
+def ten(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    ids = []
+    for number in range(10):
+        publish = origin.publish(TYPE, "--title", f"{number} " + "long title " * 8)
+        shown(taker, watch, id=publish.id)
+        ids.insert(0, publish.id)
+    expect([line["id"] for line in taker.ctl("list").lines] == ids, "wrong order, or some are missing")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The systemd units, as systemd's own tools judge them."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from harness import ROOT, Skip, expect, main, test
+
+UNITS = os.path.join(ROOT, "systemd")
+SCORE_LIMIT = 2.5
+
+# Directives that a user manager applies only inside a user namespace, and otherwise leaves out without a word.
+NEEDS_USER_NAMESPACE = {
+    "BindPaths", "BindReadOnlyPaths", "CapabilityBoundingSet", "ExecPaths", "InaccessiblePaths", "NoExecPaths",
+    "PrivateDevices", "PrivateIPC", "PrivateMounts", "PrivateNetwork", "PrivateTmp", "ProcSubset", "ProtectClock",
+    "ProtectControlGroups", "ProtectHome", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelModules",
+    "ProtectKernelTunables", "ProtectProc", "ProtectSystem", "ReadOnlyPaths", "ReadWritePaths", "RootDirectory",
+    "TemporaryFileSystem",
+}
+
+
+def settings(path):
+    """The settings of a unit file in order: section, key, value."""
+    section, found = None, []
+    with open(path) as file:
+        for line in file:
+            line = line.strip()
+            if line.startswith("["):
+                section = line[1:-1]
+            elif line and line[0] not in "#;":
+                key, _, value = line.partition("=")
+                found.append((section, key, value))
+    return found
+
+
+def copies(stage):
+    """The units in a folder of their own, with a program that exists."""
+    if not shutil.which("systemd-analyze"):
+        raise Skip("systemd-analyze is missing")
+    folder = os.path.join(stage.folder, "units")
+    shutil.copytree(UNITS, folder)
+    os.rename(os.path.join(folder, "handoffd@.service"), os.path.join(folder, "handoffd@alice.service"))
+    for name in ("handoffd.service", "handoffd@alice.service"):
+        path = os.path.join(folder, name)
+        with open(path) as file:
+            text = re.sub(r"(?m)^ExecStart=handoffd\b", "ExecStart=/bin/true", file.read())
+        with open(path, "w") as file:
+            file.write(text)
+    return folder
+
+
+def analyze(*words):
+    return subprocess.run(["systemd-analyze", "--no-pager", *words], capture_output=True, text=True,
+                          env={**os.environ, "SYSTEMD_COLORS": "0", "LANG": "C.UTF-8"})
+
+
+@test("systemd-analyze verify finds nothing")
+def verify(stage):
+    folder = copies(stage)
+    os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
+    for words in (["--user", "handoffd.service", "handoffd.socket"], ["--system", "handoffd@alice.service"]):
+        done = analyze("verify", "--man=no", words[0], *(os.path.join(folder, name) for name in words[1:]))
+        ours = [line for line in (done.stdout + done.stderr).splitlines() if "handoff" in line]
+        expect(done.returncode == 0 and not ours, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+@test(f"the exposure score is at most {SCORE_LIMIT}, with the sandbox merged")
+def score(stage):
+    folder = copies(stage)
+    merged = os.path.join(stage.folder, "handoffd.service")
+    with open(merged, "w") as file:
+        for name in ("handoffd.service", "handoffd.service.d/50-sandbox.conf"):
+            with open(os.path.join(folder, name)) as part:
+                file.write(part.read() + "\n")
+    for path in (merged, os.path.join(folder, "handoffd@alice.service")):
+        done = analyze("security", "--offline=yes", path)
+        found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+        expect(found, f"no score: {done.stdout}{done.stderr}")
+        expect(float(found.group(1)) <= SCORE_LIMIT, f"{os.path.basename(path)}: {found.group(1)}")
+
+
+@test("a file with directives of the namespace layer has PrivateUsers=yes too, and the service itself has none")
+def namespaces(stage):
+    for folder, _, names in os.walk(UNITS):
+        for name in names:
+            path = os.path.join(folder, name)
+            service = {key: value for section, key, value in settings(path) if section == "Service"}
+            used = NEEDS_USER_NAMESPACE & service.keys()
+            expect(not used or service.get("PrivateUsers") == "yes", f"{name}: {used} without PrivateUsers=yes")
+    used = NEEDS_USER_NAMESPACE & {key for _, key, _ in settings(os.path.join(UNITS, "handoffd.service"))}
+    expect(not used, f"handoffd.service must start where user namespaces are forbidden, but has {used}")
+
+
+@test("the user units keep what the daemon counts on")
+def contract(stage):
+    service = settings(os.path.join(UNITS, "handoffd.service"))
+    for wanted in (
+            ("Type", "notify"), ("WatchdogSec", "3min"), ("Restart", "on-failure"), ("LimitCORE", "0"),
+            ("RuntimeDirectory", "handoff handoff-app"), ("RuntimeDirectoryMode", "0700"),
+            ("RuntimeDirectoryPreserve", "yes"), ("StateDirectory", "handoff"), ("StateDirectoryMode", "0700"),
+            ("NoNewPrivileges", "yes"), ("MemoryDenyWriteExecute", "yes")):
+        expect(("Service", *wanted) in service, f"handoffd.service lacks {'='.join(wanted)}")
+    listening = settings(os.path.join(UNITS, "handoffd.socket"))
+    streams = [value for _, key, value in listening if key == "ListenStream"]
+    expect(streams == ["%t/handoff/control.socket", "%t/handoff-app/app.socket"], f"wrong sockets: {streams}")
+    expect(("Socket", "SocketMode", "0600") in listening and ("Socket", "DirectoryMode", "0700") in listening,
+           "others could reach the sockets")
+
+
+if __name__ == "__main__":
+    main()
