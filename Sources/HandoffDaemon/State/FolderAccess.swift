@@ -1,0 +1,131 @@
+internal import Glibc
+internal import HandoffCrypto
+internal import LoopIO
+
+/// System calls on one open folder.
+///
+/// All paths are relative to the descriptor, so that nobody can put another folder in its place. About `unsafe` in this
+/// file: every pointer that a call gets is a string, structure or buffer that outlives the call.
+struct FolderAccess: ~Copyable {
+    private let folder: Descriptor
+
+    /// Opens a folder, and makes it and the folders above it where they are missing, with mode 0700.
+    init(path: String) throws(Errno) {
+        try Self.make(path)
+        folder = Descriptor(
+            owning: try SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+    }
+
+    /// Owner and permission bits of the folder (fstat(2)).
+    func status() throws(Errno) -> (owner: UInt32, mode: UInt32) {
+        var status = stat()
+        let number = folder.raw
+        try SystemCall.retrying { unsafe fstat(number, &status) }
+        return (status.st_uid, status.st_mode & 0o7777)
+    }
+
+    /// Opens or makes a file to lock, takes the lock (flock(2)), and writes `note` into it; nil when another process has
+    /// the lock.
+    func lock(_ name: String, note: String) throws(Errno) -> Descriptor? {
+        let file = try open(name, O_RDWR | O_CREAT | O_NOFOLLOW)
+        let number = file.raw
+        do throws(Errno) {
+            try SystemCall.retrying { flock(number, LOCK_EX | LOCK_NB) }
+        } catch .wouldBlock {
+            return nil
+        }
+        // Only a hint for people: a full disk must not keep the daemon from starting.
+        let text = Array(note.utf8)
+        _ = ftruncate(number, 0)
+        _ = unsafe pwrite(number, text, text.count, 0)
+        return file
+    }
+
+    /// Reads a whole file into protected memory; nil if there is none.
+    ///
+    /// - Throws: also EFBIG for more than `longest` bytes, EINVAL for what is no plain file (a link gives ELOOP).
+    func read(_ name: String, longest: Int) throws(Errno) -> SecretBytes? {
+        let file: Descriptor
+        do throws(Errno) {
+            // Without O_NONBLOCK a pipe of that name would hang us.
+            file = try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch .noSuchFile {
+            return nil
+        }
+        let number = file.raw
+        var status = stat()
+        try SystemCall.retrying { unsafe fstat(number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        guard let size = Int(exactly: status.st_size), size <= longest else { throw Errno(rawValue: EFBIG) }
+        return try unsafe SecretBytes(count: size) { (buffer: UnsafeMutableRawBufferPointer) throws(Errno) in
+            var offset = 0
+            while offset < size {
+                let count = try SystemCall.retrying {
+                    unsafe Glibc.read(number, buffer.baseAddress?.advanced(by: offset), size - offset)
+                }
+                // Shorter than it said: someone else is writing into it.
+                guard count > 0 else { throw Errno(rawValue: EIO) }
+                offset += count
+            }
+        }
+    }
+
+    /// Writes a new file of mode 0600 that did not exist, down to the disk (fsync(2)).
+    func writeNew(_ name: String, _ bytes: SecretBytes) throws(Errno) {
+        let file = try open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        let number = file.raw
+        try unsafe bytes.withUnsafeBytes { (buffer: UnsafeRawBufferPointer) throws(Errno) in
+            var offset = 0
+            while offset < buffer.count {
+                offset += try SystemCall.retrying {
+                    unsafe Glibc.write(number, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
+                }
+            }
+        }
+        try SystemCall.retrying { fsync(number) }
+    }
+
+    /// Puts one file in the place of another (renameat(2)).
+    func rename(_ old: String, to new: String) throws(Errno) {
+        let number = folder.raw
+        try SystemCall.retrying { unsafe renameat(number, old, number, new) }
+    }
+
+    /// Deletes a file if it is there (unlinkat(2)).
+    func remove(_ name: String) throws(Errno) {
+        let number = folder.raw
+        do throws(Errno) {
+            try SystemCall.retrying { unsafe unlinkat(number, name, 0) }
+        } catch .noSuchFile {
+            return
+        }
+    }
+
+    /// Brings names that were changed down to the disk (fsync(2) of the folder).
+    func synchronize() throws(Errno) {
+        let number = folder.raw
+        try SystemCall.retrying { fsync(number) }
+    }
+
+    private func open(_ name: String, _ flags: Int32) throws(Errno) -> Descriptor {
+        let number = folder.raw
+        return Descriptor(
+            owning: try SystemCall.retrying { unsafe openat(number, name, flags | O_CLOEXEC | O_NOCTTY, 0o600) })
+    }
+
+    /// mkdir(2) for each part of the path that is missing.
+    private static func make(_ path: String) throws(Errno) {
+        let bytes = Array(path.utf8)
+        for end in bytes.indices.dropFirst() + [bytes.endIndex]
+        where end == bytes.endIndex || bytes[end] == UInt8(ascii: "/") {
+            let part = String(validating: bytes[..<end], as: UTF8.self) ?? path
+            // Asking first: on a read-only or foreign folder above, mkdir(2) may say so before it says EEXIST.
+            guard unsafe access(part, F_OK) != 0 else { continue }
+            do throws(Errno) {
+                try SystemCall.retrying { unsafe mkdir(part, 0o700) }
+            } catch .exists {
+                continue
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import HandoffAccount
+
+/// A file of the state folder; the names never change.
+package enum StateFile: String, Sendable, CaseIterable {
+    /// Seed of the device key (`IdentityFile`). Its presence marks a folder as a state folder.
+    case identity
+    /// Account (`AccountState`).
+    case account
+    /// Number of the latest start (`BootFile`).
+    case boot
+    /// Static peers (`PeersFile`), for people to read.
+    case peers
+
+    /// The name under which a new version is written before it takes the place of the old one. There is one writer, the
+    /// holder of the lock, so that a fixed name cannot clash, and what a crash left is found again.
+    var temporaryName: String {
+        ".\(rawValue).new"
+    }
+
+    /// Most bytes that are read: a longer file is none of ours.
+    var longest: Int {
+        switch self {
+        case .identity: FileFormat.identity.longestFile
+        case .account: FileFormat.account.longestFile
+        case .boot: FileFormat.boot.longestFile
+        case .peers: PeersFile.longest
+        }
+    }
+}

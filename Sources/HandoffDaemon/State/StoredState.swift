@@ -1,0 +1,16 @@
+package import HandoffAccount
+package import HandoffCrypto
+
+/// What was in the state folder when it was opened.
+package struct StoredState: Sendable {
+    /// The folder, which stays locked as long as somebody holds it.
+    package let folder: StateFolder
+    /// The device key, made at the first start.
+    package let identity: SigningKey
+    /// The account; nil while the device is in none.
+    package let account: AccountState?
+    /// The number of this start, greater than all before.
+    package let boot: UInt64
+    /// Static peers.
+    package let peers: PeersFile
+}
