@@ -1,4 +1,5 @@
 package import HandoffLog
+import HandoffModel
 package import LoopIO
 
 /// What a person can set about the daemon. The initial values are the defaults.
@@ -15,8 +16,8 @@ package struct Configuration: Sendable, Equatable {
     /// Where the daemon listens, for TCP and UDP alike.
     package var port: PortChoice = .standard
 
-    /// The only local address to listen on, with port 0; nil: all.
-    package var address: SocketAddress?
+    /// The only local address to listen on; nil: all.
+    package var address: IPAddress?
 
     /// The only interfaces to be found on; empty: all but loopback.
     package var interfaces: [String] = []
@@ -31,7 +32,7 @@ package struct Configuration: Sendable, Equatable {
     package var peers: [StaticAddress] = []
 
     /// The greatest payload of an activity published here, in bytes of its encoded form.
-    package var payloadLimit = 64 * 1024
+    package var payloadLimit = Limits.payloadDefault
 
     /// How long an app may take to save before its last saved state is sent.
     package var saveAnswer: Duration = .seconds(1)
@@ -43,7 +44,7 @@ package struct Configuration: Sendable, Equatable {
     package var receiverLifetime: Duration = .seconds(600)
 
     /// The least important messages that are logged.
-    package var logLevel: LogLevel = .info
+    package var logLevel: LogLevel = .notice
 
     /// The defaults.
     package init() {}

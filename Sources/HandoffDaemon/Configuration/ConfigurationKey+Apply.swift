@@ -1,12 +1,8 @@
 import HandoffLog
+import HandoffModel
 import LoopIO
 
 extension ConfigurationKey {
-    /// The log levels with their words, the most talkative first.
-    static let logLevels: [(word: String, level: LogLevel)] = [
-        ("debug", .debug), ("info", .info), ("notice", .notice), ("error", .error), ("fault", .fault),
-    ]
-
     /// The greatest name of a device, in bytes: what fits the account's statement about it.
     static let nameByteLimit = 64
 
@@ -22,20 +18,20 @@ extension ConfigurationKey {
         case .name: Self.set(&configuration.name, ValueText.displayName(text, limit: Self.nameByteLimit))
         case .discovery: Self.set(&configuration.discovery, DiscoveryChoice(rawValue: text))
         case .port: Self.set(&configuration.port, Self.port(text))
-        case .address: Self.set(&configuration.address, Self.address(text))
+        case .address: Self.set(&configuration.address, IPAddress(text: text))
         case .interface: Self.add(ValueText.interfaceName(text), to: &configuration.interfaces)
         case .advertise: Self.set(&configuration.advertise, AdvertisePolicy(rawValue: text))
         case .titles: Self.set(&configuration.titles, ValueText.truth(text))
         case .peer: Self.add(StaticAddress(text), to: &configuration.peers)
         case .payloadLimit:
-            Self.set(&configuration.payloadLimit, ValueText.byteCount(text, in: 3 * 1024...512 * 1024))
+            Self.set(&configuration.payloadLimit, ValueText.byteCount(text, in: Limits.payloadAdvice...Limits.payloadMaximum))
         case .saveAnswer:
             Self.set(&configuration.saveAnswer, ValueText.duration(text, in: .milliseconds(50) ... .seconds(10)))
         case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
         case .receiverLifetime:
             Self.set(
                 &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(10) ... .seconds(86_400)))
-        case .logLevel: Self.set(&configuration.logLevel, Self.logLevels.first { $0.word == text }?.level)
+        case .logLevel: Self.set(&configuration.logLevel, LogLevel(name: text))
         }
     }
 
@@ -83,12 +79,5 @@ extension ConfigurationKey {
             return nil
         }
         return port == 0 ? .any : .fixed(port)
-    }
-
-    private static func address(_ text: String) -> SocketAddress? {
-        // A colon is in every IPv6 address and in no IPv4 address; brackets are not part of an address alone.
-        guard !text.utf8.contains(UInt8(ascii: "[")) else { return nil }
-        // The port is another setting; here it stands only to complete the form.
-        return SocketAddress(text: text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]:1" : "\(text):1")?.withPort(0)
     }
 }

@@ -1,3 +1,5 @@
+import HandoffLog
+
 /// A setting; the raw value is its word in the file.
 package enum ConfigurationKey: String, Sendable, CaseIterable {
     case name
@@ -39,11 +41,11 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .advertise: "one of: " + Self.words(AdvertisePolicy.allCases.map(\.rawValue))
         case .titles: "'yes' or 'no'"
         case .peer: "host:port, address:port or [IPv6 address]:port, with a port from 1 to 65535"
-        case .payloadLimit: "a size from 3 KiB to 512 KiB, in bytes or with the unit KiB or MiB"
+        case .payloadLimit: "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"
         case .saveAnswer: "a time from 50 ms to 10 s, with the unit ms, s, min or h"
         case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"
         case .receiverLifetime: "a time from 10 s to 24 h, with the unit ms, s, min or h"
-        case .logLevel: "one of: " + Self.words(Self.logLevels.map(\.word))
+        case .logLevel: "one of: " + Self.words(LogLevel.allCases.map(\.name))
         }
     }
 
