@@ -1,0 +1,83 @@
+package import HandoffModel
+
+extension AdvertMachine {
+    /// The device's service vanished from mDNS, which anyone can cause: it is asked whether it is still there.
+    package mutating func instanceRemoved(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        guard let peer = peers[id] else { return [] }
+        switch deliveries[id]?.probe {
+        case .asking, .calling: return []
+        case nil: return probe(peer, hasFailedCall: false, at: now)
+        }
+    }
+
+    /// A call to every address of the device failed: with one unanswered probe it is gone.
+    package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        guard let peer = peers[id] else { return [] }
+        switch deliveries[id]?.probe {
+        case .calling:
+            return peer.connectionCount == 0 ? depart(peer) : []
+        case .asking(let steps, let sent, let due, _):
+            deliveries[id]?.probe = .asking(steps: steps, sent: sent, due: due, hasFailedCall: true)
+            return []
+        case nil:
+            return probe(peer, hasFailedCall: true, at: now)
+        }
+    }
+
+    /// The device did something that only it can do, such as a handshake: the question is answered.
+    package mutating func heard(_ id: DeviceID) {
+        deliveries[id]?.probe = nil
+    }
+
+    /// Performs the next step of a probing, or passes the verdict.
+    mutating func advanceProbe(_ peer: Peer, at now: BootInstant) -> [AdvertAction] {
+        guard case .asking(let steps, let sent, let due, let hasFailedCall) = deliveries[peer.deviceID]?.probe,
+            due <= now
+        else { return [] }
+        if steps > 0, hasFailedCall, peer.connectionCount == 0 { return depart(peer) }
+        if steps < Probe.waits.count {
+            return ask(peer, steps: steps, sent: sent, hasFailedCall: hasFailedCall, at: now)
+        }
+        let datagramsArrive = peer.acknowledged != nil && deliveries[peer.deviceID]?.isBlocked == false
+        if sent == steps, datagramsArrive, peer.connectionCount == 0 { return depart(peer) }
+        deliveries[peer.deviceID]?.probe = .calling
+        return [.useConnection(peer.deviceID)]
+    }
+
+    private mutating func probe(_ peer: Peer, hasFailedCall: Bool, at now: BootInstant) -> [AdvertAction] {
+        var delivery = deliveries[peer.deviceID] ?? Delivery()
+        let earliest = delivery.lastProbe.map { $0 + Probe.interval } ?? now
+        guard earliest <= now else {
+            delivery.probe = .asking(steps: 0, sent: 0, due: earliest, hasFailedCall: hasFailedCall)
+            deliveries[peer.deviceID] = delivery
+            return []
+        }
+        deliveries[peer.deviceID] = delivery
+        return ask(peer, steps: 0, sent: 0, hasFailedCall: hasFailedCall, at: now)
+    }
+
+    /// Sends one probe: the latest advert, to the best address that may have it.
+    private mutating func ask(
+        _ peer: Peer, steps: Int, sent: Int, hasFailedCall: Bool, at now: BootInstant
+    ) -> [AdvertAction] {
+        let id = peer.deviceID
+        var actions: [AdvertAction] = []
+        if let label = peer.label {
+            let ranked = peer.candidates.ranked
+            let proved = ranked.first { $0.proved != nil }?.address
+            let target = proved ?? ranked.map(\.address).first { greetings.admit(id, $0, at: now) }
+            if let target { actions = [.send(to: target, device: id, label: label)] }
+        }
+        if steps == 0 { deliveries[id]?.lastProbe = now }
+        if !actions.isEmpty { deliveries[id]?.lastSent = now }
+        deliveries[id]?.probe = .asking(
+            steps: steps + 1, sent: sent + actions.count, due: now + Probe.waits[min(steps, Probe.waits.count - 1)],
+            hasFailedCall: hasFailedCall)
+        return actions
+    }
+
+    private mutating func depart(_ peer: Peer) -> [AdvertAction] {
+        deliveries[peer.deviceID] = nil
+        return [.depart(peer.deviceID, .unreachable)]
+    }
+}

@@ -1,0 +1,168 @@
+package import HandoffModel
+
+/// Decides which device is sent an advert, an acknowledgement or a probe, where and when. Knows no bytes: the driver
+/// signs once for every change, seals for each receiver and sends.
+///
+/// The table of devices is given with every event; the driver keeps both on one thread, tells the table first, and
+/// performs the actions after the call. docs/state-machines/advert-machine.md shows the states of one delivery.
+package struct AdvertMachine: Sendable {
+    /// Shortest time between two adverts to one device: 40 a second; changes in between are sent as one.
+    package static let spacing = Duration.milliseconds(25)
+
+    /// Time from each sending to the next, until acknowledged; after the last one a connection is tried.
+    package static let repeats: [Duration] = [
+        .milliseconds(30), .milliseconds(100), .milliseconds(300), .seconds(1), .seconds(2),
+    ]
+
+    /// Time that a device without a proved address has for its acknowledgement before a connection is tried.
+    package static let greetingPatience = Duration.seconds(2)
+
+    /// Age of the present announcement at which it is renewed: two may be lost before it expires at the others.
+    package static let renewal = Duration.seconds(240)
+
+    /// Unproved addresses of one device that are tried at once.
+    static let maximumGreetings = 4
+
+    var deliveries: [DeviceID: Delivery] = [:]
+    var greetings = GreetingLimit()
+
+    /// When the present announcement was made.
+    var lastChange: BootInstant
+
+    /// Starts without deliveries; the present announcement was made at `now`.
+    package init(at now: BootInstant) {
+        lastChange = now
+    }
+
+    /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while nobody is there.
+    package func nextDeadline(peers: PeerTable) -> BootInstant? {
+        guard peers.count > 0 else { return nil }
+        let renewal = lastChange + Self.renewal
+        return deliveries.reduce(renewal) { next, entry in
+            guard peers[entry.key] != nil, let deadline = entry.value.deadline else { return next }
+            return min(next, deadline)
+        }
+    }
+
+    /// True when every device has the present advert, as a goodbye waits for.
+    package func isSettled(peers: PeerTable) -> Bool {
+        peers.all.allSatisfy { has($0, peers.ownPosition) }
+    }
+
+    /// This device's announcement changed; the table has the new position.
+    package mutating func changed(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        lastChange = now
+        return peers.all.flatMap { peer -> [AdvertAction] in
+            if let last = deliveries[peer.deviceID]?.lastSent, last + Self.spacing > now {
+                deliveries[peer.deviceID]?.state = .coalescing(due: last + Self.spacing)
+                return []
+            }
+            return send(to: peer, count: 0, at: now)
+        }
+    }
+
+    /// This device is leaving, and the latest advert says so: it goes out at once, to two addresses of each device.
+    package mutating func leaving(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        lastChange = now
+        return peers.all.flatMap { send(to: $0, count: 0, at: now, breadth: 2) }
+    }
+
+    /// A beacon was taken by the table with this result: a device that is new, or came back as another, is greeted;
+    /// one that is known already is tried at addresses that are new, unless it has the present advert.
+    package mutating func receivedBeacon(
+        from id: DeviceID, reception: Reception, peers: PeerTable, at now: BootInstant
+    ) -> [AdvertAction] {
+        guard let peer = peers[id], !has(peer, peers.ownPosition) else { return [] }
+        switch reception {
+        case .stale, .own, .cloned:
+            return []
+        case .new(_, let changes):
+            let isOther = changes.contains(.appeared(id)) || changes.contains(.changed(id))
+            return isOther || !isUnderWay(id) ? send(to: peer, count: 0, at: now) : []
+        case .repeated:
+            switch deliveries[id]?.state {
+            case .settled, nil: return send(to: peer, count: 0, at: now)
+            case .greeting: return greetMore(peer, at: now)
+            case .coalescing, .awaiting, .byConnection: return []
+            }
+        }
+    }
+
+    /// A connection with the device was accepted by both sides: it is there, and may lack the present advert.
+    package mutating func connected(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        deliveries[id]?.probe = nil
+        guard let peer = peers[id], !has(peer, peers.ownPosition) else { return [] }
+        if deliveries[id]?.isBlocked == true { return useConnection(peer) }
+        return isUnderWay(id) ? [] : send(to: peer, count: 0, at: now)
+    }
+
+    /// A datagram with an advert was taken by the table with this result.
+    ///
+    /// It is acknowledged unless it was stale; a device that is new, or has not got the present advert, is sent it,
+    /// so that two devices know each other as soon as one does.
+    package mutating func receivedAdvert(
+        _ announcement: Announcement, label: Label, source: PeerAddress, reception: Reception, peers: PeerTable,
+        at now: BootInstant
+    ) -> [AdvertAction] {
+        let id = announcement.deviceID
+        switch reception {
+        case .stale, .own, .cloned:
+            return []
+        case .repeated:
+            return acknowledge(announcement, label: label, source: source, at: now)
+        case .new(let isFirst, _):
+            deliveries[id]?.probe = nil
+            let answer = acknowledge(announcement, label: label, source: source, at: now)
+            guard let peer = peers[id], !has(peer, peers.ownPosition), isFirst || !isUnderWay(id) else { return answer }
+            return answer + send(to: peer, count: 0, at: now)
+        }
+    }
+
+    /// An acknowledgement was taken by the table.
+    package mutating func receivedAcknowledgement(from id: DeviceID, peers: PeerTable) {
+        guard let peer = peers[id] else { return }
+        deliveries[id]?.probe = nil
+        deliveries[id]?.isBlocked = false
+        if has(peer, peers.ownPosition) { deliveries[id]?.state = .settled }
+    }
+
+    /// The present advert, or an answer, went over a connection: the device is there.
+    package mutating func delivered(to id: DeviceID, peers: PeerTable) {
+        guard let peer = peers[id] else { return }
+        deliveries[id]?.probe = nil
+        if has(peer, peers.ownPosition) { deliveries[id]?.state = .settled }
+    }
+
+    /// The device has gone.
+    package mutating func forget(_ id: DeviceID) {
+        deliveries[id] = nil
+    }
+
+    /// Time has come to ``nextDeadline(peers:)``.
+    package mutating func deadlinePassed(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        deliveries = deliveries.filter { peers[$0.key] != nil }
+        var actions: [AdvertAction] = []
+        for peer in peers.all {
+            actions += advance(peer, at: now)
+            actions += advanceProbe(peer, at: now)
+        }
+        if peers.count > 0, lastChange + Self.renewal <= now {
+            lastChange = now  // Asked for once, even if the driver is slow.
+            actions.append(.renew)
+        }
+        return actions
+    }
+
+    private mutating func advance(_ peer: Peer, at now: BootInstant) -> [AdvertAction] {
+        switch deliveries[peer.deviceID]?.state {
+        case .coalescing(let due) where due <= now:
+            return send(to: peer, count: 0, at: now)
+        case .awaiting(let count, let due) where due <= now:
+            return count < Self.repeats.count ? send(to: peer, count: count, at: now) : useConnection(peer)
+        case .greeting(let due) where due <= now:
+            return useConnection(peer)
+        case .coalescing, .awaiting, .greeting, .settled, .byConnection, nil:
+            return []
+        }
+    }
+}

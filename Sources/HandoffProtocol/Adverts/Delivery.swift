@@ -1,0 +1,46 @@
+/// How far the present advert has come on its way to one device; a state of ``AdvertMachine``.
+struct Delivery: Sendable, Equatable {
+    enum State: Sendable, Equatable {
+        /// The device has the present advert, or there is nobody to send it to.
+        case settled
+
+        /// The present advert will be sent at `due`: the one before it went out a moment ago.
+        case coalescing(due: BootInstant)
+
+        /// It was sent `count` times to proved addresses, and is repeated at `due` unless acknowledged.
+        case awaiting(count: Int, due: BootInstant)
+
+        /// It was sent to addresses that have proved nothing, which get no repeats; at `due` a connection is tried.
+        case greeting(due: BootInstant)
+
+        /// A connection was asked for; nothing more happens for this advert.
+        case byConnection
+    }
+
+    var state = State.settled
+
+    /// When an advert was last sent to the device.
+    var lastSent: BootInstant?
+
+    /// The last advert was not acknowledged in time: the next ones go by connection too, until one is.
+    var isBlocked = false
+
+    /// Set while it is being found out whether the device is still there.
+    var probe: Probe?
+
+    /// When the last probing began, so that forged removals do not cause one after the other.
+    var lastProbe: BootInstant?
+
+    /// Acknowledgements to the device: never more than it could need.
+    var acknowledgements = RateLimit(perSecond: 10)
+
+    /// The next moment at which something is to be done for the device.
+    var deadline: BootInstant? {
+        let own: BootInstant? =
+            switch state {
+            case .settled, .byConnection: nil
+            case .coalescing(let due), .awaiting(_, let due), .greeting(let due): due
+            }
+        return [own, probe?.due].compactMap { $0 }.min()
+    }
+}

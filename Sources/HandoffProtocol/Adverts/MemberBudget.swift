@@ -1,0 +1,61 @@
+/// What one authenticated device may do in a second, over all its datagrams and connections together.
+package struct MemberBudget: Sendable {
+    /// What becomes of one more event.
+    package enum Verdict: Sendable, Equatable {
+        /// It is within the limit.
+        case admit
+
+        /// It is above the limit and is dropped.
+        case drop
+
+        /// It is ten times above: the connection is closed, and the device is left alone for a while.
+        case close
+    }
+
+    /// A limit, and the tenfold of it.
+    private struct Pair: Sendable {
+        var limit: RateLimit
+        var excess: RateLimit
+
+        init(perSecond: UInt64) {
+            limit = RateLimit(perSecond: perSecond)
+            excess = RateLimit(perSecond: perSecond * 10)
+        }
+
+        mutating func admit(at now: BootInstant) -> Verdict {
+            guard excess.admit(at: now) else { return .close }
+            return limit.admit(at: now) ? .admit : .drop
+        }
+    }
+
+    /// Adverts by datagram or frame: 50 a second.
+    private var adverts = Pair(perSecond: 50)
+
+    /// Requests and notices: 20 a second.
+    private var requests = Pair(perSecond: 20)
+
+    /// Merges of statements: 1 a second, but 4 at once, as each of two sides may answer the other's.
+    private var merges = RateLimit(perSecond: 1, burst: 4)
+
+    /// Sets of statements offered at a tenfold of that.
+    private var mergeExcess = RateLimit(perSecond: 10)
+
+    /// Nothing used yet.
+    package init() {}
+
+    /// One more advert that the device has signed.
+    package mutating func admitAdvert(at now: BootInstant) -> Verdict {
+        adverts.admit(at: now)
+    }
+
+    /// One more request or notice.
+    package mutating func admitRequest(at now: BootInstant) -> Verdict {
+        requests.admit(at: now)
+    }
+
+    /// One more set of statements.
+    package mutating func admitStatements(at now: BootInstant) -> Verdict {
+        guard mergeExcess.admit(at: now) else { return .close }
+        return merges.admit(at: now) ? .admit : .drop
+    }
+}

@@ -1,0 +1,156 @@
+package import HandoffModel
+
+extension PeerTable {
+    /// Takes what a beacon said that was opened under `label`.
+    ///
+    /// - Parameters:
+    ///   - instance: name of the service that carried it, to be told again in ``instanceRemoved(_:)``.
+    ///   - addresses: the addresses in the records of that service, already filtered; their ports do not matter.
+    package mutating func receivedBeacon(
+        _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], at now: BootInstant
+    ) -> Reception {
+        // A record of our own may be an old one that some cache repeats: it proves nothing, unlike an advert.
+        guard announcement.deviceID != own else { return .own }
+        let reception = accept(announcement, label: label, at: now)
+        guard var peer = peers[announcement.deviceID] else { return reception }
+        switch reception {
+        case .new, .repeated:
+            peer.candidates.replaceAnnounced(addresses.compactMap { $0.withPort(peer.port) }, at: now)
+            peer.note(instance: instance)
+        case .stale:
+            // The advert may have overtaken the record; that the service is there is news all the same.
+            if peer.label == label { peer.note(instance: instance) }
+        case .own, .cloned:
+            break
+        }
+        peers[announcement.deviceID] = peer
+        return reception
+    }
+
+    /// Takes what an advert said that was sealed for this device under `label`.
+    ///
+    /// - Parameter source: where the datagram came from; nil for an advert on a connection.
+    package mutating func receivedAdvert(
+        _ announcement: Announcement, label: Label, source: PeerAddress?, at now: BootInstant
+    ) -> Reception {
+        guard announcement.deviceID != own else {
+            return announcement.position.boot == ownPosition.boot ? .own : .cloned
+        }
+        let reception = accept(announcement, label: label, at: now)
+        switch reception {
+        case .new, .repeated:
+            if let address = source?.withPort(announcement.port) {
+                peers[announcement.deviceID]?.candidates.add(address, source: .datagram, at: now)
+            }
+        case .stale, .own, .cloned:
+            break
+        }
+        return reception
+    }
+
+    /// An mDNS instance has gone; whoever is on the network can cause that, so it only names the device to probe.
+    ///
+    /// - Returns: the device whose present service it was; nil for others and for services under former labels.
+    package mutating func instanceRemoved(_ instance: String) -> DeviceID? {
+        guard let id = device(ofInstance: instance), var peer = peers[id] else { return nil }
+        peer.instances.remove(instance)
+        peers[id] = peer
+        return peer.label?.instanceName == instance ? id : nil
+    }
+
+    /// Judges and takes an announcement, without its addresses.
+    private mutating func accept(_ announcement: Announcement, label: Label, at now: BootInstant) -> Reception {
+        let id = announcement.deviceID
+        if let peer = peers[id] {
+            let seq = announcement.position.seq
+            switch (announcement.position.boot, peer.boot) {
+            case (let new, let known) where new < known: return .stale
+            case (let new, let known) where new > known: return replace(peer, announcement, label: label, at: now)
+            default: break
+            }
+            guard let known = peer.seq, seq <= known else { return replace(peer, announcement, label: label, at: now) }
+            return seq == known ? extend(peer, announcement, label: label, at: now) : .stale
+        }
+        guard let trace = traces[id] else { return admit(announcement, label: label, heard: now, at: now) }
+        if announcement.position > trace.position { return admit(announcement, label: label, heard: now, at: now) }
+        // A repetition brings a device back that was given up too early, but only for the rest of its time.
+        guard announcement.position == trace.position, !trace.isFinal, trace.heard + Self.lifetime > now else {
+            return .stale
+        }
+        return admit(announcement, label: label, heard: trace.heard, at: now)
+    }
+
+    /// A device that was not there.
+    private mutating func admit(
+        _ announcement: Announcement, label: Label, heard: BootInstant, at now: BootInstant
+    ) -> Reception {
+        let id = announcement.deviceID
+        guard !announcement.isGoodbye else {
+            traces[id] = Trace(position: announcement.position, heard: heard, isFinal: true)
+            return .new(isFirst: false, changes: [])
+        }
+        var peer = Peer(announcement, label: label, heard: heard)
+        peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + Self.lifetime)
+        peers[id] = peer
+        traces[id] = nil
+        var changes: [PeerChange] = [.appeared(id)]
+        if !peer.offers.isEmpty { changes.append(.offersChanged(id)) }
+        if announcement.hasMore { changes.append(.moreToFetch(id)) }
+        return .new(isFirst: true, changes: changes)
+    }
+
+    /// A newer announcement of a device that is there.
+    private mutating func replace(
+        _ known: Peer, _ announcement: Announcement, label: Label, at now: BootInstant
+    ) -> Reception {
+        var peer = known
+        let id = peer.deviceID
+        let isRestart = announcement.position.boot != peer.boot
+        peer.boot = announcement.position.boot
+        peer.seq = announcement.position.seq
+        peer.renewed = now
+        guard !announcement.isGoodbye else {
+            peers[id] = peer
+            return .new(isFirst: false, changes: remove(id, because: .goodbye))
+        }
+        if isRestart {
+            peer.offers = []
+            peer.listedSeq = nil
+            peer.acknowledged = nil  // What it had received is forgotten with its memory.
+        }
+        var changes: [PeerChange] = []
+        if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }
+        // A whole list that was fetched for this change or a later one says more than the announcement.
+        let isListed = peer.listedSeq.map { $0 >= announcement.position.seq } ?? false
+        if isListed {
+            peer.offers = Peer.renewed(peer.offers, until: now + Self.lifetime)
+        } else {
+            let fresh = Peer.offers(announcement.activities, received: now, expires: now + Self.lifetime)
+            // What was left out may still be on offer: it stays until the whole list says, or its time is over.
+            peer.offers = announcement.hasMore ? fresh + peer.offers.excluding(fresh) : fresh
+            peer.isComplete = !announcement.hasMore
+        }
+        peers[id] = peer
+        if !known.offers.hasSameContent(as: peer.offers) { changes.append(.offersChanged(id)) }
+        if !peer.isComplete { changes.append(.moreToFetch(id)) }
+        return .new(isFirst: false, changes: changes)
+    }
+
+    /// The announcement that is known, in its other form or again: what the first form left out is added.
+    private mutating func extend(
+        _ known: Peer, _ announcement: Announcement, label: Label, at now: BootInstant
+    ) -> Reception {
+        guard known.label == label || known.label == nil else { return .stale }
+        var peer = known
+        peer.label = label
+        if !peer.isComplete, !announcement.isGoodbye {
+            let end = peer.renewed + Self.lifetime
+            let listed = Peer.offers(announcement.activities, received: now, expires: end)
+            peer.offers = announcement.hasMore ? peer.offers + listed.excluding(peer.offers) : listed
+            peer.isComplete = !announcement.hasMore
+        }
+        peers[peer.deviceID] = peer
+        return .repeated(
+            changes: known.offers.hasSameContent(as: peer.offers) ? [] : [.offersChanged(peer.deviceID)])
+    }
+}

@@ -1,0 +1,115 @@
+package import HandoffModel
+
+extension PeerTable {
+    /// Takes the hello of a device that is live, over a connection that proved who it is.
+    ///
+    /// - Parameter address: the device's listening address when this side called it; nil when it called.
+    package mutating func receivedHello(
+        _ hello: Hello, from id: DeviceID, address: PeerAddress?, isFixed: Bool = false, at now: BootInstant
+    ) -> [PeerChange] {
+        guard id != own else { return [] }
+        var changes: [PeerChange] = []
+        if let known = peers[id] {
+            // A smaller start number is a restored backup: it learns the greater one from our hello.
+            guard hello.boot >= known.boot else { return [] }
+            changes = greet(known, hello, at: now)
+        } else {
+            var peer = Peer(id, hello, at: now)
+            if let trace = traces[id], trace.position.boot == hello.boot { peer.seq = trace.position.seq }
+            peers[id] = peer
+            traces[id] = nil
+            changes = [.appeared(id), .moreToFetch(id)]
+        }
+        if let address {
+            if isFixed { peers[id]?.candidates.add(address, source: .fixed, at: now) }
+            peers[id]?.candidates.prove(address, at: now)
+        }
+        return changes
+    }
+
+    /// Takes the whole list of a device's activities, fetched over a connection.
+    package mutating func receivedList(
+        _ list: ActivityList, from id: DeviceID, at now: BootInstant
+    ) -> [PeerChange] {
+        guard var peer = peers[id], list.position.boot == peer.boot else { return [] }
+        // A list from before the latest announcement knows less than that; the next one is asked for.
+        if let seq = peer.seq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
+        if let listed = peer.listedSeq, list.position.seq < listed { return [] }
+        let before = peer.offers
+        peer.offers = Peer.offers(list.activities, received: now, expires: now + Self.lifetime)
+        peer.listedSeq = list.position.seq
+        peer.isComplete = true
+        peer.renewed = now
+        peers[id] = peer
+        return before.hasSameContent(as: peer.offers) ? [] : [.offersChanged(id)]
+    }
+
+    /// A device acknowledged one of this device's adverts, from `source`.
+    ///
+    /// - Returns: true when the device is there and the advert is one that was sent.
+    package mutating func receivedAcknowledgement(
+        _ acknowledgement: Acknowledgement, source: PeerAddress, at now: BootInstant
+    ) -> Bool {
+        guard var peer = peers[acknowledgement.deviceID], acknowledgement.position.boot == ownPosition.boot,
+            acknowledgement.position <= ownPosition
+        else { return false }
+        peer.acknowledged = max(peer.acknowledged ?? acknowledgement.position, acknowledgement.position)
+        if let address = source.withPort(peer.port), peer.candidates.ranked.contains(where: { $0.address == address }) {
+            peer.candidates.prove(address, at: now)
+        }
+        peers[peer.deviceID] = peer
+        return true
+    }
+
+    /// A device has this device's announcement by connection.
+    package mutating func delivered(_ position: Position, to id: DeviceID) {
+        guard let acknowledged = peers[id]?.acknowledged, acknowledged >= position else {
+            peers[id]?.acknowledged = position
+            return
+        }
+    }
+
+    /// A configured address whose device is known now.
+    package mutating func addFixed(_ address: PeerAddress, to id: DeviceID, at now: BootInstant) {
+        peers[id]?.candidates.add(address, source: .fixed, at: now)
+    }
+
+    /// A connection to or from a device was accepted by both sides.
+    package mutating func connectionOpened(_ id: DeviceID) {
+        peers[id]?.connectionCount += 1
+    }
+
+    /// A connection that was counted has ended; what the device said counts from now, as it was there until now.
+    package mutating func connectionClosed(_ id: DeviceID, at now: BootInstant) {
+        guard var peer = peers[id], peer.connectionCount > 0 else { return }
+        peer.connectionCount -= 1
+        peer.renewed = max(peer.renewed, now)
+        peers[id] = peer
+    }
+
+    /// A call to an address failed: the address has to prove itself again.
+    package mutating func addressFailed(_ address: PeerAddress, of id: DeviceID) {
+        peers[id]?.candidates.fail(address)
+    }
+
+    private mutating func greet(_ known: Peer, _ hello: Hello, at now: BootInstant) -> [PeerChange] {
+        var peer = known
+        let id = known.deviceID
+        var changes: [PeerChange] = []
+        let isRestart = hello.boot > known.boot
+        if isRestart {
+            peer.boot = hello.boot
+            peer.seq = nil
+            peer.listedSeq = nil
+            peer.offers = []
+            peer.isComplete = false
+            peer.acknowledged = nil  // What it had received is forgotten with its memory.
+        }
+        peer.renewed = now
+        if peer.update(hello) { changes.append(.changed(id)) }
+        if !known.offers.isEmpty, isRestart { changes.append(.offersChanged(id)) }
+        if !peer.isComplete { changes.append(.moreToFetch(id)) }
+        peers[id] = peer
+        return changes
+    }
+}

@@ -1,0 +1,121 @@
+package import HandoffModel
+
+/// The devices that are there, what they offer and where they are: the only judge of what an authenticated
+/// announcement changes. Owned by the daemon's thread; reads no clock.
+///
+/// docs/state-machines/peer-table.md shows how a device comes and goes.
+package struct PeerTable: Sendable {
+    /// How long offers, and the device itself, are believed without renewal.
+    package static let lifetime = Duration.seconds(600)
+
+    /// What remains of a device that has gone, so that old announcements of it are still known to be old.
+    struct Trace: Sendable, Equatable {
+        /// Its last position.
+        let position: Position
+
+        /// When that position was first heard; a repetition prolongs nothing.
+        let heard: BootInstant
+
+        /// True when it said goodbye: then even a repetition of its last announcement is stale.
+        let isFinal: Bool
+    }
+
+    /// This device.
+    package let own: DeviceID
+
+    /// This device's present position; the driver keeps it.
+    package var ownPosition: Position
+
+    var peers: [DeviceID: Peer] = [:]
+
+    /// At most one for every device of the roster; ``retain(_:)`` drops the others.
+    var traces: [DeviceID: Trace] = [:]
+
+    /// An empty table of device `own`, whose announcements are at `ownPosition`.
+    package init(own: DeviceID, ownPosition: Position) {
+        self.own = own
+        self.ownPosition = ownPosition
+    }
+
+    /// The device, if it is there.
+    package subscript(_ id: DeviceID) -> Peer? {
+        peers[id]
+    }
+
+    /// All devices that are there, in order of their ids, so that output is stable.
+    package var all: [Peer] {
+        peers.values.sorted { $0.deviceID < $1.deviceID }
+    }
+
+    /// How many devices are there.
+    package var count: Int {
+        peers.count
+    }
+
+    /// Greatest start number of a device that was seen, to tell it in hello.
+    package func seenBoot(of id: DeviceID) -> UInt64? {
+        let known = [peers[id]?.boot, traces[id]?.position.boot].compactMap { $0 }
+        return known.max()
+    }
+
+    /// The device whose service has this instance name.
+    package func device(ofInstance name: String) -> DeviceID? {
+        peers.values.first { $0.instances.contains(name) }?.deviceID
+    }
+
+    /// True when some device has proved that it is at this address; such sources go first when datagrams are many.
+    package func isProvedSource(_ address: PeerAddress) -> Bool {
+        peers.values.contains { $0.candidates.isProved(address) }
+    }
+
+    /// The next moment at which ``expire(at:)`` has something to do.
+    package var nextDeadline: BootInstant? {
+        var next: BootInstant?
+        for peer in peers.values {
+            if peer.connectionCount == 0 {
+                let end = peer.renewed + Self.lifetime
+                next = min(next ?? end, end)
+            }
+            for offer in peer.offers {
+                next = min(next ?? offer.expires, offer.expires)
+            }
+        }
+        return next
+    }
+
+    /// Forgets what was not renewed in time; a device with an open connection stays, without stale offers.
+    package mutating func expire(at now: BootInstant) -> [PeerChange] {
+        var changes: [PeerChange] = []
+        for id in peers.keys.sorted() {
+            guard var peer = peers[id] else { continue }
+            if peer.connectionCount == 0, peer.renewed + Self.lifetime <= now {
+                changes += remove(id, because: .silent)
+                continue
+            }
+            let valid = peer.offers.filter { $0.expires > now }
+            guard valid.count < peer.offers.count else { continue }
+            peer.offers = valid
+            peers[id] = peer
+            changes.append(.offersChanged(id))
+        }
+        return changes
+    }
+
+    /// Forgets a device that has gone.
+    package mutating func remove(_ id: DeviceID, because reason: DepartureReason) -> [PeerChange] {
+        guard let peer = peers.removeValue(forKey: id) else { return [] }
+        if let seq = peer.seq {
+            traces[id] = Trace(
+                position: Position(boot: peer.boot, seq: seq), heard: peer.renewed, isFinal: reason == .goodbye)
+        }
+        return [.gone(id, reason)]
+    }
+
+    /// Forgets every device that is not in `live`, with its traces; after each change of the roster.
+    package mutating func retain(_ live: Set<DeviceID>) -> [PeerChange] {
+        let leaving = peers.keys.filter { !live.contains($0) }.sorted()
+        let changes = leaving.flatMap { remove($0, because: .removed) }
+        traces = traces.filter { live.contains($0.key) }
+        return changes
+    }
+}

@@ -1,0 +1,178 @@
+extension PeerSessionMachine {
+    /// The connection delivered bytes; `budget` is that of the device over all its connections.
+    package mutating func received(
+        _ bytes: some Collection<UInt8>, budget: inout MemberBudget, at now: BootInstant
+    ) -> [SessionAction] {
+        switch state {
+        case .closed, .connecting:
+            return []
+        case .introducing(let since, _):
+            state = .introducing(since: since, isReading: true)
+        case .expectingHello(let since, _):
+            state = .expectingHello(since: since, isReading: true)
+        case .awaitingHello, .merging, .established:
+            break
+        }
+        decoder.append(bytes)
+        return read(budget: &budget, at: now)
+    }
+
+    /// The driver has merged and stored, or refused, the statements that it was given.
+    ///
+    /// - Parameters:
+    ///   - isLive: whether the device at the other end is live now.
+    ///   - rosterDigest: first 8 bytes of the digest of this device's roster now.
+    package mutating func merged(
+        isLive: Bool, rosterDigest: [UInt8], budget: inout MemberBudget, at now: BootInstant
+    ) -> [SessionAction] {
+        let resumption: Resumption
+        switch state {
+        case .merging(let next): resumption = next
+        case .closed: return []  // It ended while the driver merged.
+        case .connecting, .awaitingHello, .introducing, .expectingHello, .established:
+            preconditionFailure("merged in state \(state)")
+        }
+        guard isLive else { return end(.notLive) }
+        if rosterDigest != hello.rosterDigest {
+            rosterChanged(digest: rosterDigest, epoch: hello.epoch, epochIsCurrent: hello.epochIsCurrent)
+        }
+        switch resumption {
+        case .introduction, .hello: enter(.expectingHello(since: now, isReading: false))
+        case .session: enter(.established)
+        }
+        return read(budget: &budget, at: now)
+    }
+
+    /// Takes frames until one has to wait for the driver, or none is whole.
+    private mutating func read(budget: inout MemberBudget, at now: BootInstant) -> [SessionAction] {
+        var actions: [SessionAction] = []
+        while wantsInput {
+            let frame: Frame
+            do {
+                guard let next = try decoder.next() else { break }
+                frame = next
+            } catch {
+                return actions + end(.framing(error))
+            }
+            do {
+                actions += try take(frame, budget: &budget, at: now)
+            } catch {
+                return actions + end(error)
+            }
+        }
+        return actions
+    }
+
+    private mutating func take(
+        _ frame: Frame, budget: inout MemberBudget, at now: BootInstant
+    ) throws(SessionEnd) -> [SessionAction] {
+        guard let kind = frame.kind else { return [] }  // Of a later version; only a live device may send it.
+        switch state {
+        case .introducing:
+            guard kind == .statements else { throw .unexpected(kind) }
+            return try merge(frame.body, then: .introduction, budget: &budget, at: now)
+        case .expectingHello:
+            if kind == .statements { return try merge(frame.body, then: .hello, budget: &budget, at: now) }
+            guard kind == .hello else { throw .unexpected(kind) }
+            return try greet(frame.body)
+        case .awaitingHello:
+            guard kind == .hello else { throw .unexpected(kind) }
+            return try greet(frame.body)
+        case .established:
+            return try takeEstablished(kind, frame.body, budget: &budget, at: now)
+        case .connecting, .merging, .closed:
+            preconditionFailure("a frame is read in state \(state)")
+        }
+    }
+
+    private mutating func merge(
+        _ statements: [UInt8], then resumption: Resumption, budget: inout MemberBudget, at now: BootInstant
+    ) throws(SessionEnd) -> [SessionAction] {
+        switch budget.admitStatements(at: now) {
+        case .admit: break
+        case .drop: return []
+        case .close: throw .flooding
+        }
+        enter(.merging(resumption))
+        return [.merge(statements)]
+    }
+
+    /// The other side's hello: from here on both are accepted.
+    private mutating func greet(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
+        let theirs = try decoded { () throws(MessageError) in try Hello(decoding: body, from: device) }
+        peerHello = theirs
+        enter(.established)
+        var actions: [SessionAction] = []
+        if case .server = role { actions.append(.send(Frame(.hello, hello.encoded()))) }
+        actions.append(.establish(theirs))
+        // A number near the end of the range would leave no room for the starts to come: nobody counts so far.
+        if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maximumBoot / 2 {
+            actions.append(.raiseBoot(above: seen))
+        }
+        actions += takeWaiting()
+        if theirs.rosterDigest != hello.rosterDigest, !hasSentStatements { actions.append(.offerStatements) }
+        if hello.epochIsCurrent, hello.epoch != theirs.epoch { actions.append(.offerEpochKey) }
+        return actions
+    }
+
+    private mutating func takeEstablished(
+        _ kind: FrameKind, _ body: [UInt8], budget: inout MemberBudget, at now: BootInstant
+    ) throws(SessionEnd) -> [SessionAction] {
+        switch kind {
+        case .statements: return try merge(body, then: .session, budget: &budget, at: now)
+        case .hello: throw .unexpected(kind)
+        case .epochKey: return [.takeEpochKey(body)]
+        case .request, .response, .notice, .advert: break
+        }
+        // The other side may not know that its epoch is over; what it asks is void, and it will call again.
+        guard scope == .full else { return [] }
+        switch kind {
+        case .request:
+            let request = try decoded { () throws(MessageError) in try PeerRequest(decoding: body) }
+            return try takeRequest(request, budget: &budget, at: now)
+        case .response:
+            return try takeResponse(decoded { () throws(MessageError) in try PeerResponse(decoding: body) })
+        case .notice:
+            let notice = try decoded { () throws(MessageError) in try PeerNotice(decoding: body) }
+            return try isAdmitted(budget.admitRequest(at: now)) ? [.note(notice)] : []
+        case .advert:
+            return try isAdmitted(budget.admitAdvert(at: now)) ? [.takeAdvert(body)] : []
+        case .statements, .hello, .epochKey:
+            return []
+        }
+    }
+
+    private mutating func takeRequest(
+        _ request: PeerRequest, budget: inout MemberBudget, at now: BootInstant
+    ) throws(SessionEnd) -> [SessionAction] {
+        guard request.id > lastInboundID else { throw .wrongID(request.id) }
+        lastInboundID = request.id
+        guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
+        guard openRequests.count < Self.maximumOpenRequests else { throw .flooding }
+        openRequests.insert(request.id)
+        return [.handle(request)]
+    }
+
+    private mutating func takeResponse(_ response: PeerResponse) throws(SessionEnd) -> [SessionAction] {
+        guard response.id <= lastRequestID else { throw .wrongID(response.id) }
+        // An answer that comes after its deadline finds nobody waiting.
+        guard pending.removeValue(forKey: response.id) != nil else { return [] }
+        return [.complete(id: response.id, .answered(response.outcome))]
+    }
+
+    private func isAdmitted(_ verdict: MemberBudget.Verdict) throws(SessionEnd) -> Bool {
+        switch verdict {
+        case .admit: return true
+        case .drop: return false
+        case .close: throw .flooding
+        }
+    }
+
+    private func decoded<Message>(_ decode: () throws(MessageError) -> Message) throws(SessionEnd) -> Message {
+        do {
+            return try decode()
+        } catch {
+            throw .message(error)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// Why a connection between devices is closed by this side.
+package enum SessionEnd: Error, Equatable, Sendable {
+    /// The bytes are no frame that this state takes.
+    case framing(FrameError)
+
+    /// The body of a frame is no message.
+    case message(MessageError)
+
+    /// A frame of a known kind at a time when it has no meaning.
+    case unexpected(FrameKind)
+
+    /// A request id that is not greater than the one before, or a response to what was never asked.
+    case wrongID(Int64)
+
+    /// The other side was silent for too long.
+    case late
+
+    /// The device is not live, and its statements do not make it so.
+    case notLive
+
+    /// A member does ten times what it may, or leaves more requests open than it may.
+    case flooding
+
+    /// This side has no more use for the connection.
+    case done
+}
