@@ -24,7 +24,9 @@ extension ConfigurationKey {
         case .titles: Self.set(&configuration.titles, ValueText.truth(text))
         case .peer: Self.add(StaticAddress(text), to: &configuration.peers)
         case .payloadLimit:
-            Self.set(&configuration.payloadLimit, ValueText.byteCount(text, in: Limits.payloadAdvice...Limits.payloadMaximum))
+            Self.set(
+                &configuration.payloadLimit, ValueText.byteCount(text, in: Limits.payloadAdvice...Limits.payloadMaximum)
+            )
         case .saveAnswer:
             Self.set(&configuration.saveAnswer, ValueText.duration(text, in: .milliseconds(50) ... .seconds(10)))
         case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
