@@ -1,0 +1,171 @@
+package import HandoffControl
+package import LoopIO
+
+/// Keeps an app attached to the daemon, also over restarts of the daemon: attaches again, with growing pauses, when
+/// the connection ends. Not so at the start: then a daemon that is away is a failure.
+///
+/// Lives on the loop's thread.
+package final class AppAttachment {
+    /// What the app is told.
+    package enum Report {
+        /// It is attached; what it published before is gone.
+        case attached(AppSession)
+        /// Something happened to it.
+        case event(AppEvent)
+        /// The daemon went away; said once, and then tried again until it is back.
+        case lost
+        /// It cannot be attached, and this is not going to change.
+        case failed(ClientError)
+    }
+
+    private enum State {
+        /// The state before `start`, and after the end.
+        case idle
+        /// The state while the daemon has not yet answered; the stream of events is its connection.
+        case attaching(ControlClient)
+        /// The state while attached.
+        case attached(events: ControlClient, AppSession)
+        /// The state while the daemon is away, until the timer fires.
+        case waiting(LoopTimer)
+    }
+
+    /// The pause before the first new attempt; it doubles each time.
+    private static let firstPause = Duration.milliseconds(100)
+    /// The longest pause: how long a daemon that is back may remain unnoticed.
+    private static let longestPause = Duration.seconds(5)
+
+    private let path: String
+    private let loop: EventLoop
+    private let app: AttachRequest
+    private var state = State.idle
+    private var wasAttached = false
+    private var pause = firstPause
+    private var report: (Report) -> Void = { _ in }
+
+    package init(path: String, loop: EventLoop, app: AttachRequest) {
+        self.path = path
+        self.loop = loop
+        self.app = app
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Attaches.
+    /// - Parameter report: gets what happens, until `stop` or a failure.
+    package func start(_ report: @escaping (Report) -> Void) {
+        self.report = report
+        attach()
+    }
+
+    /// Ends the attachment, and with it all activities.
+    package func stop() {
+        switch state {
+        case .idle, .waiting: break
+        case .attaching(let events): events.close()
+        case .attached(let events, let session):
+            events.close()
+            session.calls.close()
+        }
+        state = .idle
+        report = { _ in }
+    }
+
+    /// Takes the answer of a call in this attachment.
+    /// - Returns: the answer; nil when it failed, which was or will be reported.
+    package func accept<Value>(_ result: Result<Value, ClientError>) -> Value? {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            // The daemon has another session by now, or none: the end of the connections says the rest.
+            if case .refused(let refusal) = error, refusal.kind != "NoSuchSession" { fail(error) }
+            if case .badAnswer = error { fail(error) }
+            return nil
+        }
+    }
+
+    private func attach() {
+        do throws(ClientError) {
+            let events = try ControlClient(path: path, loop: loop)
+            state = .attaching(events)
+            events.attach(app) { [weak self] result in self?.received(result) }
+        } catch {
+            if wasAttached { wait() } else { fail(error) }
+        }
+    }
+
+    private func received(_ result: Result<AppEvent, ClientError>) {
+        switch (state, result) {
+        case (.attaching(let events), .success(.attached(let session))):
+            begin(session, events)
+        case (.attaching, .success):
+            fail(.badAnswer("an event before 'attached'"))
+        case (.attached, .success(let event)):
+            report(.event(event))
+        case (.attaching, .failure(let error)), (.attached, .failure(let error)):
+            if case .lost = error, wasAttached { lose() } else { fail(error) }
+        case (.idle, _), (.waiting, _):
+            break
+        }
+    }
+
+    private func begin(_ id: String, _ events: ControlClient) {
+        let calls: ControlClient
+        do throws(ClientError) {
+            calls = try ControlClient(path: path, loop: loop)
+        } catch {
+            if wasAttached { lose() } else { fail(error) }
+            return
+        }
+        calls.onEnd = { [weak self] in self?.lose() }
+        let session = AppSession(id: id, calls: calls)
+        state = .attached(events: events, session)
+        wasAttached = true
+        pause = Self.firstPause
+        report(.attached(session))
+    }
+
+    /// The daemon went away, or ended one of the two connections, which alone are of no use.
+    private func lose() {
+        switch state {
+        case .idle, .waiting: return
+        case .attaching(let events):
+            events.close()
+            wait()
+        case .attached(let events, let session):
+            events.close()
+            session.calls.close()
+            wait()
+            report(.lost)
+        }
+    }
+
+    private func wait() {
+        do throws(Errno) {
+            state = .waiting(try loop.timer(after: pause) { [weak self] in self?.attach() })
+            pause = min(pause * 2, Self.longestPause)
+        } catch {
+            fail(.notReachable(path: path, reason: "\(error)"))
+        }
+    }
+
+    private func fail(_ error: ClientError) {
+        let report = report
+        stop()
+        report(.failed(error))
+    }
+}
+
+/// An attachment that was made: its name, and a connection for calls in it.
+package struct AppSession {
+    /// What the other methods of `dev.handoff1` ask for.
+    package let id: String
+    /// The connection for calls; the attachment owns it.
+    package let calls: ControlClient
+
+    package init(id: String, calls: ControlClient) {
+        self.id = id
+        self.calls = calls
+    }
+}

@@ -1,0 +1,61 @@
+import HandoffControl
+import HandoffJSON
+package import HandoffModel
+
+/// What came of an account file that was sent to the daemon.
+package enum ImportOutcome: Equatable, Sendable {
+    /// The device belongs to this account now.
+    case joined(account: AccountID)
+    /// The daemon did not take it: the error's name, and why.
+    case refused(name: String, message: String)
+}
+
+// Account files travel as raw bytes: no key is ever part of a message.
+extension ControlClient {
+    /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
+    private static let largestFile = 16 * 1_048_576
+
+    /// `ExportAccount`; the answer is the account file, whose bytes the caller wipes.
+    package func exportAccount(_ then: @escaping (Result<[UInt8], ClientError>) -> Void) {
+        upgrade(ControlMethod.exportAccount.rawValue) { result in
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(let stream):
+                stream.collect(limit: Self.largestFile, then)
+                // The daemon waits for one byte, of any value.
+                stream.send([0x0A], end: false)
+            }
+        }
+    }
+
+    /// `ImportAccount`.
+    /// - Parameter file: the whole account file; the caller wipes it.
+    package func importAccount(_ file: [UInt8], _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void) {
+        let path = path
+        upgrade(ControlMethod.importAccount.rawValue) { result in
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(let stream):
+                stream.collect(limit: Self.largestFile) { result in
+                    then(result.flatMap { Self.outcome($0, path: path) })
+                }
+                stream.send(file, end: true)
+            }
+        }
+    }
+
+    /// Reads the one message that answers an import.
+    private static func outcome(_ answer: [UInt8], path: String) -> Result<ImportOutcome, ClientError> {
+        guard let end = answer.firstIndex(of: 0) else { return .failure(.lost(path: path)) }
+        let limits = JSONLimits(bytes: 65_536)
+        guard let object = (try? JSON(parsing: answer[..<end], limits: limits))?.object else {
+            return .failure(.badAnswer("no JSON object after the account file"))
+        }
+        if let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) {
+            return .success(.joined(account: account))
+        }
+        guard let name = object["error"]?.string else { return .failure(.badAnswer("neither an account nor an error")) }
+        let kind = name.split(separator: ".").last.map(String.init) ?? name
+        return .success(.refused(name: kind, message: object["message"]?.string ?? "the account file was refused"))
+    }
+}

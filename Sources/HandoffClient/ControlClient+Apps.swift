@@ -1,0 +1,70 @@
+package import HandoffControl
+import HandoffJSON
+package import HandoffModel
+
+// The methods of `dev.handoff1` that the commands need, one function each.
+extension ControlClient {
+    /// The id of an activity that was published, and advice for its developer.
+    package typealias PublishedReply = (id: ActivityID, advice: String?)
+
+    /// `Attach`: `attached` first, then whatever happens to the app; a failure is the last thing that is said.
+    package func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
+        follow(
+            AppMethod.attach.rawValue, app.json, decode: { reply throws(VarlinkError) in try AppEvent(json: reply) },
+            each)
+    }
+
+    /// `Publish` in a session; the answer is the activity's id, and advice for the developer.
+    package func publish(
+        session: String, activity: ActivityDescription, _ then: @escaping (Result<PublishedReply, ClientError>) -> Void
+    ) {
+        let parameters: JSONObject = ["session": .string(session), "activity": .object(activity.json)]
+        request(
+            AppMethod.publish.rawValue, parameters,
+            decode: { reply throws(VarlinkError) in
+                guard case .published(let id, let advice) = try AppEvent(json: reply) else {
+                    throw .invalidParameter("event.event")
+                }
+                return (id, advice)
+            }, then)
+    }
+
+    /// `BecomeCurrent`: the activity is offered from now on.
+    package func becomeCurrent(
+        session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
+    ) {
+        request(AppMethod.becomeCurrent.rawValue, Self.names(session, activity), decode: { _ in }, then)
+    }
+
+    /// `Invalidate`: the activity has ended for good.
+    package func invalidate(
+        session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
+    ) {
+        request(AppMethod.invalidate.rawValue, Self.names(session, activity), decode: { _ in }, then)
+    }
+
+    /// `AnswerSave`, with what changed since the last one; the answer is advice for the developer, if there is any.
+    package func answerSave(
+        session: String, activity: ActivityID, change: ActivityChange?,
+        _ then: @escaping (Result<String?, ClientError>) -> Void
+    ) {
+        var parameters = Self.names(session, activity)
+        if let change { parameters["change"] = .object(change.json) }
+        request(AppMethod.answerSave.rawValue, parameters, decode: { $0["advice"]?.string }, then)
+    }
+
+    /// `AnswerContinue`: whether the app took the activity over.
+    package func answerContinue(
+        session: String, continuation: ContinuationID, handled: Bool,
+        _ then: @escaping (Result<Void, ClientError>) -> Void
+    ) {
+        let parameters: JSONObject = [
+            "session": .string(session), "continuation": .string(continuation.hex), "handled": .bool(handled),
+        ]
+        request(AppMethod.answerContinue.rawValue, parameters, decode: { _ in }, then)
+    }
+
+    private static func names(_ session: String, _ activity: ActivityID) -> JSONObject {
+        ["session": .string(session), "activity": .string(activity.hex)]
+    }
+}

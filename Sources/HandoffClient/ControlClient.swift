@@ -1,0 +1,149 @@
+package import HandoffControl
+package import HandoffJSON
+package import LoopIO
+
+/// One connection to the daemon's socket. Calls on it are answered in order, and a stream of replies occupies it: for
+/// two things at once make two.
+///
+/// Everything happens on the loop's thread, handlers are called from the loop and never from inside the call that was
+/// given them. After `close`, or once it is let go, no handler is called any more.
+package final class ControlClient {
+    /// Gets each reply to a call; the last one does not continue, and a failure is always the last.
+    package typealias ReplyHandler = (Result<VarlinkReply, ClientError>) -> Void
+    /// Gets the connection as a raw stream, with what came on it already.
+    package typealias UpgradeHandler = (Result<RawStream, ClientError>) -> Void
+
+    private enum Handler {
+        case replies(ReplyHandler)
+        case upgrade(UpgradeHandler)
+    }
+
+    /// The socket that it is connected to.
+    package let path: String
+    /// Called once when the connection has ended without `close`, after the calls that were open have failed.
+    package var onEnd: (() -> Void)?
+
+    private let loop: EventLoop
+    private var machine = VarlinkClientMachine()
+    private var stream: ByteStream?
+    private var handlers: [VarlinkCallID: Handler] = [:]
+
+    /// Connects.
+    /// - Throws: `ClientError.notReachable`.
+    package init(path: String, loop: EventLoop) throws(ClientError) {
+        self.path = path
+        self.loop = loop
+        do throws(Errno) {
+            stream = try ByteStream(try UnixSocket.connect(to: path), on: loop)
+        } catch {
+            throw .notReachable(path: path, reason: Self.reason(error))
+        }
+        stream?.onEnd = { [weak self] in self?.step { $0.receivedEnd() } }
+        stream?.onError = { [weak self] _ in self?.step { $0.lost() } }
+        stream?.onRead = { [weak self] bytes in self?.step { $0.received(bytes) } }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Whether calls can be made: not after the end of the connection, and not after an upgrade.
+    package var isOpen: Bool { stream != nil && machine.canCall }
+
+    /// Ends the connection; what is open is cancelled without a word.
+    package func close() {
+        handlers = [:]
+        onEnd = nil
+        stream?.close()
+        stream = nil
+    }
+
+    /// Makes a call that has one reply.
+    package func call(_ method: String, _ parameters: JSONObject = [:], _ handler: @escaping ReplyHandler) {
+        send(VarlinkCall(method: method, parameters: parameters), .replies(handler))
+    }
+
+    /// Makes a call that may have several replies (`more`).
+    package func stream(_ method: String, _ parameters: JSONObject = [:], _ handler: @escaping ReplyHandler) {
+        send(VarlinkCall(method: method, parameters: parameters, more: true), .replies(handler))
+    }
+
+    /// Makes a call after whose reply the connection is a raw stream.
+    package func upgrade(_ method: String, _ parameters: JSONObject = [:], _ handler: @escaping UpgradeHandler) {
+        send(VarlinkCall(method: method, parameters: parameters, upgrade: true), .upgrade(handler))
+    }
+
+    private func send(_ call: VarlinkCall, _ handler: Handler) {
+        guard isOpen else {
+            // The connection ended while its user was not looking; said later, like every other answer.
+            let path = path
+            return later { Self.fail(handler, .lost(path: path)) }
+        }
+        let (id, actions) = machine.call(call)
+        handlers[id] = handler
+        perform(actions)
+    }
+
+    private func later(_ work: @escaping () -> Void) {
+        let timer = LaterWork(work)
+        timer.start(on: loop)
+    }
+
+    private func step(_ event: (inout VarlinkClientMachine) -> [VarlinkClientMachine.Action]) {
+        perform(event(&machine))
+    }
+
+    private func perform(_ actions: [VarlinkClientMachine.Action]) {
+        let failure = failure(in: actions)
+        for action in actions {
+            switch action {
+            case .send(let bytes):
+                stream?.write(bytes)
+            case .reply(let id, let reply):
+                let handler = reply.continues ? handlers[id] : handlers.removeValue(forKey: id)
+                if let handler { Self.deliver(reply, to: handler) }
+            case .upgraded(let id, _, let rest):
+                guard case .upgrade(let handler)? = handlers.removeValue(forKey: id), let raw = stream else { break }
+                stream = nil
+                handler(.success(RawStream(raw, received: rest, path: path)))
+            case .abandon(let id):
+                if let handler = handlers.removeValue(forKey: id) { Self.fail(handler, failure) }
+            case .close:
+                stream?.close()
+                stream = nil
+                let report = onEnd
+                onEnd = nil
+                report?()
+            }
+        }
+    }
+
+    /// What open calls are told when the connection ends with these actions.
+    private func failure(in actions: [VarlinkClientMachine.Action]) -> ClientError {
+        guard case .close(.protocolViolation(let error))? = actions.last else { return .lost(path: path) }
+        return .badAnswer("\(error)")
+    }
+
+    private static func deliver(_ reply: VarlinkReply, to handler: Handler) {
+        if let error = reply.error {
+            fail(handler, .refused(ServiceRefusal(name: error, parameters: reply.parameters)))
+        } else if case .replies(let handler) = handler {
+            handler(.success(reply))
+        }
+    }
+
+    private static func fail(_ handler: Handler, _ error: ClientError) {
+        switch handler {
+        case .replies(let handler): handler(.failure(error))
+        case .upgrade(let handler): handler(.failure(error))
+        }
+    }
+
+    private static func reason(_ error: Errno) -> String {
+        switch error {
+        case .wouldBlock: "it is too busy to take the connection"
+        case .connectionRefused: "nobody listens there"
+        default: "\(error)"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// `continue`: goes on here with what was begun on another device.
+package struct ContinueCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["continue"], operands: "[ID]", operandCount: 0...1,
+        summary: "continue here what another device offers",
+        options: [
+            OptionSpecification("--latest", .flag, "the most recent one that fits; so it is without an ID, too"),
+            OptionSpecification("--type", .value("TYPE"), "only activities of this type"),
+            OptionSpecification(
+                "--from", .value("DEVICE"), "only from this device: its name, or the beginning of its id"),
+            OptionSpecification("--timeout", .value("SECONDS"), "give up after this time"),
+            OptionSpecification("--print", .flag, "be the handler: print the activity with its payload"),
+        ],
+        details: """
+            Opens the activity in the app that handles it, else on the web, and prints what opened.
+            An ID may be shortened to any beginning that fits only one activity. Status 4: nothing on offer fits.
+            """,
+        example: "handoffctl continue --latest --type com.example.editing --print --json")
+
+    /// Hexadecimal digits of an activity's id.
+    private static let idDigits = ActivityID.byteCount * 2
+    /// How long a continuation may take before a person is told what is being waited for.
+    private static let silence = Duration.milliseconds(300)
+
+    private let request: ContinueRequest
+    private let isHandler: Bool
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        let command = Self.specification.name
+        var activity: String?
+        if let id = arguments.operands.first {
+            if arguments.has("--latest") { throw .conflict("an ID", "--latest", command: command) }
+            activity = try ArgumentValue.identifier(id, digits: Self.idDigits, command: command)
+        }
+        var type: String?
+        if let text = arguments.value("--type") {
+            type = try ArgumentValue.activityType(text, command: command).text
+        }
+        var device: String?
+        if let text = arguments.value("--from") { device = try ArgumentValue.text(text, option: "--from") }
+        var timeout: Double?
+        if let text = arguments.value("--timeout") {
+            timeout = try ArgumentValue.seconds(text, option: "--timeout", command: command)
+        }
+        isHandler = arguments.has("--print")
+        request = ContinueRequest(
+            activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
+    }
+
+    package func run(in context: CommandContext) {
+        context.connect { client in
+            if context.console.diagnosticsAreTerminal {
+                context.after(Self.silence) { ContinueProgress.show(request, context) }
+            }
+            client.continueActivity(request) { result in
+                switch result {
+                case .success(.willContinue):
+                    break  // The payload is on its way; the last reply decides.
+                case .success(.continued(let type, let activity, let opens)):
+                    show(type, activity, opens, context)
+                case .failure(let error):
+                    context.fail(CommandFailure(error))
+                }
+            }
+        }
+    }
+
+    private func show(
+        _ type: ActivityType, _ activity: ContinuedActivity?, _ opens: ControlOpens?, _ context: CommandContext
+    ) {
+        var fields = activity?.json ?? ["type": .string(type.text)]
+        if let opens { fields["opens"] = .object(opens.json) }
+        switch (isHandler, activity) {
+        case (true, nil):
+            return context.fail(CommandFailure(.badAnswer("continued without the activity")))
+        case (true, let activity?):
+            if context.json {
+                context.console.line(fields)
+            } else {
+                context.console.write(ContinuedText.text(activity))
+            }
+        case (false, _):
+            if context.json {
+                context.console.line(Describe.event("continued", fields))
+            } else {
+                context.console.line(Self.text(type, activity, opens))
+            }
+        }
+        context.finish(.done)
+    }
+
+    private static func text(_ type: ActivityType, _ activity: ContinuedActivity?, _ opens: ControlOpens?) -> String {
+        let what = Describe.title(activity?.title, type: type)
+        let from = activity.map { " from \(VisibleText.escape($0.origin.deviceName))" } ?? ""
+        return "continued \(what)\(from)" + (opens.map { ": \(Describe.opensPhrase($0))" } ?? "")
+    }
+}

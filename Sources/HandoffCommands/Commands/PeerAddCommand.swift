@@ -1,0 +1,29 @@
+import HandoffClient
+import HandoffJSON
+
+/// `peer add`: an address that is called directly, where multicast does not reach.
+package struct PeerAddCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["peer", "add"], operands: "HOST:PORT", operandCount: 1...1,
+        summary: "call a device directly, where multicast does not reach",
+        details: "The address is kept over restarts. IPv6 addresses stand in brackets: [2001:db8::1]:24863.",
+        example: "handoffctl peer add desk.example.org:24863")
+
+    private let address: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        address = try ArgumentValue.peerAddress(arguments.operands, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.addPeer(address, then)
+        } present: { _ in
+            if context.json {
+                context.console.line(["added": .string(address)])
+            } else {
+                context.console.line("added \(address)")
+            }
+        }
+    }
+}

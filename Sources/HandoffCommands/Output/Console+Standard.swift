@@ -1,0 +1,18 @@
+import LoopIO
+
+extension Console {
+    /// The process's own standard output and standard error.
+    ///
+    /// - Parameter outputFailed: called when nobody reads standard output any more; the program then ends, as one whose
+    ///   reader went away does.
+    package static func standard(outputFailed: @escaping () -> Void) -> Console {
+        Console(
+            outputIsTerminal: StandardStream.output.isTerminal,
+            diagnosticsAreTerminal: StandardStream.error.isTerminal,
+            output: { text in
+                do throws(Errno) { try StandardStream.output.write(Array(text.utf8)) } catch { outputFailed() }
+            },
+            // There is no place left to say that nobody reads this.
+            diagnostics: { text in try? StandardStream.error.write(Array(text.utf8)) })
+    }
+}

@@ -1,0 +1,39 @@
+package import HandoffJSON
+
+/// Where a command writes: results, and everything else. A value of closures, so that tests can collect what a
+/// terminal would show.
+package struct Console {
+    /// Writes to standard output, which carries results only.
+    private let output: (String) -> Void
+    /// Writes to standard error, which carries everything else.
+    private let diagnostics: (String) -> Void
+    /// Whether standard output is a terminal, and so must not get secrets or endless lines.
+    package let outputIsTerminal: Bool
+    /// Whether standard error is a terminal, and so progress may be shown.
+    package let diagnosticsAreTerminal: Bool
+
+    package init(
+        outputIsTerminal: Bool, diagnosticsAreTerminal: Bool,
+        output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void
+    ) {
+        self.outputIsTerminal = outputIsTerminal
+        self.diagnosticsAreTerminal = diagnosticsAreTerminal
+        self.output = output
+        self.diagnostics = diagnostics
+    }
+
+    /// Writes results; the text ends its own lines.
+    package func write(_ text: String) { output(text) }
+
+    /// Writes one result as a line.
+    package func line(_ text: String) { output(text + "\n") }
+
+    /// Writes one JSON object as a line, with `version` first.
+    package func line(_ object: JSONObject) { output(JSONLine.text(object) + "\n") }
+
+    /// Says something that is no result, under the program's name.
+    package func note(_ text: String) { diagnostics("handoffctl: \(text)\n") }
+
+    /// Writes to standard error as it stands.
+    package func writeDiagnostics(_ text: String) { diagnostics(text) }
+}

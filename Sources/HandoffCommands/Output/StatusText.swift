@@ -1,0 +1,45 @@
+import HandoffControl
+import HandoffModel
+
+/// The daemon's status, for people.
+enum StatusText {
+    /// Labels and values, then tables of peers, tickets and warnings; whole lines.
+    static func text(_ status: ControlStatus) -> String {
+        var fields: [(label: String, value: String)] = [
+            ("daemon", VisibleText.escape(status.daemon)),
+            ("device", "\(VisibleText.escape(status.name)) (\(status.kind.name))"),
+            ("id", status.device.grouped),
+            ("account", account(status)),
+            ("discovery", "\(VisibleText.escape(status.discovery)), \(VisibleText.escape(status.discoveryState))"),
+            ("port", "\(status.port)"),
+            ("activities", "\(status.published) published here, \(status.offered) offered by other devices"),
+            ("peers", peers(status.peers)),
+        ]
+        if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }
+        if !status.warnings.isEmpty {
+            fields.append(("warnings", status.warnings.map(VisibleText.escape).joined(separator: "\n")))
+        }
+        return ColumnTable.fields(fields)
+    }
+
+    private static func account(_ status: ControlStatus) -> String {
+        guard let account = status.account else { return "none" }
+        return account.grouped + (status.epoch.map { ", epoch \($0)" } ?? "")
+    }
+
+    private static func peers(_ peers: [ControlPeer]) -> String {
+        if peers.isEmpty { return "none" }
+        var table = ColumnTable(["NAME", "ID", "ADDRESS", "VIA", "CONNECTION", "OFFERS"])
+        for peer in peers {
+            table.add([
+                VisibleText.escape(peer.name ?? (peer.device == nil ? "not yet known" : "unnamed")),
+                peer.device?.short ?? "",
+                VisibleText.escape(peer.address ?? ""),
+                peer.via.rawValue,
+                peer.connected ? "open" : "none",
+                "\(peer.activities)",
+            ])
+        }
+        return table.lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,102 @@
+/// Walks over a command line, and sorts its words into flags, values and operands.
+struct ArgumentScanner {
+    /// One word of the command line.
+    enum Argument {
+        /// It begins with a dash, and is not the single one that stands for standard input or output.
+        case option(String)
+        /// It is a word for the command.
+        case operand(String)
+    }
+
+    /// What was found up to here.
+    private(set) var arguments = ParsedArguments()
+    /// Whether `--version` was asked for instead of a command.
+    private(set) var wantsVersion = false
+    private var rest: ArraySlice<String>
+    private var onlyOperands = false
+    private let table: CommandTable
+
+    init(_ words: [String], table: CommandTable) {
+        rest = words[...]
+        self.table = table
+    }
+
+    /// The next word; `--` is passed over, and makes operands of all that follow.
+    mutating func next() -> Argument? {
+        guard let word = rest.popFirst() else { return nil }
+        if onlyOperands { return .operand(word) }
+        if word == "--" {
+            onlyOperands = true
+            return next()
+        }
+        return word.hasPrefix("-") && word != "-" ? .option(word) : .operand(word)
+    }
+
+    /// Takes an option that stands before the command.
+    mutating func takeGlobal(_ text: String) throws(UsageError) {
+        if text == "--version" {
+            wantsVersion = true
+        } else {
+            try take(text, among: OptionSpecification.global, command: nil)
+        }
+    }
+
+    /// Takes everything after the command's name.
+    mutating func takeRest(of specification: CommandSpecification) throws(UsageError) {
+        while let argument = next() {
+            switch argument {
+            case .operand(let word): arguments.operands.append(word)
+            case .option(let text):
+                try take(text, among: specification.options + OptionSpecification.global, command: specification.name)
+            }
+        }
+    }
+
+    /// Refuses too few and too many operands.
+    func checkOperands(of specification: CommandSpecification) throws(UsageError) {
+        if arguments.operands.count < specification.operandCount.lowerBound {
+            throw .missingOperand(specification)
+        }
+        if let extra = arguments.operands.dropFirst(specification.operandCount.upperBound).first {
+            throw .extraOperand(extra, specification)
+        }
+    }
+
+    private mutating func take(
+        _ text: String, among options: [OptionSpecification], command: String?
+    ) throws(UsageError) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let written = parts.first.map(String.init) ?? text
+        let name = written == "-h" ? "--help" : written
+        guard let option = options.first(where: { $0.name == name }) else {
+            if command == nil, table.knowsOption(name) { throw .misplacedOption(written) }
+            let suggestion = Spelling.nearest(to: name, among: options.map(\.name))
+            throw .unknownOption(written, command: command, suggestion: suggestion)
+        }
+        switch option.form {
+        case .flag:
+            guard parts.count == 1 else { throw .unexpectedValue(name, command: command) }
+            arguments.flags.insert(name)
+        case .value, .values:
+            if case .value = option.form, arguments.values[name] != nil {
+                throw .repeated(name, command: command)
+            }
+            let value = try parts.count == 2 ? String(parts[1]) : nextValue(of: option, options, command)
+            arguments.values[name, default: []].append(value)
+        }
+    }
+
+    /// The word after an option that needs a value. A word that is itself an option is far more likely forgotten
+    /// than meant; other words that begin with a dash are taken.
+    private mutating func nextValue(
+        of option: OptionSpecification, _ options: [OptionSpecification], _ command: String?
+    ) throws(UsageError) -> String {
+        guard let value = rest.first else { throw .missingValue(option, command: command) }
+        let name = value.prefix { $0 != "=" }
+        if name == "--" || options.contains(where: { $0.name == name }) {
+            throw .optionAsValue(option, value: value, command: command)
+        }
+        rest.removeFirst()
+        return value
+    }
+}

@@ -1,0 +1,61 @@
+/// The commands that there are, in the order in which help shows them.
+package struct CommandTable: Sendable {
+    /// What some words lead to.
+    package enum Entry: Sendable {
+        /// A command.
+        case command(any Command.Type)
+        /// The first word of several commands.
+        case group
+        /// Nothing.
+        case none
+    }
+
+    package let commands: [any Command.Type]
+
+    package init(_ commands: [any Command.Type]) {
+        self.commands = commands
+    }
+
+    /// Every command of the program.
+    package static let standard = CommandTable([
+        StatusCommand.self,
+        AccountCreateCommand.self, AccountShowCommand.self, AccountExportCommand.self, AccountImportCommand.self,
+        DevicesCommand.self,
+        PeerAddCommand.self, PeerRemoveCommand.self,
+        PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
+        HelpCommand.self,
+    ])
+
+    /// What the words lead to.
+    package func find(_ words: [String]) -> Entry {
+        if let command = commands.first(where: { $0.specification.words == words }) { return .command(command) }
+        return commands.contains { $0.specification.words.starts(with: words) } ? .group : .none
+    }
+
+    /// The words that may follow the first word of a group.
+    package func subcommands(of group: String) -> [String] {
+        commands.compactMap { command in
+            let words = command.specification.words
+            return words.count == 2 && words[0] == group ? words[1] : nil
+        }
+    }
+
+    /// The right command that someone who typed `word` probably meant.
+    package func suggestion(for word: String) -> String? {
+        // `export` alone is a command that lost its first word.
+        if let whole = commands.first(where: { $0.specification.words.dropFirst().first == word }) {
+            return whole.specification.name
+        }
+        var candidates: [String] = []
+        for command in commands {
+            let first = command.specification.words[0]
+            if !candidates.contains(first) { candidates.append(first) }
+        }
+        return Spelling.nearest(to: word, among: candidates)
+    }
+
+    /// Whether some command takes the option.
+    func knowsOption(_ name: String) -> Bool {
+        commands.contains { command in command.specification.options.contains { $0.name == name } }
+    }
+}

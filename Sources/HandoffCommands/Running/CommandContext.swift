@@ -1,0 +1,117 @@
+package import HandoffClient
+package import LoopIO
+
+/// What a running command works with: where it writes, the daemon that it talks to, and how it ends. Everything in it
+/// happens on the loop's thread.
+package final class CommandContext {
+    package let console: Console
+    /// Whether results and errors are JSON.
+    package let json: Bool
+    /// The control socket of the daemon.
+    package let socketPath: String
+    package let loop: EventLoop
+    /// How the command ended; nil while it runs.
+    package private(set) var status: ExitStatus?
+
+    private let onFinish: () -> Void
+    /// What must live until the command ends: clients, sessions, timers, signals.
+    private var kept: [Any] = []
+    private var interruptHandler: (() -> Void)?
+
+    /// - Parameter onFinish: called once, when the command has ended; the program then stops the loop.
+    package init(
+        console: Console, json: Bool, socketPath: String, loop: EventLoop, onFinish: @escaping () -> Void
+    ) {
+        self.console = console
+        self.json = json
+        self.socketPath = socketPath
+        self.loop = loop
+        self.onFinish = onFinish
+    }
+
+    /// Ends the command; only the first end counts.
+    package func finish(_ status: ExitStatus) {
+        guard self.status == nil else { return }
+        self.status = status
+        interruptHandler = nil
+        kept = []
+        onFinish()
+    }
+
+    /// Ends the command with a failure, and says why on standard error.
+    package func fail(_ failure: CommandFailure) {
+        guard status == nil else { return }
+        console.writeDiagnostics(failure.text(json: json))
+        finish(failure.status)
+    }
+
+    /// Keeps something alive until the command ends.
+    package func keep(_ thing: Any) {
+        kept.append(thing)
+    }
+
+    /// Connects to the daemon, and goes on with the connection; fails the command when that is impossible.
+    package func connect(orElse cleanUp: () -> Void = {}, _ then: (ControlClient) -> Void) {
+        let client: ControlClient
+        do {
+            client = try ControlClient(path: socketPath, loop: loop)
+        } catch {
+            cleanUp()
+            fail(CommandFailure(error))
+            return
+        }
+        keep(client)
+        then(client)
+    }
+
+    /// Makes one call, shows its answer, and ends the command.
+    package func request<Value>(
+        _ call: (ControlClient, @escaping (Result<Value, ClientError>) -> Void) -> Void,
+        present: @escaping (Value) -> Void
+    ) {
+        connect { client in
+            call(client) { [unowned self] result in
+                switch result {
+                case .success(let value):
+                    present(value)
+                    finish(.done)
+                case .failure(let error):
+                    fail(CommandFailure(error))
+                }
+            }
+        }
+    }
+
+    /// Calls back when the user, the terminal or the service manager wants the command to end. A command that does not
+    /// ask for this is ended by the signal itself, and the end of its connections cancels what it had begun.
+    package func onInterrupt(_ handler: @escaping () -> Void) {
+        interruptHandler = handler
+        do throws(Errno) {
+            try ProcessSignals.prepare(blocking: Interrupts.numbers)
+            for signal in Interrupts.numbers {
+                keep(try loop.signal(signal) { [weak self] in self?.interrupt() })
+            }
+        } catch {
+            fail(.system("watch for signals", why: "\(error)"))
+        }
+    }
+
+    /// Does what a signal does, for whoever runs a command inside another program.
+    package func interrupt() {
+        interruptHandler?()
+    }
+
+    /// Calls back once, unless the command ends before.
+    package func after(_ delay: Duration, _ handler: @escaping () -> Void) {
+        do {
+            keep(try loop.timer(after: delay, handler: handler))
+        } catch {
+            fail(.system("set a timer", why: "\(error)"))
+        }
+    }
+
+    /// Says that the daemon went away, once for each time that it does.
+    package func sayDaemonWentAway() {
+        console.note("the daemon went away; going on as soon as it is back")
+    }
+}

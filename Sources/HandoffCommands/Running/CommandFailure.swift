@@ -1,0 +1,130 @@
+package import HandoffClient
+package import HandoffJSON
+import HandoffModel
+
+/// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in this file.
+package struct CommandFailure: Error, Equatable, Sendable {
+    /// How the program ends.
+    package let status: ExitStatus
+    /// A stable name of the kind of failure, for `--json`.
+    package let name: String
+    /// What was tried, on what, and why it failed: a lower-case fragment without full stop.
+    package let message: String
+    /// What to do next, one line each.
+    package let advice: [String]
+    /// Further members for `--json`: the parameters of the daemon's error.
+    package let details: JSONObject
+
+    private init(
+        _ status: ExitStatus, _ name: String, _ message: String, advice: [String] = [], details: JSONObject = [:]
+    ) {
+        self.status = status
+        self.name = name
+        self.message = message
+        self.advice = advice
+        self.details = details
+    }
+
+    /// The command line was wrong.
+    package init(_ error: UsageError) {
+        let topic = error.command.map { " \($0)" } ?? ""
+        self.init(.wrongUsage, "WrongUsage", error.message, advice: ["see: handoffctl help\(topic)"])
+    }
+
+    /// Asking the daemon failed.
+    package init(_ error: ClientError) {
+        switch error {
+        case .notReachable(let path, let reason):
+            self.init(
+                .daemonNotReachable, "DaemonNotReachable", "cannot reach the daemon at \(path): \(reason)",
+                advice: Self.startAdvice)
+        case .lost(let path):
+            self.init(
+                .daemonNotReachable, "ConnectionLost", "the daemon at \(path) closed the connection",
+                advice: Self.startAdvice)
+        case .badAnswer(let why):
+            self.init(
+                .failed, "BadAnswer", "the daemon's answer makes no sense: \(why)",
+                advice: ["handoffctl and handoffd may be of different versions"])
+        case .refused(let refusal):
+            self.init(refusal)
+        }
+    }
+
+    private init(_ refusal: ServiceRefusal) {
+        let status: ExitStatus = refusal.kind == "NothingToContinue" ? .nothingToContinue : .failed
+        var advice: [String] = []
+        switch refusal.kind {
+        case "NoAccount":
+            advice = [
+                "create one here with: handoffctl account create", "or join one with: handoffctl account import FILE",
+            ]
+        case "AmbiguousIdentifier":
+            let candidates = refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []
+            advice =
+                candidates.isEmpty ? [] : ["it fits: \(candidates.map(VisibleText.escape).joined(separator: ", "))"]
+        case "NothingToContinue":
+            advice = ["see what is on offer with: handoffctl list"]
+        case "MethodNotFound", "InterfaceNotFound":
+            advice = ["handoffctl and handoffd may be of different versions"]
+        default:
+            break
+        }
+        self.init(
+            status, refusal.kind, VisibleText.escape(refusal.message), advice: advice, details: refusal.parameters)
+    }
+
+    /// A file of the user's cannot be used.
+    package static func file(_ action: String, _ path: String, why: String) -> CommandFailure {
+        CommandFailure(.failed, "FileFailed", "cannot \(action) \(path): \(why)")
+    }
+
+    /// A secret would go to a screen.
+    package static func secretToTerminal() -> CommandFailure {
+        CommandFailure(
+            .wrongUsage, "WrongUsage", "the account file is a secret, and standard output is a terminal",
+            advice: ["name a file, or send the output to another program"])
+    }
+
+    /// The daemon ended the transfer of an account file before it was whole.
+    package static func incompleteExport() -> CommandFailure {
+        CommandFailure(.failed, "IncompleteExport", "the daemon sent no account file", advice: ["its log says why"])
+    }
+
+    /// The daemon refused an account file that was sent to it.
+    package static func importRefused(name: String, message: String) -> CommandFailure {
+        CommandFailure(.failed, name, VisibleText.escape(message))
+    }
+
+    /// The daemon ended the activity: it expired, or took it back.
+    package static func withdrawn() -> CommandFailure {
+        CommandFailure(.failed, "Withdrawn", "the daemon withdrew the activity")
+    }
+
+    /// A command of the user's could not be started.
+    package static func spawn(why: String) -> CommandFailure {
+        CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")
+    }
+
+    /// A call of the operating system failed that should never fail.
+    package static func system(_ action: String, why: String) -> CommandFailure {
+        CommandFailure(.failed, "SystemFailed", "cannot \(action): \(why)")
+    }
+
+    private static let startAdvice = [
+        "start it with: systemctl --user start handoffd",
+        "or run handoffd in another terminal; --socket PATH names another socket",
+    ]
+}
+
+extension CommandFailure {
+    /// The lines for standard error: words for people, or one JSON object.
+    package func text(json: Bool) -> String {
+        guard json else {
+            return (["handoffctl: \(message)"] + advice.map { "  \($0)" }).joined(separator: "\n") + "\n"
+        }
+        var object: JSONObject = ["error": .string(name), "message": .string(message)]
+        for member in details where object[member.key] == nil { object[member.key] = member.value }
+        return JSONLine.text(object) + "\n"
+    }
+}

@@ -1,0 +1,13 @@
+/// The exit statuses of `handoffctl`; scripts rely on the numbers.
+package enum ExitStatus: Int32, Sendable {
+    /// Done.
+    case done = 0
+    /// Failed; a message on standard error says why.
+    case failed = 1
+    /// The command line was wrong.
+    case wrongUsage = 2
+    /// The daemon is not reachable, or went away.
+    case daemonNotReachable = 3
+    /// Nothing on offer fits.
+    case nothingToContinue = 4
+}

@@ -1,0 +1,104 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import LoopIO
+
+/// Continues activities as a handler: over restarts of the daemon, and until the user interrupts.
+final class HandleSession {
+    private let request: HandleRequest
+    private let context: CommandContext
+    private let attachment: AppAttachment
+    private var session: AppSession?
+
+    init(_ request: HandleRequest, _ context: CommandContext) {
+        self.request = request
+        self.context = context
+        attachment = AppAttachment(
+            path: context.socketPath, loop: context.loop,
+            app: AttachRequest(
+                app: ProgramVersion.program, version: ProgramVersion.number, team: request.team, types: request.types))
+    }
+
+    /// Attaches, and begins to wait for activities.
+    func start() {
+        context.onInterrupt { [context] in context.finish(.done) }
+        attachment.start { [unowned self] report in
+            switch report {
+            case .attached(let session): self.session = session
+            case .event(let event): handle(event)
+            case .lost:
+                session = nil
+                context.sayDaemonWentAway()
+            case .failed(let error): context.fail(CommandFailure(error))
+            }
+        }
+    }
+
+    private func handle(_ event: AppEvent) {
+        switch event {
+        case .willContinue(let continuation, let type, let origin):
+            var fields = origin.json
+            fields["origin"] = .object(origin.json)
+            fields["app"] = nil
+            fields["appVersion"] = nil
+            fields["type"] = .string(type.text)
+            let device = VisibleText.escape(origin.deviceName)
+            say("willContinue", continuation, "\(VisibleText.escape(type.text)) from \(device)", fields: fields)
+        case .continue(let continuation, let content):
+            take(content, continuation)
+        case .didFail(let continuation, let type, let failure):
+            let why = "\(VisibleText.escape(failure.message)) (\(failure.code))"
+            let fields: JSONObject = ["type": .string(type.text), "failure": .object(failure.json)]
+            say("didFail", continuation, "\(VisibleText.escape(type.text)): \(why)", fields: fields)
+        case .attached, .published, .save, .saved, .continued, .withdrawn:
+            break
+        }
+    }
+
+    private func take(_ content: ContinuedActivity, _ continuation: ContinuationID) {
+        // The answer belongs to the session that asked, also when the daemon is restarted meanwhile.
+        guard let session else { return }
+        let title = Describe.title(content.title, type: content.type)
+        let device = VisibleText.escape(content.origin.deviceName)
+        say("continue", continuation, "\(title) from \(device)", fields: content.json)
+        guard let command = request.command else {
+            if !context.json { context.console.write(ContinuedText.text(content)) }
+            return answer(session, continuation, handled: true)
+        }
+        let input = Array((JSONLine.text(content.json) + "\n").utf8)
+        do throws(Errno) {
+            // Under --json our standard output is for our lines only.
+            let output: ShellCommand.Output = context.json ? .standardError : .standardOutput
+            let child = try ShellCommand(command, input: input, output: output)
+            try child.wait(on: context.loop) { [weak self] status in
+                if status != 0 { self?.context.console.note("the command ended with status \(status)") }
+                self?.answer(session, continuation, handled: status == 0)
+            }
+        } catch {
+            context.console.note(CommandFailure.spawn(why: "\(error)").message)
+            answer(session, continuation, handled: false)
+        }
+    }
+
+    private func answer(_ session: AppSession, _ continuation: ContinuationID, handled: Bool) {
+        session.calls.answerContinue(
+            session: session.id, continuation: continuation, handled: handled
+        ) { [weak self] result in
+            // An answer that comes too late fails; it concerns no other activity.
+            if case .failure(.refused(let refusal)) = result {
+                self?.context.console.note("not accepted: \(VisibleText.escape(refusal.message))")
+            }
+        }
+    }
+
+    private func say(_ event: String, _ continuation: ContinuationID, _ text: String, fields: JSONObject) {
+        if context.json {
+            var object: JSONObject = ["continuation": .string(continuation.hex)]
+            for field in fields { object[field.key] = field.value }
+            context.console.line(Describe.event(event, object))
+        } else {
+            context.console.line("\(Describe.word(event, width: 12))  \(text)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import HandoffControl
+import LoopIO
+
+/// `handoffctl` from its arguments to its exit status.
+package enum Program {
+    /// What the program takes from its surroundings.
+    package struct Surroundings {
+        /// `$HANDOFF_SOCKET`.
+        package let socket: String?
+        /// `$XDG_RUNTIME_DIR`.
+        package let runtimeDirectory: String?
+        /// The user whose runtime folder is looked at.
+        package let userID: UInt32
+
+        package init(socket: String?, runtimeDirectory: String?, userID: UInt32) {
+            self.socket = socket
+            self.runtimeDirectory = runtimeDirectory
+            self.userID = userID
+        }
+
+        /// Those of this process.
+        package static var ofProcess: Surroundings {
+            Surroundings(
+                socket: ProcessEnvironment.value("HANDOFF_SOCKET"),
+                runtimeDirectory: ProcessEnvironment.value("XDG_RUNTIME_DIR"), userID: ProcessEnvironment.userID)
+        }
+    }
+
+    /// Runs a command line to its end, on a loop of its own on this thread.
+    /// - Parameter arguments: the words after the program's name.
+    package static func run(_ arguments: [String], _ surroundings: Surroundings, _ console: Console) -> ExitStatus {
+        let json = Invocation.wantsJSON(arguments)
+        do throws(UsageError) {
+            let invocation = try Invocation(arguments)
+            switch invocation.request {
+            case .help(let words):
+                console.write(try HelpText.text(for: words))
+                return .done
+            case .version:
+                console.line("\(ProgramVersion.program) \(ProgramVersion.number)")
+                return .done
+            case .command(let type, let parsed):
+                let command = try type.init(validating: parsed)
+                return run(command, json: json, socketPath: socketPath(invocation.socket, surroundings), console)
+            }
+        } catch {
+            console.writeDiagnostics(CommandFailure(error).text(json: json))
+            return .wrongUsage
+        }
+    }
+
+    /// Where the daemon is: the option, else the environment, else the user's runtime folder.
+    package static func socketPath(_ option: String?, _ surroundings: Surroundings) -> String {
+        if let option { return option }
+        if let socket = surroundings.socket, !socket.isEmpty { return socket }
+        return SocketPath.control(runtimeDirectory: surroundings.runtimeDirectory, userID: surroundings.userID)
+    }
+
+    private static func run(_ command: any Command, json: Bool, socketPath: String, _ console: Console) -> ExitStatus {
+        do throws(Errno) {
+            let loop = try EventLoop()
+            let context = CommandContext(console: console, json: json, socketPath: socketPath, loop: loop) {
+                loop.stop()
+            }
+            command.run(in: context)
+            if context.status == nil { try loop.run() }
+            return context.status ?? .failed
+        } catch {
+            console.writeDiagnostics(CommandFailure.system("run the event loop", why: "\(error)").text(json: json))
+            return .failed
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// Keeps one activity on offer: over restarts of the daemon, and until the user interrupts.
+final class PublishSession {
+    /// How long an interrupted command waits for the daemon to confirm the withdrawal; after that the end of the
+    /// connection withdraws the activity just as well.
+    private static let withdrawalPatience = Duration.seconds(1)
+
+    private let request: PublishRequest
+    private let context: CommandContext
+    private let attachment: AppAttachment
+    /// What the file said last; what travels when it cannot be read at the moment.
+    private var userInfo: UserInfoReading?
+    /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
+    private var offer: (session: AppSession, activity: ActivityID)?
+    private var wasOffered = false
+    private var isEnding = false
+    private var lastAdvice: String?
+
+    /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
+    init(_ request: PublishRequest, _ context: CommandContext) throws(CommandFailure) {
+        self.request = request
+        self.context = context
+        userInfo = try request.userInfo?.read()
+        attachment = AppAttachment(
+            path: context.socketPath, loop: context.loop,
+            app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: request.team))
+    }
+
+    /// Attaches, and begins to wait for what happens.
+    func start() {
+        context.onInterrupt { [unowned self] in interrupted() }
+        attachment.start { [unowned self] report in
+            switch report {
+            case .attached(let session): publish(in: session)
+            case .event(let event): handle(event)
+            case .lost:
+                offer = nil
+                context.sayDaemonWentAway()
+            case .failed(let error): context.fail(CommandFailure(error))
+            }
+        }
+    }
+
+    private func publish(in session: AppSession) {
+        if wasOffered { refresh() }
+        let description = request.description(userInfo: userInfo?.object)
+        session.calls.publish(session: session.id, activity: description) { [weak self] result in
+            guard let self, let published = attachment.accept(result) else { return }
+            offer = (session, published.id)
+            wasOffered = true
+            advise(published.advice)
+            say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
+            session.calls.becomeCurrent(session: session.id, activity: published.id) { [weak self] result in
+                _ = self?.attachment.accept(result)
+            }
+        }
+    }
+
+    private func handle(_ event: AppEvent) {
+        guard let offer else { return }
+        switch event {
+        case .save(offer.activity):
+            save(offer.session, offer.activity)
+        case .saved(offer.activity):
+            say("saved", offer.activity)
+        case .continued(offer.activity, let device):
+            let text = "by \(VisibleText.escape(device.deviceName)) (\(device.device.short))"
+            let fields: JSONObject = [
+                "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
+                "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
+            ]
+            say("continued", offer.activity, text, fields: fields)
+        case .withdrawn(offer.activity):
+            if !isEnding { context.fail(.withdrawn()) }
+        case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .withdrawn:
+            break
+        }
+    }
+
+    private func save(_ session: AppSession, _ activity: ActivityID) {
+        var change = ActivityChange()
+        if userInfo?.mayChange == true {
+            refresh()
+            change.userInfo = userInfo?.object
+            // Asked again before the next device gets it, whatever the file says by then.
+            change.needsSave = true
+        }
+        session.calls.answerSave(session: session.id, activity: activity, change: change) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let advice):
+                advise(advice)
+            case .failure(.refused(let refusal)):
+                // Too late, or the file grew beyond the limit: the last saved state travels.
+                context.console.note("not saved: \(VisibleText.escape(refusal.message))")
+            case .failure:
+                break  // The attachment reports a lost connection itself.
+            }
+        }
+    }
+
+    /// Reads the file again; one that cannot be used at the moment keeps what it said last.
+    private func refresh() {
+        guard let source = request.userInfo, userInfo?.mayChange == true else { return }
+        do throws(CommandFailure) {
+            userInfo = try source.read()
+        } catch {
+            context.console.note("\(error.message); what it said last is used")
+        }
+    }
+
+    /// The first interrupt withdraws; a second one does not wait for the answer.
+    private func interrupted() {
+        guard !isEnding, let offer else { return context.finish(.done) }
+        isEnding = true
+        context.after(Self.withdrawalPatience) { [context] in context.finish(.done) }
+        offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [context] _ in
+            context.finish(.done)
+        }
+    }
+
+    private var title: JSON { request.title.map { .string($0) } ?? JSON.null }
+
+    private func say(_ event: String, _ activity: ActivityID, _ text: String = "", fields: JSONObject = [:]) {
+        if context.json {
+            var object: JSONObject = ["id": .string(activity.hex)]
+            for field in fields { object[field.key] = field.value }
+            context.console.line(Describe.event(event, object))
+        } else {
+            let line = "\(Describe.word(event, width: 9))  \(activity.short)"
+            context.console.line(text.isEmpty ? line : "\(line)  \(text)")
+        }
+    }
+
+    /// Says once what a developer should know.
+    private func advise(_ advice: String?) {
+        guard let advice, advice != lastAdvice else { return }
+        lastAdvice = advice
+        context.console.note("advice: \(VisibleText.escape(advice))")
+    }
+}
