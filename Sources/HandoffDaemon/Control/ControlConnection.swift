@@ -1,0 +1,214 @@
+import Glibc
+import HandoffControl
+import HandoffJSON
+import LoopIO
+
+/// One connection of a control socket: performs what its `VarlinkServerMachine` asks for. On the daemon's loop only.
+final class ControlConnection {
+    /// What the connection asks of its server.
+    struct Surroundings {
+        /// Serves a call.
+        let serve: (VarlinkCall, VarlinkCallID, ControlConnection) -> Void
+        /// The connection is of no more use to the server; the reason is for the log.
+        let ended: (ControlConnection, VarlinkServerMachine.Reason) -> Void
+        /// The connection has become a raw stream; `ended` follows at its end.
+        let upgraded: (UpgradedStream, ControlConnection) -> Void
+    }
+
+    let client: ControlClient
+    private let loop: EventLoop
+    private let limits: ControlLimits
+    private let stream: ByteStream
+    private var surroundings: Surroundings?
+    private var machine = VarlinkServerMachine()
+    /// What is still to be done. A handler may answer while an action is performed; what follows from that comes after.
+    private var actions: [VarlinkServerMachine.Action] = []
+    private var isPerforming = false
+    /// The call that was dispatched and waits for its last answer.
+    private var openCall: ControlCall?
+    private var upgradedStream: UpgradedStream?
+    /// Whether the client has shut its side down.
+    private var hasClientEnded = false
+    /// Watches for the client's end while nothing is read, when the stream itself would not notice it.
+    private var hangUp: HangUpWatch?
+    private var writeTimer: LoopTimer?
+    /// What waited when the timer was armed; a client that takes nothing in time is dropped.
+    private var waitingAtTimer = 0
+
+    /// Takes over a connected socket.
+    init(
+        _ descriptor: consuming Descriptor, client: ControlClient, on loop: EventLoop, limits: ControlLimits,
+        surroundings: Surroundings
+    ) throws(Errno) {
+        self.client = client
+        self.loop = loop
+        self.limits = limits
+        self.surroundings = surroundings
+        stream = try ByteStream(descriptor, on: loop)
+        stream.onEnd = { [weak self] in
+            self?.hasClientEnded = true
+            self?.perform { $0.receivedEnd() }
+        }
+        stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
+        stream.onDrained = { [weak self] in self?.updateReading() }
+        stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
+    }
+
+    // MARK: - Answers
+
+    func reply(to id: VarlinkCallID, _ parameters: JSONObject) {
+        openCall = nil
+        perform { $0.reply(to: id, parameters, continues: false) }
+    }
+
+    func replyContinuing(to id: VarlinkCallID, _ parameters: JSONObject) {
+        perform { $0.reply(to: id, parameters, continues: true) }
+    }
+
+    func fail(_ id: VarlinkCallID, _ error: String, _ parameters: JSONObject) {
+        openCall = nil
+        perform { $0.fail(id, error: error, parameters: parameters) }
+    }
+
+    func upgrade(_ id: VarlinkCallID, _ parameters: JSONObject) -> UpgradedStream? {
+        openCall = nil
+        // Performed at once even inside a handler: the stream is wanted now, and nothing can be queued before it.
+        actions += machine.upgrade(id, parameters)
+        performActions()
+        return upgradedStream
+    }
+
+    /// Ends the connection after what was answered so far; an open call is abandoned.
+    func end() {
+        perform { $0.end() }
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ step: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
+        actions += step(&machine)
+        guard !isPerforming else { return }
+        isPerforming = true
+        performActions()
+        isPerforming = false
+        updateReading()
+    }
+
+    private func performActions() {
+        while !actions.isEmpty { perform(actions.removeFirst()) }
+    }
+
+    private func perform(_ action: VarlinkServerMachine.Action) {
+        switch action {
+        case .dispatch(let call, let id): surroundings?.serve(call, id, self)
+        case .send(let bytes): send(bytes)
+        case .abandon: abandonCall()
+        case .upgrade: handOver()
+        case .close(let reason): close(reason)
+        }
+    }
+
+    /// Remembers a call that waits for its answer, so that it learns of the client's end.
+    func track(_ call: ControlCall) {
+        openCall = call
+    }
+
+    private func abandonCall() {
+        let call = openCall
+        openCall = nil
+        call?.abandon()
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        let waiting = stream.pendingWriteBytes
+        guard waiting == 0 || waiting + bytes.count <= limits.waitingBytes else { return dropSlowClient() }
+        stream.write(bytes)
+        armWriteTimer()
+    }
+
+    /// Ends a connection whose client does not read, with an error that it finds should it ever read on.
+    private func dropSlowClient() {
+        let isApp = openCall.map { !$0.method.hasPrefix(ControlNames.controlInterface + ".") } ?? true
+        let name = isApp ? AppErrorName.limitExceeded.rawValue : ControlErrorName.limitExceeded.rawValue
+        let ending = machine.end(
+            error: name,
+            parameters: ["limit": "waitingBytes", "message": "the client does not read what it is told"])
+        // What was to be sent before is what there is no room for.
+        actions = []
+        for action in ending {
+            if case .send(let bytes) = action { stream.write(bytes) } else { perform(action) }
+        }
+    }
+
+    private func handOver() {
+        let upgraded = UpgradedStream(stream, on: loop, hasEnded: hasClientEnded) { [weak self] in
+            self?.upgradedStreamEnded()
+        }
+        upgradedStream = upgraded
+        writeTimer = nil
+        hangUp = nil
+        stream.resumeReading()
+        surroundings?.upgraded(upgraded, self)
+    }
+
+    private func upgradedStreamEnded() {
+        upgradedStream = nil
+        let surroundings = self.surroundings
+        self.surroundings = nil
+        surroundings?.ended(self, .clientEnded)
+    }
+
+    private func close(_ reason: VarlinkServerMachine.Reason) {
+        hangUp = nil
+        writeTimer = nil
+        let waits = stream.pendingWriteBytes > 0
+        switch reason {
+        case .connectionLost: stream.close()
+        case .protocolViolation, .bytesAfterUpgradeCall:
+            // Nothing that it still sends is of interest.
+            waits ? stream.finish(within: limits.closingTimeout) : stream.close()
+        case .ended: stream.finish(within: limits.closingTimeout)
+        case .clientEnded: stream.finish(within: limits.writeTimeout)
+        }
+        let surroundings = self.surroundings
+        self.surroundings = nil
+        surroundings?.ended(self, reason)
+    }
+
+    // MARK: - Interest and time
+
+    /// Reads while the machine wants calls and the client takes the answers; otherwise watches for its end alone.
+    private func updateReading() {
+        guard surroundings != nil, upgradedStream == nil else { return }
+        if machine.wantsInput, stream.pendingWriteBytes <= ByteStream.Marks().high {
+            hangUp = nil
+            stream.resumeReading()
+        } else {
+            stream.pauseReading()
+            guard hangUp == nil, let raw = stream.rawDescriptor else { return }
+            hangUp = HangUpWatch(raw, on: loop) { [weak self] in self?.perform { $0.lost() } }
+        }
+    }
+
+    private func armWriteTimer() {
+        guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, surroundings != nil else { return }
+        waitingAtTimer = stream.pendingWriteBytes
+        if let writeTimer {
+            writeTimer.rearm(after: limits.writeTimeout)
+        } else {
+            // Without memory for a timer the limit of waiting bytes still holds.
+            writeTimer = try? loop.timer(after: limits.writeTimeout, accuracy: .seconds(1)) { [weak self] in
+                self?.writeTimePassed()
+            }
+        }
+    }
+
+    private func writeTimePassed() {
+        let waiting = stream.pendingWriteBytes
+        guard waiting > 0 else { return }
+        guard waiting >= waitingAtTimer else { return armWriteTimer() }
+        isPerforming = true
+        dropSlowClient()
+        isPerforming = false
+    }
+}

@@ -1,0 +1,16 @@
+/// What clients of the control sockets may cost.
+package struct ControlLimits: Sendable {
+    /// Connections in all; upgraded ones are not counted any more.
+    package var connections = 256
+    /// Connections of one process, so that one that leaks them leaves room for the others.
+    package var connectionsPerProcess = 64
+    /// Bytes that may wait for a client that does not read; as much as the longest message.
+    package var waitingBytes = 1_048_576
+    /// How long a client may take no byte of what waits for it.
+    package var writeTimeout = Duration.seconds(30)
+    /// How long a connection that was ended may take to read the rest.
+    package var closingTimeout = Duration.seconds(2)
+
+    /// The limits of the daemon.
+    package init() {}
+}

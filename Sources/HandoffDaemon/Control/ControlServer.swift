@@ -1,0 +1,154 @@
+import HandoffControl
+package import HandoffLog
+package import LoopIO
+
+/// Accepts the clients of the control and app sockets, and hands their calls on. On the daemon's loop only.
+///
+/// Introspection, unknown methods, foreign users and sandboxed processes are dealt with here; what is left are calls
+/// of methods that exist, from clients that may call them.
+package final class ControlServer {
+    private let loop: EventLoop
+    private let log: Logger
+    private let userID: UInt32
+    private let limits: ControlLimits
+    private let isSandboxed: (_ pid: Int32) -> Bool
+    private let onCall: (ControlCall) -> Void
+    private let services: (control: VarlinkService, app: VarlinkService)
+    private var listeners: [Listener] = []
+    private var connections: [ObjectIdentifier: ControlConnection] = [:]
+    private var connectionsByProcess: [Int32: Int] = [:]
+    private var upgraded: [ObjectIdentifier: (connection: ControlConnection, stream: UpgradedStream)] = [:]
+
+    /// A server without sockets.
+    ///
+    /// - Parameters:
+    ///   - version: what `GetInfo` names.
+    ///   - userID: whose processes may connect, in the daemon `geteuid()`.
+    ///   - isSandboxed: whether a process belongs to a sandbox, from its unit's name. Such a process is refused the
+    ///     control interface: a hint, no boundary, since the process may be gone and its number another's.
+    ///   - onCall: gets each call; its answer may come later.
+    package init(
+        loop: EventLoop, version: String, userID: UInt32, limits: ControlLimits = ControlLimits(), log: Logger,
+        isSandboxed: @escaping (_ pid: Int32) -> Bool, onCall: @escaping (ControlCall) -> Void
+    ) {
+        self.loop = loop
+        self.log = log
+        self.userID = userID
+        self.limits = limits
+        self.isSandboxed = isSandboxed
+        self.onCall = onCall
+        services = (
+            VarlinkService(version: version, interfaces: ControlRole.control.interfaces),
+            VarlinkService(version: version, interfaces: ControlRole.app.interfaces)
+        )
+    }
+
+    /// How many connections there are, upgraded ones not counted.
+    package var connectionCount: Int {
+        connections.count
+    }
+
+    /// Serves the clients of a listening unix socket, which from now on is the server's.
+    package func serve(_ listener: Listener, role: ControlRole) {
+        listeners.append(listener)
+        listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor, role: role) }
+        listener.onShortage = { [log] error in
+            log.error("Cannot accept control connections for now", ["error": "\(error)"])
+        }
+    }
+
+    /// Serves a client that is connected already, or closes the connection when it may not be served.
+    package func accept(_ descriptor: consuming Descriptor, role: ControlRole) {
+        do throws(Errno) {
+            let credentials = try PeerCredentials(of: descriptor.raw)
+            guard isAdmitted(credentials) else { return }
+            let client = ControlClient(pid: credentials.pid, uid: credentials.uid, role: role)
+            let connection = try ControlConnection(
+                descriptor, client: client, on: loop, limits: limits, surroundings: surroundings)
+            connections[ObjectIdentifier(connection)] = connection
+            connectionsByProcess[client.pid, default: 0] += 1
+        } catch {
+            log.error("Cannot serve a control connection", ["error": "\(error)"])
+        }
+    }
+
+    /// Accepts nobody any more; the connections that there are go on.
+    package func stopAccepting() {
+        for listener in listeners { listener.close() }
+        listeners = []
+    }
+
+    /// Ends every connection after what was answered so far; open calls are abandoned.
+    package func stop() {
+        stopAccepting()
+        for connection in connections.values { connection.end() }
+        for (_, stream) in upgraded.values { stream.close() }
+    }
+
+    // MARK: - Clients
+
+    private func isAdmitted(_ credentials: PeerCredentials) -> Bool {
+        guard credentials.uid == userID else {
+            log.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
+            return false
+        }
+        guard connections.count < limits.connections else {
+            log.notice("Refused a control connection: too many", ["limit": "\(limits.connections)"])
+            return false
+        }
+        guard connectionsByProcess[credentials.pid, default: 0] < limits.connectionsPerProcess else {
+            log.notice(
+                "Refused a control connection: too many of one process",
+                ["limit": "\(limits.connectionsPerProcess)", "pid": "\(credentials.pid)"])
+            return false
+        }
+        return true
+    }
+
+    private var surroundings: ControlConnection.Surroundings {
+        ControlConnection.Surroundings(
+            serve: { [weak self] call, id, connection in self?.serve(call, id, of: connection) },
+            ended: { [weak self] connection, reason in self?.ended(connection, reason) },
+            upgraded: { [weak self] stream, connection in
+                self?.forget(connection)
+                self?.upgraded[ObjectIdentifier(connection)] = (connection, stream)
+            })
+    }
+
+    private func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason) {
+        upgraded[ObjectIdentifier(connection)] = nil
+        forget(connection)
+        if case .protocolViolation(let error) = reason {
+            log.notice("Ended a control connection", ["pid": "\(connection.client.pid)", "reason": "\(error)"])
+        } else {
+            log.debug("Control connection ended", ["pid": "\(connection.client.pid)", "reason": "\(reason)"])
+        }
+    }
+
+    private func forget(_ connection: ControlConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        let pid = connection.client.pid
+        let count = connectionsByProcess[pid, default: 1] - 1
+        connectionsByProcess[pid] = count > 0 ? count : nil
+    }
+
+    // MARK: - Calls
+
+    private func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
+        let open = ControlCall(call, id: id, client: connection.client, connection: connection)
+        connection.track(open)
+        let service = connection.client.role == .control ? services.control : services.app
+        if let reply = service.reply(to: call) {
+            if let error = reply.error {
+                open.fail(error, reply.parameters)
+            } else {
+                open.reply(reply.parameters)
+            }
+        } else if call.interface == ControlNames.controlInterface, isSandboxed(connection.client.pid) {
+            log.notice("Refused a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
+            open.fail(VarlinkService.permissionDenied)
+        } else {
+            onCall(open)
+        }
+    }
+}
