@@ -1,0 +1,198 @@
+"""Handing over between simulated hosts, by real multicast DNS. Needs root."""
+
+import time
+
+from harness import Lab, expect, main, same, test
+
+TYPE = "com.example.editing"
+INFO = {"page": 3, "scale": 1.0, "text": "Grüße", "data": {"$data": "AAH/"}}
+
+
+def pair(stage, lab, discovery="auto"):
+    origin = stage.daemon("origin", host=lab.hosts[0], discovery=discovery)
+    taker = stage.daemon("taker", host=lab.hosts[1], discovery=discovery)
+    stage.join(origin, taker)
+    return origin, taker
+
+
+def hand_over(origin, taker, watch=None, within=20):
+    """Publishes on one, and continues on the other; then withdraws."""
+    watch = watch or taker.follow("watch")
+    publish = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3, "scale": 1.0, "text": "Grüße", '
+                             '"data": {"$data": "AAH/"}}')
+    watch.wait("added", id=publish.id, within=within)
+    taken = taker.ctl("continue", publish.id, "--print").line
+    expect(same(taken["userInfo"], INFO), f"wrong payload: {taken}")
+    publish.wait("continued", deviceName="taker")
+    expect(publish.interrupt() == 0, "Ctrl-C is no failure")
+    watch.wait("removed", id=publish.id, within=within)
+
+
+def in_use(daemon, kind):
+    found = daemon.ctl("status").line["discovery"]
+    expect(found == kind, f"{daemon.name} uses {found}, not {kind}")
+
+
+for kind in ("avahi", "embedded"):
+    for options in ([], ["--ipv6-only"], ["--ipv4-only"]):
+
+        @test(f"two hosts hand over with {kind} {' '.join(options)}".rstrip(), limit=120)
+        def two_hosts(stage, kind=kind, options=options):
+            lab = Lab(stage, 2, "--avahi" if kind == "avahi" else "--no-avahi", *options)
+            origin, taker = pair(stage, lab, kind)
+            hand_over(origin, taker)
+            in_use(origin, kind)
+            taker.restart()
+            hand_over(origin, taker)
+            origin.restart()
+            hand_over(origin, taker)
+
+
+@test("auto takes Avahi where it runs, and the embedded responder where it does not; both find each other", limit=120)
+def mixed(stage):
+    lab = Lab(stage, 2, "--no-avahi")
+    lab.hosts[0].avahi("start")
+    origin, taker = pair(stage, lab)
+    hand_over(origin, taker)
+    in_use(origin, "avahi")
+    in_use(taker, "embedded")
+
+
+@test("auto gives way when Avahi appears", limit=120)
+def avahi_appears(stage):
+    lab = Lab(stage, 2, "--no-avahi")
+    origin, taker = pair(stage, lab)
+    hand_over(origin, taker)
+    lab.hosts[0].avahi("start")
+    limit = time.monotonic() + 40
+    while origin.ctl("status").line["discovery"] != "avahi":
+        expect(time.monotonic() < limit, "auto did not change to Avahi within 40 s")
+        time.sleep(0.1)
+    hand_over(origin, taker)
+
+
+@test("a restart of Avahi loses nothing", limit=120)
+def avahi_restarts(stage):
+    lab = Lab(stage, 2, "--avahi")
+    origin, taker = pair(stage, lab, "avahi")
+    watch = taker.follow("watch")
+    publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+    watch.wait("added", id=publish.id)
+    for host in lab.hosts:
+        host.avahi("restart")
+        expect(taker.ctl("continue", publish.id, "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+    publish.interrupt()
+    watch.wait("removed", id=publish.id)
+    hand_over(origin, taker, watch)
+
+
+@test("kill -9 of Avahi loses nothing, and a device that comes afterwards is found when Avahi is back", limit=120)
+def avahi_killed(stage):
+    lab = Lab(stage, 3, "--avahi")
+    origin, taker = pair(stage, lab, "avahi")
+    watch = taker.follow("watch")
+    publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
+    watch.wait("added", id=publish.id)
+    lab.hosts[1].avahi("kill")
+    expect(taker.ctl("continue", publish.id, "--print").line["userInfo"] == {"a": 1}, "wrong payload")
+    third = stage.daemon("third", host=lab.hosts[2], discovery="avahi")
+    stage.join(origin, third)
+    lab.hosts[1].avahi("start")
+    late = third.publish(TYPE, "--title", "Late")
+    watch.wait("added", id=late.id, within=40)
+    expect(taker.ctl("continue", late.id, "--print").line["deviceName"] == "third", "wrong device")
+
+
+@test("a frozen Avahi is not noticed at the control socket, nor by devices that know each other", limit=120)
+def avahi_frozen(stage):
+    lab = Lab(stage, 2, "--avahi")
+    origin, taker = pair(stage, lab, "avahi")
+    hand_over(origin, taker)
+    for host in lab.hosts:
+        host.avahi("freeze")
+    slowest = 0.0
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    for _ in range(20):
+        begin = time.monotonic()
+        origin.ctl("status")
+        taker.ctl("list")
+        slowest = max(slowest, time.monotonic() - begin)
+    expect(slowest < 2, f"an answer took {slowest:.2f} s")
+    hand_over(origin, taker, watch)
+    for host in lab.hosts:
+        host.avahi("thaw")
+    hand_over(origin, taker, watch)
+
+
+@test("a frozen Avahi does not hold up the start or the end of the daemon", limit=60)
+def start_frozen(stage):
+    lab = Lab(stage, 1, "--avahi")
+    lab.hosts[0].avahi("freeze")
+    begin = time.monotonic()
+    daemon = stage.daemon("one", host=lab.hosts[0], discovery="avahi")
+    daemon.ctl("status")
+    expect(time.monotonic() - begin < 3, "the start waited for Avahi")
+    begin = time.monotonic()
+    expect(daemon.stop() == 0, "it did not end in order")
+    expect(time.monotonic() - begin < 10, "the end waited for Avahi")
+
+
+for kind in ("avahi", "embedded"):
+
+    @test(f"without a network the daemon works, and finds its devices when the cable is back ({kind})", limit=120)
+    def cable(stage, kind=kind):
+        lab = Lab(stage, 2, "--avahi" if kind == "avahi" else "--no-avahi")
+        origin, taker = pair(stage, lab, kind)
+        hand_over(origin, taker)
+        lab.hosts[0].link("down")
+        publish = origin.publish(TYPE)
+        taker.ctl("list")
+        refused = taker.ctl("continue", "--print", "--timeout", "3", code=None)
+        expect(refused.code in (1, 4), str(refused))
+        lab.hosts[0].link("up")
+        taker.follow("watch").wait("added", id=publish.id, within=60)
+        expect(taker.ctl("continue", publish.id, "--print").line["id"] == publish.id, "wrong activity")
+
+
+@test("a daemon that starts without any network is found when one comes", limit=120)
+def late_network(stage):
+    lab = Lab(stage, 2, "--no-avahi")
+    for host in lab.hosts:
+        host.link("down")
+    origin, taker = pair(stage, lab, "embedded")
+    publish = origin.publish(TYPE)
+    for host in lab.hosts:
+        host.link("up")
+    taker.follow("watch").wait("added", id=publish.id, within=60)
+
+
+@test("a changed address is followed", limit=120)
+def address_change(stage):
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    origin, taker = pair(stage, lab, "embedded")
+    hand_over(origin, taker)
+    for words in (["flush", "dev", "eth0"], ["add", "10.80.0.77/24", "brd", "+", "dev", "eth0"]):
+        done = lab.hosts[0].run("ip", "address", *words)
+        expect(done.code == 0, str(done))
+    lab.hosts[0].run("ip", "route", "add", "224.0.0.0/4", "dev", "eth0")
+    hand_over(origin, taker, within=60)
+
+
+@test("an offer of a device that lost power goes, and its neighbour stays well", limit=180)
+def power_loss(stage):
+    lab = Lab(stage, 2, "--no-avahi")
+    origin, taker = pair(stage, lab, "embedded")
+    watch = taker.follow("watch")
+    publish = origin.publish(TYPE)
+    watch.wait("added", id=publish.id)
+    lab.hosts[0].link("down")
+    origin.kill()
+    refused = taker.ctl("continue", publish.id, "--print", "--timeout", "10", code=None)
+    expect(refused.code in (1, 4), str(refused))
+    watch.wait("removed", id=publish.id, within=90)
+    taker.is_well()
+
+
+if __name__ == "__main__":
+    main()
