@@ -1,0 +1,121 @@
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+@Suite struct AnnouncementTests {
+    private static func full() throws -> Announcement {
+        let activities = [
+            OfferedActivity(
+                id: try #require(ActivityID(bytes: 1...16)), type: try #require(ActivityType("com.example.read")),
+                title: "Ünïcode", team: "TEAM1", supportsStreams: true, hasWebpageURL: true, age: 70),
+            try Samples.activity(2, title: nil),
+        ]
+        return try #require(
+            Announcement(
+                deviceID: try Samples.device(1), position: Position(boot: 0x0102_0304_0506, seq: 7), port: 24863,
+                kind: .phone, rosterDigest: Array(8..<16), epoch: 3, activities: activities))
+    }
+
+    @Test func theHeaderLiesWhereTheTableSays() throws {
+        let bytes = try Self.full().encode(capacity: 300)
+        #expect(bytes.count == 300)
+        #expect(Array(bytes[0..<32]) == [UInt8](repeating: 1, count: 32))
+        #expect(Array(bytes[32..<40]) == [0, 0, 1, 2, 3, 4, 5, 6])
+        #expect(Array(bytes[40..<44]) == [0, 0, 0, 7])
+        #expect(Array(bytes[44..<46]) == [0x61, 0x1F])
+        #expect(bytes[46] == 4 && bytes[47] == 0)
+        #expect(Array(bytes[48..<56]) == Array(8..<16))
+        #expect(Array(bytes[56..<64]) == [0, 0, 0, 0, 0, 0, 0, 3])
+        #expect(bytes[64] == 2)
+        #expect(Array(bytes[65..<81]) == Array(1...16))
+        #expect(Array(bytes[81..<85]) == [0, 0, 0, 70])
+        #expect(bytes[85] == 0x0F && bytes[86] == 16)
+    }
+
+    @Test(arguments: [200, 588, 1087]) func whatFitsComesBack(capacity: Int) throws {
+        let announcement = try Self.full()
+        #expect(try Announcement(decoding: announcement.encode(capacity: capacity)) == announcement)
+    }
+
+    @Test func whatDoesNotFitIsLeftOutAndSaid() throws {
+        let announcement = try Samples.announcement(1, activities: Array(1...40))
+        let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
+        #expect(decoded.hasMore)
+        #expect(decoded.activities == Array(announcement.activities.prefix(decoded.activities.count)))
+        #expect(decoded.activities.count == (588 - 65) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
+    }
+
+    @Test func anEmptyAnnouncementIsItsHeader() throws {
+        let announcement = try Samples.announcement(1, isGoodbye: true)
+        let bytes = announcement.encode(capacity: Announcement.headerCount)
+        #expect(try Announcement(decoding: bytes) == announcement)
+    }
+
+    @Test func longTitlesAreCutAtACharacter() throws {
+        let title = String(repeating: "ä", count: 100)
+        let announcement = try #require(
+            Announcement(
+                deviceID: try Samples.device(1), position: Position(boot: 1, seq: 0), port: 1, kind: .other,
+                rosterDigest: [UInt8](repeating: 0, count: 8), epoch: 0,
+                activities: [try Samples.activity(1, title: title)]))
+        let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
+        #expect(decoded.activities.first?.title == String(repeating: "ä", count: 62) + "…")
+    }
+
+    @Test func everyTruncationIsAnError() throws {
+        let announcement = try Self.full()
+        let used = announcement.encode(capacity: 65 + 22 + 16 + 1 + 9 + 1 + 5 + 22 + 16)
+        #expect(try Announcement(decoding: used) == announcement)
+        for count in 0..<used.count {
+            #expect(throws: ByteError.self) { try Announcement(decoding: Array(used.prefix(count))) }
+        }
+    }
+
+    @Test(arguments: [
+        (offset: 44, bytes: [0, 0] as [UInt8]),  // port 0
+        (offset: 32, bytes: [0x80]),  // a start number that JSON cannot carry
+        (offset: 64, bytes: [3]),  // a third activity made of padding
+        (offset: 64, bytes: [1]),  // padding that is not zero
+        (offset: 86, bytes: [0]),  // an empty type
+        (offset: 87, bytes: [0xFF]),  // a type that is no UTF-8
+        (offset: 299, bytes: [1]),
+    ]) func badFieldsAreErrors(offset: Int, bytes: [UInt8]) throws {
+        var encoded = try Self.full().encode(capacity: 300)
+        encoded.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+        #expect(throws: ByteError.self) { try Announcement(decoding: encoded) }
+    }
+
+    @Test func oneIdTwiceIsAnError() throws {
+        let twice = try Samples.announcement(1, activities: [5, 5])
+        #expect(throws: ByteError.malformed) { try Announcement(decoding: twice.encode(capacity: 300)) }
+    }
+
+    @Test func whatLaterVersionsAddIsIgnored() throws {
+        var encoded = try Self.full().encode(capacity: 300)
+        encoded[46] = 99
+        encoded[47] |= 0xF0
+        encoded[85] |= 0xF0
+        let decoded = try Announcement(decoding: encoded)
+        #expect(decoded.kind == .other)
+        #expect(decoded.activities == (try Self.full().activities))
+    }
+
+    @Test(arguments: 1...300 as ClosedRange<UInt64>) func changedBytesNeverTrap(seed: UInt64) throws {
+        var random = FixedRandom(state: seed)
+        var encoded = try Self.full().encode(capacity: 300)
+        for _ in 0..<3 { encoded[Int.random(in: 32..<160, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+        if let decoded = try? Announcement(decoding: encoded) {
+            #expect(
+                try Announcement(decoding: decoded.encode(capacity: 1087)).activities.count <= decoded.activities.count)
+        }
+    }
+
+    @Test func acknowledgementsHaveOneSizeAndComeBack() throws {
+        let value = Acknowledgement(deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8))
+        let bytes = value.encoded()
+        #expect(bytes.count == 79)
+        #expect(try Acknowledgement(decoding: bytes) == value)
+        #expect(throws: ByteError.truncated) { try Acknowledgement(decoding: Array(bytes.prefix(43))) }
+        #expect(throws: ByteError.malformed) { try Acknowledgement(decoding: bytes.dropLast() + [1]) }
+    }
+}

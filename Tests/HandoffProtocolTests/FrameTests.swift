@@ -1,0 +1,109 @@
+import HandoffProtocol
+import Testing
+
+@Suite struct FrameTests {
+    private static let frames = [
+        Frame(.hello, Array("{}".utf8)), Frame(.statements, []), Frame(.request, [UInt8](repeating: 7, count: 3000)),
+        Frame(code: 200, body: [1]), Frame(.epochKey, [UInt8](repeating: 1, count: 256)),
+    ]
+
+    private static func encoded() throws -> [UInt8] {
+        try frames.flatMap { try #require(FrameEncoder.encode($0)) }
+    }
+
+    private static func decode(_ pieces: [ArraySlice<UInt8>]) throws -> [Frame] {
+        var decoder = FrameDecoder(caps: .live)
+        var found: [Frame] = []
+        for piece in pieces {
+            decoder.append(piece)
+            while let frame = try decoder.next() { found.append(frame) }
+        }
+        #expect(decoder.buffered == 0)
+        return found
+    }
+
+    @Test func theLayoutIsLengthKindBody() {
+        #expect(FrameEncoder.encode(Frame(.notice, [0xAA, 0xBB])) == [0, 0, 0, 3, 5, 0xAA, 0xBB])
+    }
+
+    @Test func framesComeBackWhole() throws {
+        #expect(try Self.decode([try Self.encoded()[...]]) == Self.frames)
+    }
+
+    @Test func framesComeBackByteByByte() throws {
+        let bytes = try Self.encoded()
+        #expect(try Self.decode(bytes.indices.map { bytes[$0...$0] }) == Self.frames)
+    }
+
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func framesComeBackInRandomCuts(seed: UInt64) throws {
+        let bytes = try Self.encoded()
+        var random = FixedRandom(state: seed)
+        var pieces: [ArraySlice<UInt8>] = []
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + Int.random(in: 1...700, using: &random))
+            pieces.append(bytes[start..<end])
+            start = end
+        }
+        #expect(try Self.decode(pieces) == Self.frames)
+    }
+
+    @Test func everyProperPrefixOfAFrameWaits() throws {
+        let bytes = try #require(FrameEncoder.encode(Frame(.hello, [1, 2, 3])))
+        for count in 0..<bytes.count {
+            var decoder = FrameDecoder(caps: .live)
+            decoder.append(bytes.prefix(count))
+            #expect(try decoder.next() == nil)
+            #expect(decoder.buffered == count)
+        }
+    }
+
+    @Test(arguments: [
+        (FrameCaps.live, [0, 0, 0, 0] as [UInt8], FrameError.empty),
+        (.live, [0xFF, 0xFF, 0xFF, 0xFF], .tooLong(length: 0xFFFF_FFFF)),
+        (.live, [0, 0x80, 0, 2], .tooLong(length: 0x0080_0002)),
+        (.live, [0, 0, 0x10, 0x02, 2], .tooLong(length: 0x1002)),
+        (.live, [0, 0, 1, 2, 6], .tooLong(length: 258)),
+        (.live, [0, 1, 0, 2, 99], .tooLong(length: 0x10002)),
+        (.introduction, [0, 0, 0, 3, 2], .notAllowed(code: 2)),
+        (.introduction, [0, 0, 0, 3, 99], .notAllowed(code: 99)),
+        (.introduction, [0, 8, 0, 2], .tooLong(length: 0x80002)),
+        (.helloOnly, [0, 0, 0, 3, 1], .notAllowed(code: 1)),
+        (.beforeHello, [0, 0, 0, 3, 3], .notAllowed(code: 3)),
+        (.nothing, [0, 0, 0, 1], .tooLong(length: 1)),
+    ]) func unacceptableHeadersAreRefusedBeforeTheirBodiesCome(caps: FrameCaps, header: [UInt8], error: FrameError) {
+        var decoder = FrameDecoder(caps: caps)
+        decoder.append(header)
+        #expect(throws: error) { try decoder.next() }
+    }
+
+    @Test(arguments: [
+        (FrameKind.statements, 8 * 1024 * 1024), (.hello, 4096), (.request, 1 << 20), (.response, 1 << 20),
+        (.notice, 1 << 20), (.epochKey, 256), (.advert, 2048),
+    ]) func everyKindIsTakenUpToItsCapAndNotBeyond(kind: FrameKind, cap: Int) throws {
+        var decoder = FrameDecoder(caps: .live)
+        decoder.append(try #require(FrameEncoder.encode(Frame(kind, [UInt8](repeating: 0, count: cap)))))
+        #expect(try decoder.next()?.body.count == cap)
+        decoder.append(try #require(FrameEncoder.encode(Frame(kind, [UInt8](repeating: 0, count: cap + 1)))))
+        #expect(throws: FrameError.self) { try decoder.next() }
+    }
+
+    @Test func whatFollowsIsJudgedByTheCapsOfTheNextState() throws {
+        var decoder = FrameDecoder(caps: .introduction)
+        decoder.append(try #require(FrameEncoder.encode(Frame(.statements, [1]))))
+        decoder.append(try #require(FrameEncoder.encode(Frame(.hello, [2]))))
+        #expect(try decoder.next() == Frame(.statements, [1]))
+        var stayed = decoder
+        #expect(throws: FrameError.notAllowed(code: 2)) { try stayed.next() }
+        decoder.allow(.beforeHello)
+        #expect(try decoder.next() == Frame(.hello, [2]))
+    }
+
+    @Test(arguments: 1...200 as ClosedRange<UInt64>) func randomBytesNeverTrap(seed: UInt64) {
+        var random = FixedRandom(state: seed)
+        var decoder = FrameDecoder(caps: .live)
+        decoder.append((0..<64).map { _ in UInt8.random(in: 0...7, using: &random) })
+        while (try? decoder.next()) ?? nil != nil {}
+        #expect(decoder.buffered <= 64)
+    }
+}

@@ -1,0 +1,98 @@
+import HandoffJSON
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+@Suite struct MessageTests {
+    private static func body(_ text: String) -> [UInt8] {
+        Array(text.utf8)
+    }
+
+    @Test func aHelloComesBack() throws {
+        let hello = try Samples.hello(seenBoot: 90)
+        #expect(try Hello(decoding: hello.encoded(), from: try Samples.device(1)) == hello)
+        let bare = try Samples.hello(seenBoot: nil, label: nil, epoch: nil, epochIsCurrent: false)
+        #expect(try Hello(decoding: bare.encoded(), from: try Samples.device(1)) == bare)
+    }
+
+    @Test(arguments: [
+        #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
+        #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epochIsCurrent":1"#,
+        #""device":"00""#, #""boot":1.5"#,
+    ]) func aWrongMemberOfAHelloIsAnError(member: String) throws {
+        let device = try Samples.device(1)
+        let key = String(member.split(separator: ":")[0])
+        let members = [
+            #""version":1"#, #""port":24863"#, #""boot":1"#, #""roster":"0000000000000000""#,
+        ]
+        let good = "{" + members.joined(separator: ",") + "}"
+        #expect(throws: Never.self) { try Hello(decoding: Self.body(good), from: device) }
+        let bad = "{" + (members.filter { !$0.hasPrefix(key) } + [member]).joined(separator: ",") + "}"
+        #expect(throws: MessageError.self) { try Hello(decoding: Self.body(bad), from: device) }
+    }
+
+    @Test func aHelloMayNameOnlyTheDeviceOfTheCertificate() throws {
+        let device = try Samples.device(1)
+        let text = #"{"version":1,"port":1,"boot":1,"roster":"0000000000000000","device":"\#(device.hex)"}"#
+        #expect(try Hello(decoding: Self.body(text), from: device).port == 1)
+        #expect(throws: MessageError.field("device")) {
+            try Hello(decoding: Self.body(text), from: try Samples.device(2))
+        }
+    }
+
+    @Test func anEpochBeyondJSONIsLeftOut() throws {
+        let hello = try Samples.hello(epoch: .max)
+        #expect(try Hello(decoding: hello.encoded(), from: try Samples.device(1)).epoch == nil)
+    }
+
+    @Test func requestsResponsesAndNoticesComeBack() throws {
+        let request = PeerRequest(id: 1, method: PeerMethod.continueActivity, parameters: ["activity": "00"])
+        #expect(try PeerRequest(decoding: request.encoded()) == request)
+        let notice = PeerNotice(method: PeerMethod.wasContinued, parameters: ["activity": "00"])
+        #expect(try PeerNotice(decoding: notice.encoded()) == notice)
+        let result = PeerResponse(id: 2, outcome: .result(["a": 1.0]))
+        #expect(try PeerResponse(decoding: result.encoded()) == result)
+        let failure = PeerResponse(
+            id: 3, outcome: .failure(HandoffFailure(code: 4611, reason: "tooLarge", message: "too large")))
+        #expect(try PeerResponse(decoding: failure.encoded()) == failure)
+    }
+
+    @Test(arguments: [
+        "", "[]", "{", "{\"id\":0,\"method\":\"a\"}", "{\"id\":1}", "{\"id\":\"1\",\"method\":\"a\"}",
+        "{\"id\":1,\"method\":\"a\",\"parameters\":[]}", "{\"id\":1,\"id\":1,\"method\":\"a\"}",
+        "{\"id\":1,\"method\":\"" + String(repeating: "m", count: 65) + "\"}",
+        "{\"id\":1,\"method\":\"a\",\"parameters\":" + String(repeating: "{\"a\":", count: 40) + "1"
+            + String(repeating: "}", count: 41),
+    ]) func whatIsNoRequestIsAnError(text: String) {
+        #expect(throws: MessageError.self) { try PeerRequest(decoding: Self.body(text)) }
+    }
+
+    @Test(arguments: [
+        #"{"id":1}"#, #"{"id":1,"result":{},"error":{"code":1,"reason":"","message":""}}"#, #"{"id":1,"result":1}"#,
+        #"{"id":1,"error":{"code":"x","reason":"","message":""}}"#, #"{"id":1,"error":{"code":4608}}"#,
+    ]) func whatIsNoResponseIsAnError(text: String) {
+        #expect(throws: MessageError.self) { try PeerResponse(decoding: Self.body(text)) }
+    }
+
+    @Test func unknownMembersAreIgnored() throws {
+        let text = #"{"id":1,"method":"ping","future":[1,2]}"#
+        #expect(try PeerRequest(decoding: Self.body(text)) == PeerRequest(id: 1, method: "ping", parameters: [:]))
+    }
+
+    @Test func aListComesBackAndRefusesAnIdTwice() throws {
+        let list = ActivityList(
+            position: Position(boot: 5, seq: 6),
+            activities: [try Samples.activity(1, age: 9), try Samples.activity(2, title: nil)])
+        #expect(try ActivityList(json: list.json) == list)
+        let twice = ActivityList(
+            position: list.position, activities: [try Samples.activity(1), try Samples.activity(1)])
+        #expect(throws: MessageError.field("id")) { try ActivityList(json: twice.json) }
+    }
+
+    @Test func titlesThatDifferOnlyInCompositionDiffer() throws {
+        let composed = try Samples.activity(1, title: "\u{E9}")
+        let decomposed = try Samples.activity(1, title: "e\u{301}")
+        #expect(composed != decomposed)
+        #expect(!composed.hasSameContent(as: decomposed))
+    }
+}

@@ -1,0 +1,67 @@
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+/// Values that the tests share; every number is fixed.
+enum Samples {
+    static func device(_ number: UInt8) throws -> DeviceID {
+        try #require(DeviceID(bytes: [UInt8](repeating: number, count: 32)))
+    }
+
+    static func label(_ number: UInt8) throws -> Label {
+        try #require(Label(bytes: [UInt8](repeating: number, count: 16)))
+    }
+
+    static func address(_ last: UInt8, port: UInt16 = 24863) throws -> PeerAddress {
+        try #require(PeerAddress(host: [192, 0, 2, last], port: port))
+    }
+
+    static func activity(
+        _ number: UInt8, type: String = "com.example.note", title: String? = "A note", age: UInt32 = 0
+    ) throws -> OfferedActivity {
+        OfferedActivity(
+            id: try #require(ActivityID(bytes: [UInt8](repeating: number, count: 16))),
+            type: try #require(ActivityType(type)), title: title, team: nil, supportsStreams: false,
+            hasWebpageURL: false, age: age)
+    }
+
+    static func announcement(
+        _ device: UInt8, boot: UInt64 = 100, seq: UInt32 = 0, port: UInt16 = 24863, isGoodbye: Bool = false,
+        hasMore: Bool = false, digest: UInt8 = 0, activities: [UInt8] = []
+    ) throws -> Announcement {
+        try #require(
+            Announcement(
+                deviceID: try self.device(device), position: Position(boot: boot, seq: seq), port: port, kind: .laptop,
+                isGoodbye: isGoodbye, hasMore: hasMore, rosterDigest: [UInt8](repeating: digest, count: 8), epoch: 1,
+                activities: try activities.map { try activity($0) }))
+    }
+
+    static func hello(
+        boot: UInt64 = 100, seenBoot: UInt64? = nil, label: UInt8? = 9, digest: UInt8 = 0, epoch: UInt64? = 1,
+        epochIsCurrent: Bool = true, port: UInt16 = 24863
+    ) throws -> Hello {
+        try #require(
+            Hello(
+                software: "test/1", kind: .laptop, port: port, label: try label.map { try self.label($0) }, boot: boot,
+                seenBoot: seenBoot, rosterDigest: [UInt8](repeating: digest, count: 8), epoch: epoch,
+                epochIsCurrent: epochIsCurrent))
+    }
+
+    /// A moment in milliseconds, long after the machine was started.
+    static func at(_ milliseconds: UInt64) -> BootInstant {
+        BootInstant(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
+    }
+}
+
+/// A generator that repeats the same numbers in every run (SplitMix64).
+struct FixedRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,62 @@
+import HandoffProtocol
+import Testing
+
+@Suite struct TimeTests {
+    @Test func arithmeticSaturates() {
+        let start = BootInstant(nanoseconds: 10)
+        #expect(start + .nanoseconds(5) == BootInstant(nanoseconds: 15))
+        #expect(start - .seconds(1) == BootInstant(nanoseconds: 0))
+        #expect(start + .seconds(Int64.max) == BootInstant(nanoseconds: .max))
+        #expect(start.duration(since: BootInstant(nanoseconds: 4)) == .nanoseconds(6))
+        #expect(BootInstant(nanoseconds: 4).duration(since: start) == .zero)
+    }
+
+    @Test func aRateLetsABurstPassAndThenItsRate() {
+        var limit = RateLimit(perSecond: 10)
+        let burst = (0..<20).filter { _ in limit.admit(at: Samples.at(0)) }
+        #expect(burst.count == 10)
+        let single = [99, 100, 100].map { limit.admit(at: Samples.at($0)) }
+        #expect(single == [false, true, false])
+        let later = (0..<20).filter { _ in limit.admit(at: Samples.at(5000)) }
+        #expect(later.count == 10)
+    }
+
+    @Test func delaysDoubleUpToTheLongestAndVary() {
+        var backoff = Backoff(first: .seconds(1), longest: .seconds(60))
+        var random = FixedRandom(state: 1)
+        let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
+        for seconds in base {
+            let delay = backoff.next(using: &random)
+            #expect(delay >= .milliseconds(seconds * 800) && delay <= .milliseconds(seconds * 1200))
+        }
+        backoff.reset()
+        let first = backoff.next(using: &random)
+        #expect(first <= .milliseconds(1200))
+    }
+
+    @Test func aMemberIsLimitedThenDroppedThenLeft() {
+        var budget = MemberBudget()
+        let verdicts = (0..<300).map { _ in budget.admitRequest(at: Samples.at(0)) }
+        #expect(verdicts.prefix(20).allSatisfy { $0 == .admit })
+        #expect(verdicts[20..<200].allSatisfy { $0 == .drop })
+        #expect(verdicts[200...].allSatisfy { $0 == .close })
+        let adverts = (0..<51).map { _ in budget.admitAdvert(at: Samples.at(0)) }
+        #expect(adverts == [MemberBudget.Verdict](repeating: .admit, count: 50) + [.drop])
+    }
+
+    @Test func oneSourceCannotUseTheWholeOpeningBudget() throws {
+        var budget = OpeningBudget()
+        let loud = try Samples.address(1)
+        let proved = try Samples.address(2)
+        let loudCount = (0..<500).filter { _ in budget.admit(from: loud, isProved: false, at: Samples.at(0)) }.count
+        #expect(loudCount == 200)
+        var opened = 200
+        for host in UInt8(10)...250 {
+            let source = try Samples.address(host)
+            opened += (0..<20).filter { _ in budget.admit(from: source, isProved: false, at: Samples.at(0)) }.count
+        }
+        #expect(opened == 1500)
+        let provedCount = (0..<500).filter { _ in budget.admit(from: proved, isProved: true, at: Samples.at(0)) }.count
+        #expect(provedCount == 200)
+    }
+}
