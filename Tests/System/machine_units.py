@@ -1,0 +1,162 @@
+"""The units under a real user manager, on booted machines with Avahi and D-Bus. Needs root (Tests/Lab/machines)."""
+
+import json
+import os
+import time
+
+from harness import BIN, ROOT, Failure, expect, main, run, test
+
+MACHINES = os.path.join(ROOT, "Tests", "Lab", "machines")
+
+
+class Machine:
+    """A booted machine with the units installed for its user."""
+
+    def __init__(self, lab, name):
+        self.lab, self.name = lab, name
+
+    def root(self, *words, code=0, input=None):
+        return self.lab.command("exec", self.name, *words, code=code, input=input)
+
+    def user(self, *words, code=0, input=None, within=60):
+        return self.lab.command("user", self.name, *words, code=code, input=input, within=within)
+
+    def ctl(self, *words, **more):
+        return self.user("handoffctl", "--json", *words, **more)
+
+    def systemctl(self, *words, **more):
+        return self.user("systemctl", "--user", *words, **more)
+
+    def show(self, *properties):
+        output = self.systemctl("show", "handoffd.service", *(f"--property={name}" for name in properties)).output
+        return dict(line.split("=", 1) for line in output.splitlines() if "=" in line)
+
+    def until(self, what, condition, within=30):
+        limit = time.monotonic() + within
+        while not condition():
+            if time.monotonic() > limit:
+                journal = self.user("journalctl", "--user", "--no-pager", "-n", "30", code=None).output
+                raise Failure(f"{what} did not happen within {within} s\n{journal}")
+            time.sleep(0.1)
+
+    def install(self):
+        self.lab.command("put", self.name, os.path.join(BIN, "handoffd"), os.path.join(BIN, "handoffctl"), "/usr/bin")
+        units = [os.path.join(ROOT, "systemd", name)
+                 for name in ("handoffd.service", "handoffd.service.d", "handoffd.socket")]
+        self.lab.command("put", self.name, *units, "/etc/systemd/user")
+        self.systemctl("daemon-reload")
+
+
+class Machines:
+    def __init__(self, stage, count):
+        self.name = os.path.basename(stage.folder)
+        stage.closers.append(lambda: self.command("down"))
+        self.command("up", str(count), within=120)
+        self.machines = [Machine(self, f"m{number}") for number in range(1, count + 1)]
+        for machine in self.machines:
+            machine.install()
+
+    def command(self, *words, code=0, input=None, within=60):
+        result = run([MACHINES, *words], {**os.environ, "LAB": self.name}, within, input)
+        if code is not None and result.code != code:
+            raise Failure(str(result))
+        return result
+
+
+@test("the socket starts the service; it is sandboxed, restarted after a crash, and keeps one identity", limit=240)
+def life(stage):
+    machine = Machines(stage, 1).machines[0]
+    machine.systemctl("enable", "--now", "handoffd.socket")
+    modes = machine.user("stat", "-c", "%a", "/run/user/1000/handoff", "/run/user/1000/handoff/control.socket",
+                         "/run/user/1000/handoff-app/app.socket").output.split()
+    expect(modes == ["700", "600", "600"], f"wrong modes: {modes}")
+    expect(machine.show("ActiveState")["ActiveState"] == "inactive", "it runs before anyone called")
+    status = json.loads(machine.ctl("status").output)
+    expect(machine.show("ActiveState", "SubState")["SubState"] == "running", "the call did not start it")
+
+    main_pid = machine.show("MainPID")["MainPID"]
+    flags = machine.user("cat", f"/proc/{main_pid}/status").output
+    expect("NoNewPrivs:\t1" in flags and "Seccomp:\t2" in flags, f"not confined:\n{flags}")
+    spaces = [machine.user("readlink", f"/proc/{pid}/ns/{space}").output for space in ("user", "mnt")
+              for pid in (main_pid, "self")]
+    expect(spaces[0] != spaces[1] and spaces[2] != spaces[3], f"the namespace layer is not applied: {spaces}")
+    mounts = machine.user("cat", f"/proc/{main_pid}/mounts").output
+    expect(any(line.split()[1] == "/" and line.split()[3].startswith("ro") for line in mounts.splitlines()),
+           "the system is writable to it")
+
+    machine.ctl("account", "create")
+    files = machine.root("find", "/home/alice", "-path", "*handoff*", "-printf", "%m %y %p\n").output
+    for line in files.splitlines():
+        mode, kind, path = line.split(" ", 2)
+        if kind == "f":
+            expect(mode == "600", f"{path} has mode {mode}")
+
+    machine.user("kill", "-KILL", main_pid)
+    machine.until("a restart after kill -9", lambda: machine.show("SubState", "NRestarts") ==
+                  {"SubState": "running", "NRestarts": "1"})
+    again = json.loads(machine.ctl("status").output)
+    expect(again["device"] == status["device"], "another identity after a crash")
+
+    machine.systemctl("reload", "handoffd.service")
+    machine.systemctl("stop", "handoffd.service")
+    expect(machine.show("Result")["Result"] == "success", "it did not end in order")
+    machine.user("test", "-S", "/run/user/1000/handoff/control.socket")
+    expect(json.loads(machine.ctl("status").output)["device"] == status["device"], "the socket does not start it again")
+    machine.user("test", "-S", "/run/user/1000/handoff-app/app.socket")
+
+
+@test("a daemon whose loop hangs is found by the watchdog and restarted", limit=240)
+def watchdog(stage):
+    machine = Machines(stage, 1).machines[0]
+    machine.root("mkdir", "-p", "/etc/systemd/user/handoffd.service.d")
+    machine.root("sh", "-c", "printf '[Service]\\nWatchdogSec=3\\n' >/etc/systemd/user/handoffd.service.d/60-test.conf")
+    machine.systemctl("daemon-reload")
+    machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
+    # It must live for longer than the interval while it is well.
+    began = time.monotonic()
+    machine.until("two intervals", lambda: time.monotonic() - began > 7)
+    expect(machine.show("NRestarts")["NRestarts"] == "0", "the watchdog bit a daemon that is well")
+    machine.user("kill", "-STOP", machine.show("MainPID")["MainPID"])
+    machine.until("a restart by the watchdog",
+                  lambda: machine.show("SubState", "NRestarts") == {"SubState": "running", "NRestarts": "1"}, within=40)
+
+
+@test("without user namespaces the service runs with the sandbox drop-in masked", limit=240)
+def masked(stage):
+    machine = Machines(stage, 1).machines[0]
+    machine.user("mkdir", "-p", "/home/alice/.config/systemd/user/handoffd.service.d")
+    machine.user("ln", "-s", "/dev/null", "/home/alice/.config/systemd/user/handoffd.service.d/50-sandbox.conf")
+    machine.systemctl("daemon-reload")
+    machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
+    pid = machine.show("MainPID")["MainPID"]
+    spaces = [machine.user("readlink", f"/proc/{process}/ns/user").output for process in (pid, "self")]
+    expect(spaces[0] == spaces[1], "the drop-in was not masked")
+    machine.ctl("status")
+
+
+@test("two machines hand over with their system's Avahi, from service to service", limit=240)
+def hand_over(stage):
+    origin, taker = Machines(stage, 2).machines
+    for machine in (origin, taker):
+        machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
+    origin.ctl("account", "create")
+    # Through a pipe between the machines: the ticket touches no disk.
+    ticket = run([MACHINES, "user", origin.name, "handoffctl", "account", "export", "/home/alice/ticket"],
+                 {**os.environ, "LAB": origin.lab.name})
+    expect(ticket.code == 0, str(ticket))
+    moved = f"'{MACHINES}' user {origin.name} cat /home/alice/ticket | " \
+            f"'{MACHINES}' user {taker.name} handoffctl account import -"
+    done = run(["sh", "-c", moved], {**os.environ, "LAB": origin.lab.name})
+    expect(done.code == 0, str(done))
+    expect(json.loads(taker.ctl("status").output)["discovery"] == "avahi", "auto does not use Avahi")
+    origin.user("systemd-run", "--user", "--unit=writer", "--collect", "handoffctl", "publish", "com.example.editing",
+                "--title", "Draft", "--user-info", '{"page": 3}')
+    taker.until("the offer", lambda: taker.ctl("list").output.strip() != "")
+    taken = json.loads(taker.ctl("continue", "--print").output)
+    expect(taken["userInfo"] == {"page": 3} and taken["title"] == "Draft", f"wrong activity: {taken}")
+    origin.until("the news at the origin", lambda: "continued" in
+                 origin.user("journalctl", "--user", "--no-pager", "-u", "writer").output)
+
+
+if __name__ == "__main__":
+    main()
