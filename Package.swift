@@ -51,7 +51,7 @@ let package = Package(
         // The edges: loop, log, discovery.
         .target(
             name: "HandoffDiscovery",
-            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO"],
+            dependencies: ["CAvahi", "CLinux", "CSystemd", "HandoffLog", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
@@ -87,7 +87,8 @@ let package = Package(
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",
-            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO"], swiftSettings: common),
+            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
+            swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),

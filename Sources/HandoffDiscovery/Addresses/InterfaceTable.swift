@@ -1,0 +1,73 @@
+package import LoopIO
+
+/// The links and addresses of this machine; plain values, fed with the kernel's messages.
+package struct InterfaceTable: Sendable, Equatable {
+    private struct Link: Sendable, Equatable {
+        var name: String
+        var isUsable: Bool
+        var isLoopback: Bool
+    }
+
+    private var links: [UInt32: Link] = [:]
+    private var addresses: [LocalAddress: Bool] = [:]
+
+    package init() {}
+
+    /// Takes one message in. `done` and `refused` change nothing.
+    package mutating func apply(_ change: InterfaceChange) {
+        switch change {
+        case .link(let index, let name, let flags):
+            // IFF_UP, and IFF_RUNNING: a cable is in or the network is joined. IFF_LOOPBACK.
+            links[index] = Link(name: name, isUsable: flags & 0x41 == 0x41, isLoopback: flags & 0x8 != 0)
+        case .linkGone(let index):
+            links[index] = nil
+            addresses = addresses.filter { $0.key.interface != index }
+        case .address(let address, let flags):
+            // IFA_F_TENTATIVE (0x40), IFA_F_DADFAILED (0x08): not ours (yet). IFA_F_DEPRECATED (0x20): not for new
+            // connections any more.
+            addresses[address] = flags & 0x68 == 0
+        case .addressGone(let address):
+            addresses[address] = nil
+        case .done, .refused:
+            break
+        }
+    }
+
+    /// The addresses that others can use now, in a stable order: by interface, IPv4 first.
+    package var usable: [LocalAddress] {
+        addresses.filter { $0.value && links[$0.key.interface]?.isUsable == true }.keys.sorted { one, other in
+            (one.interface, one.address.bytes.count) == (other.interface, other.address.bytes.count)
+                ? one.address.bytes.lexicographicallyPrecedes(other.address.bytes)
+                : (one.interface, one.address.bytes.count) < (other.interface, other.address.bytes.count)
+        }
+    }
+
+    /// The name of an interface, while there is one with that index.
+    package func name(of index: UInt32) -> String? { links[index]?.name }
+
+    /// Whether an interface is the machine's loopback.
+    package func isLoopback(_ index: UInt32) -> Bool { links[index]?.isLoopback == true }
+
+    /// Whether an interface is up and connected.
+    package func isUsable(_ index: UInt32) -> Bool { links[index]?.isUsable == true }
+
+    /// The index of a named interface, while it is there.
+    package func index(of name: String) -> UInt32? { links.first { $0.value.name == name }?.key }
+
+    /// Whether a peer's address, told on an interface, is one that this machine may try: on-link there, link-local,
+    /// private, or loopback on the loopback interface. Anyone on the link can tell any address, and must not be able
+    /// to send us elsewhere.
+    package func accepts(_ address: IPAddress, on index: UInt32) -> Bool {
+        guard address.isUnicast, isUsable(index) else { return false }
+        if address.isLoopback || isLoopback(index) { return address.isLoopback && isLoopback(index) }
+        return address.isLinkLocal || address.isPrivate || isOnLink(address, on: index)
+    }
+
+    /// Whether an address shares the prefix of one of ours on that interface.
+    package func isOnLink(_ address: IPAddress, on index: UInt32) -> Bool {
+        addresses.keys.contains {
+            // A prefix of 0 would make everything on-link; a tunnel has such ones.
+            $0.interface == index && $0.prefixLength > 0 && $0.address.matches(address, prefixLength: $0.prefixLength)
+        }
+    }
+}

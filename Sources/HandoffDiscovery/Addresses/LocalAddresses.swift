@@ -1,0 +1,86 @@
+import CLinux
+import Glibc
+package import HandoffLog
+import LoopIO
+
+/// Follows the links and addresses of this machine over rtnetlink(7). Nobody else does: Avahi keeps the addresses of
+/// its own host name current, not those of ours. Lives on a discovery thread.
+package final class LocalAddresses {
+    private static let receiveSize = 65536
+
+    private let loop: DiscoveryLoop
+    private let logger: Logger
+    private let onChange: (InterfaceTable) -> Void
+    private let descriptor: Int32
+    private var table = InterfaceTable()
+    private var reported: InterfaceTable?
+    private var sequence: UInt32 = 0
+    /// The kind of the dump that runs, since the kernel runs one at a time; nil: the table is whole.
+    private var dumping: UInt16?
+
+    /// Reads the table and calls `onChange` with it, and again in the loop's turns after each change.
+    package init(loop: DiscoveryLoop, logger: Logger, onChange: @escaping (InterfaceTable) -> Void) {
+        self.loop = loop
+        self.logger = logger
+        self.onChange = onChange
+        self.descriptor = clinux_netlink_open()
+        guard descriptor >= 0 else {
+            logger.error("Cannot follow this machine's addresses", ["error": Errno.current.description])
+            return
+        }
+        loop.watch(descriptor) { [unowned self] in receive() }
+        dumpAll()
+        // The kernel answers at once; wait for it, so that the first thing known is which interfaces there are.
+        var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while dumping != nil, poll(&readable, 1, 1000) > 0 { receive() }
+    }
+
+    /// To be called when the loop has ended, which freed its watch.
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private func dumpAll() {
+        table = InterfaceTable()
+        dump(UInt16(clinux_netlink_get_link))
+    }
+
+    private func dump(_ kind: UInt16) {
+        sequence &+= 1
+        dumping = kind
+        if clinux_netlink_dump(descriptor, kind, sequence) != 0 {
+            logger.error("Cannot ask for this machine's addresses", ["error": Errno.current.description])
+            dumping = nil
+        }
+    }
+
+    private func receive() {
+        var buffer = [UInt8](repeating: 0, count: LocalAddresses.receiveSize)
+        while true {
+            let count = clinux_netlink_receive(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                let error = Errno.current
+                if error == .wouldBlock { break }
+                // Messages were lost (ENOBUFS, or one larger than any that the kernel sends): ask for all again.
+                logger.notice("Lost news of this machine's addresses", ["error": error.description])
+                dumpAll()
+                break
+            }
+            for change in NetlinkDecoder.decode(buffer.prefix(count)) { apply(change) }
+        }
+        guard dumping == nil, table != reported else { return }
+        reported = table
+        onChange(table)
+    }
+
+    private func apply(_ change: InterfaceChange) {
+        switch change {
+        case .done(sequence), .refused(_, sequence):
+            let isLinks = dumping == UInt16(clinux_netlink_get_link)
+            dumping = nil
+            if isLinks { dump(UInt16(clinux_netlink_get_addr)) }
+        default:
+            table.apply(change)
+        }
+    }
+}

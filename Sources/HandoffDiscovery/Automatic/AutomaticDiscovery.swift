@@ -1,0 +1,47 @@
+package import HandoffLog
+import LoopIO
+
+/// The system's avahi-daemon where it runs or can be started, and the embedded responder where not. It changes over
+/// when Avahi comes or goes.
+package final class AutomaticDiscovery: Discovery {
+    private let thread = DiscoveryThread<AutomaticRole.Command>(name: "discovery")
+    private let current = Locked(DiscoveryKind.none)
+    private let avahi: any Discovery
+    private let embedded: @Sendable () -> any Discovery
+    private let logger: Logger
+
+    /// - Parameter embedded: makes an embedded responder that is not started; called each time one is needed.
+    package convenience init(
+        options: DiscoveryOptions, logger: Logger, embedded: @escaping @Sendable () -> any Discovery
+    ) {
+        self.init(avahi: AvahiDiscovery(options: options, logger: logger), embedded: embedded, logger: logger)
+    }
+
+    /// - Parameter avahi: stands for the system's Avahi; not started yet.
+    package init(avahi: any Discovery, embedded: @escaping @Sendable () -> any Discovery, logger: Logger) {
+        self.avahi = avahi
+        self.embedded = embedded
+        self.logger = logger
+    }
+
+    package var kind: DiscoveryKind { current.withLock { $0 } }
+
+    package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        let isStarted = thread.start { [thread, current, avahi, embedded, logger] loop in
+            AutomaticRole(
+                loop: loop, avahi: avahi, embedded: embedded, logger: logger, send: { thread.send($0) },
+                onKind: { kind in current.withLock { $0 = kind } }, onEvent: onEvent)
+        }
+        if !isStarted { onEvent(.state(.none, .unavailable("no thread for it"))) }
+    }
+
+    package func publish(_ publication: Publication?) { thread.send(.owner(.publish(publication))) }
+
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
+        thread.send(.owner(.setMembership(isMember)))
+    }
+
+    package func refresh(instance: String) { thread.send(.owner(.refresh(instance))) }
+
+    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.owner(.stop(done))) }
+}

@@ -1,0 +1,150 @@
+import HandoffLog
+import LoopIO
+
+/// Runs Avahi's and the embedded discovery as `AutomaticChoice` decides, on a thread of its own: so it can tell that
+/// Avahi's hangs. All events of both come through here.
+final class AutomaticRole: DiscoveryRole {
+    enum Command: Sendable {
+        case owner(DiscoveryCommand)
+        /// An event of one of the two. Every embedded discovery has a number, so that an ended one is not heard.
+        case event(DiscoveryKind, UInt32, DiscoveryEvent)
+        /// One of the two has stopped.
+        case stopped
+    }
+
+    private let loop: DiscoveryLoop
+    private let avahi: any Discovery
+    private let makeEmbedded: @Sendable () -> any Discovery
+    private let logger: Logger
+    private let send: @Sendable (Command) -> Void
+    private let onKind: @Sendable (DiscoveryKind) -> Void
+    private let onEvent: @Sendable (DiscoveryEvent) -> Void
+    private var choice: AutomaticChoice
+    private var services = MergedServices()
+    private var embedded: (any Discovery)?
+    private var embeddedNumber: UInt32 = 0
+    private var publication: Publication?
+    private var isMember: (@Sendable (String) -> Bool)?
+    private var choiceTimer: DiscoveryTimer?
+    private var sweepTimer: DiscoveryTimer?
+    private var stopping: (remaining: Int, done: @Sendable () -> Void)?
+
+    init(
+        loop: DiscoveryLoop, avahi: any Discovery, embedded: @escaping @Sendable () -> any Discovery, logger: Logger,
+        send: @escaping @Sendable (Command) -> Void, onKind: @escaping @Sendable (DiscoveryKind) -> Void,
+        onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
+    ) {
+        self.loop = loop
+        self.avahi = avahi
+        self.makeEmbedded = embedded
+        self.logger = logger
+        self.send = send
+        self.onKind = onKind
+        self.onEvent = onEvent
+        choice = AutomaticChoice(at: loop.now)
+    }
+
+    func start() {
+        choiceTimer = loop.timer { [unowned self] in perform(choice.timePassed(at: loop.now)) }
+        sweepTimer = loop.timer { [unowned self] in sweep() }
+        avahi.start { [send] event in send(.event(.avahi, 0, event)) }
+    }
+
+    func handle(_ command: Command) {
+        switch command {
+        case .owner(let command):
+            obey(command)
+        case .event(let kind, let number, let event):
+            guard stopping == nil, kind == .avahi || number == embeddedNumber else { return }
+            take(event, from: kind)
+        case .stopped:
+            stopping?.remaining -= 1
+            endIfStopped()
+        }
+    }
+
+    func turnEnded() { choiceTimer?.set(stopping == nil ? choice.deadline : nil) }
+
+    func end() {}
+
+    private func obey(_ command: DiscoveryCommand) {
+        switch command {
+        case .publish(let publication):
+            self.publication = publication
+            avahi.publish(publication)
+            embedded?.publish(publication)
+        case .setMembership(let isMember):
+            self.isMember = isMember
+            avahi.setMembership(isMember)
+            embedded?.setMembership(isMember)
+        case .refresh(let instance):
+            avahi.refresh(instance: instance)
+            embedded?.refresh(instance: instance)
+        case .stop(let done):
+            stopping = (embedded == nil ? 1 : 2, done)
+            avahi.stop { [send] in send(.stopped) }
+            embedded?.stop { [send] in send(.stopped) }
+            endIfStopped()
+        }
+    }
+
+    private func endIfStopped() {
+        guard let stopping, stopping.remaining <= 0 else { return }
+        loop.finish()
+        stopping.done()
+    }
+
+    private func take(_ event: DiscoveryEvent, from kind: DiscoveryKind) {
+        switch event {
+        case .state(_, let state):
+            if kind == .avahi { perform(choice.avahiChanged(state, at: loop.now)) }
+            guard kind == choice.current else { return }
+            onKind(state == .running ? kind : .none)
+            onEvent(event)
+        case .service(let service):
+            services.add(service.instance, from: kind)
+            onEvent(event)
+        case .removed(let instance):
+            if services.remove(instance, from: kind) { onEvent(event) }
+        case .allForNow:
+            guard kind == choice.current else { return }
+            // What only the other one knew has time to appear here.
+            sweepTimer?.set(loop.now + MulticastDriver.sweepDelay)
+            onEvent(event)
+        case .conflict:
+            onEvent(event)
+        case .networkChanged:
+            // Both follow the kernel's news; one telling is enough.
+            if kind == choice.current { onEvent(event) }
+        }
+    }
+
+    private func perform(_ actions: [AutomaticChoice.Action]) {
+        for action in actions {
+            switch action {
+            case .startEmbedded:
+                logger.notice("Discovery goes on without avahi-daemon")
+                start(makeEmbedded())
+            case .stopEmbedded:
+                logger.notice("Discovery goes on with avahi-daemon")
+                embedded?.stop {}
+                embedded = nil
+                embeddedNumber += 1
+            }
+        }
+    }
+
+    private func start(_ discovery: any Discovery) {
+        embedded = discovery
+        embeddedNumber += 1
+        if let isMember { discovery.setMembership(isMember) }
+        if let publication { discovery.publish(publication) }
+        discovery.start { [send, embeddedNumber] event in send(.event(.embedded, embeddedNumber, event)) }
+    }
+
+    /// Forgets what the implementation that is not used knew and the used one does not.
+    private func sweep() {
+        let unused: DiscoveryKind = choice.current == .avahi ? .embedded : .avahi
+        for instance in services.drop(unused) { onEvent(.removed(instance: instance)) }
+    }
+}

@@ -1,0 +1,35 @@
+package import HandoffLog
+import LoopIO
+
+/// Discovery through the system's avahi-daemon. It survives the daemon's absence, restart and death.
+package final class AvahiDiscovery: Discovery {
+    private let thread = DiscoveryThread<DiscoveryCommand>(name: "avahi")
+    private let options: DiscoveryOptions
+    private let logger: Logger
+
+    package let kind = DiscoveryKind.avahi
+
+    package init(options: DiscoveryOptions, logger: Logger) {
+        self.options = options
+        self.logger = logger
+    }
+
+    package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        let isStarted = thread.start { [options, logger] loop in
+            MulticastDriver(
+                loop: loop, library: AvahiLibrary(loop: loop, options: options), options: options, logger: logger,
+                onEvent: onEvent)
+        }
+        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+    }
+
+    package func publish(_ publication: Publication?) { thread.send(.publish(publication)) }
+
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
+        thread.send(.setMembership(isMember))
+    }
+
+    package func refresh(instance: String) { thread.send(.refresh(instance)) }
+
+    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.stop(done)) }
+}

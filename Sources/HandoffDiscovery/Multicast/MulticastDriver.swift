@@ -1,0 +1,262 @@
+package import HandoffLog
+import LoopIO
+
+/// Drives one of Avahi's libraries as `ServiceDirectory` and `PublicationPlan` decide; the same for both. Lives on a
+/// discovery thread.
+package final class MulticastDriver: DiscoveryRole {
+    /// Until the first answer, and then while the library is open or not.
+    private enum Connection: Equatable {
+        /// The state while the library is open and has not answered.
+        case opening
+        /// The state while browsers and groups can be made.
+        case running(since: LoopInstant)
+        /// The state while the library waits for its daemon.
+        case waiting
+        /// The state while it is closed until the next attempt.
+        case closed
+    }
+
+    /// The waits between attempts, so that a daemon that dies at once is not asked in a loop.
+    package static let backoff = (least: Duration.milliseconds(200), most: Duration.seconds(10))
+    /// How long after all-for-now what was not seen again is taken for gone.
+    package static let sweepDelay = Duration.seconds(5)
+
+    private let loop: DiscoveryLoop
+    private let library: any MulticastLibrary
+    private let logger: Logger
+    private let onEvent: @Sendable (DiscoveryEvent) -> Void
+    private var directory: ServiceDirectory
+    private var plan: PublicationPlan
+    private var addresses: LocalAddresses?
+    private var usable: [LocalAddress]?
+    private var connection = Connection.closed
+    private var wait = MulticastDriver.backoff.least
+    private var browsed: Set<RecordQuery> = []
+    private var refused: Set<RecordQuery> = []
+    private var mustSweep = false
+    private var random = SystemRandomNumberGenerator()
+    private var openTimer: DiscoveryTimer?
+    private var planTimer: DiscoveryTimer?
+    private var sweepTimer: DiscoveryTimer?
+    private var rotateTimer: DiscoveryTimer?
+    private var retryTimer: DiscoveryTimer?
+
+    package init(
+        loop: DiscoveryLoop, library: any MulticastLibrary, options: DiscoveryOptions, logger: Logger,
+        onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
+    ) {
+        self.loop = loop
+        self.library = library
+        self.logger = logger
+        self.onEvent = onEvent
+        directory = ServiceDirectory(options: options)
+        plan = PublicationPlan(options: options)
+    }
+
+    package func start() {
+        openTimer = loop.timer { [unowned self] in open() }
+        planTimer = loop.timer {}  // The end of the turn does what is due.
+        sweepTimer = loop.timer { [unowned self] in directory.sweep() }
+        rotateTimer = loop.timer { [unowned self] in directory.rotate(using: &random) }
+        retryTimer = loop.timer { [unowned self] in refused = [] }
+        addresses = LocalAddresses(loop: loop, logger: logger) { [unowned self] in interfacesChanged($0) }
+        onEvent(.state(library.kind, .starting))
+        open()
+    }
+
+    package func handle(_ command: DiscoveryCommand) {
+        switch command {
+        case .publish(let publication):
+            if let publication { directory.setOwnInstance(publication.instance) }
+            if !plan.setPublication(publication) { logger.fault("Cannot publish such names or such a text") }
+        case .setMembership(let isMember):
+            directory.setMembership(isMember)
+        case .refresh(let instance):
+            directory.refresh(instance)
+        case .stop(let done):
+            if case .running = connection {
+                _ = plan.setPublication(nil)
+                perform(plan.step(at: loop.now))
+            }
+            library.close()
+            connection = .closed
+            loop.finish()
+            done()
+        }
+    }
+
+    package func turnEnded() {
+        guard !loop.isFinished else { return }
+        // What is done here may queue more events, and a lost library ends the round.
+        var events = library.takeEvents()
+        repeat {
+            for event in events { take(event) }
+            for event in directory.settle() { report(event) }
+            if case .running = connection {
+                browse()
+                perform(plan.step(at: loop.now))
+            }
+            events = library.takeEvents()
+        } while !events.isEmpty
+        planTimer?.set(isRunning ? plan.deadline : nil)
+        if !directory.isCrowded {
+            rotateTimer?.set(nil)
+        } else if rotateTimer?.deadline == nil {
+            rotateTimer?.set(loop.now + ServiceDirectory.rotationPeriod)
+        }
+    }
+
+    package func end() { library.close() }
+
+    private var isRunning: Bool {
+        if case .running = connection { true } else { false }
+    }
+
+    private func open() {
+        connection = .opening
+        library.open()
+    }
+
+    private func interfacesChanged(_ table: InterfaceTable) {
+        directory.setInterfaces(table)
+        plan.setInterfaces(table)
+        // The first table is no change.
+        if let usable, usable != table.usable { onEvent(.networkChanged) }
+        usable = table.usable
+    }
+
+    private func report(_ event: DiscoveryEvent) {
+        if event == .allForNow, mustSweep {
+            mustSweep = false
+            sweepTimer?.set(loop.now + MulticastDriver.sweepDelay)
+        }
+        onEvent(event)
+    }
+
+    private func take(_ event: MulticastEvent) {
+        switch event {
+        case .running:
+            guard !isRunning else { return }
+            connection = .running(since: loop.now)
+            logger.info("Discovery is running", ["by": library.kind.rawValue])
+            onEvent(.state(library.kind, .running))
+        case .waiting(let reason):
+            connection = .waiting
+            onEvent(.state(library.kind, .unavailable(reason)))
+        case .lost(let reason):
+            lose(reason)
+        case .restart(let reason):
+            logger.info("Discovery starts anew", ["by": library.kind.rawValue, "reason": reason])
+            forgetLibrary()
+            open()
+        case .appeared(let query, let link, let data):
+            if browsed.contains(query) { directory.appeared(query, on: link, data: data) }
+        case .vanished(let query, let link, let data):
+            if browsed.contains(query) { directory.vanished(query, on: link, data: data) }
+        case .allForNow(let query):
+            if browsed.contains(query) { directory.allForNow(query) }
+        case .browserFailed(let query, let reason):
+            refuse(query, reason)
+        case .groupEstablished(let id):
+            plan.established(id)
+        case .groupCollided(let id):
+            if let instance = plan.collided(id) { onEvent(.conflict(instance: instance)) }
+        case .groupFailed(let id, let reason):
+            logger.notice("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
+            plan.failed(id, at: loop.now)
+        }
+    }
+
+    /// Closes the library and tries again after a while, twice as long each time unless it ran for long.
+    private func lose(_ reason: String) {
+        guard connection != .closed else { return }
+        if case .running(let since) = connection, loop.now - since >= MulticastDriver.backoff.most {
+            wait = MulticastDriver.backoff.least
+        }
+        logger.notice("Discovery is interrupted", ["by": library.kind.rawValue, "reason": reason])
+        forgetLibrary()
+        openTimer?.set(loop.now + wait)
+        wait = min(wait * 2, MulticastDriver.backoff.most)
+        onEvent(.state(library.kind, .unavailable(reason)))
+    }
+
+    private func forgetLibrary() {
+        library.close()
+        _ = library.takeEvents()
+        connection = .closed
+        browsed = []
+        refused = []
+        directory.libraryLost()
+        plan.libraryLost()
+        mustSweep = true
+        sweepTimer?.set(nil)
+    }
+
+    /// Makes the browsers those that the directory wants.
+    private func browse() {
+        let wanted = directory.wanted
+        for query in browsed.subtracting(wanted) {
+            browsed.remove(query)
+            call { () throws(MulticastError) in try library.stopBrowsing(query) }
+        }
+        for query in wanted.subtracting(browsed).subtracting(refused) where isRunning {
+            do {
+                browsed.insert(query)
+                try library.browse(query)
+            } catch .disconnected(let reason) {
+                lose(reason)
+            } catch {
+                refuse(query, error.reason)
+            }
+        }
+    }
+
+    private func refuse(_ query: RecordQuery, _ reason: String) {
+        logger.notice("Cannot browse for now", ["kind": "\(query.kind)", "reason": reason])
+        if browsed.remove(query) != nil { call { () throws(MulticastError) in try library.stopBrowsing(query) } }
+        refused.insert(query)
+        if retryTimer?.deadline == nil { retryTimer?.set(loop.now + PublicationPlan.retryInterval) }
+    }
+
+    private func perform(_ actions: [PublicationPlan.Action]) {
+        for action in actions where isRunning {
+            do throws(MulticastError) {
+                switch action {
+                case .make(let id, let records, let interface):
+                    try library.makeGroup(id, records: records, interface: interface)
+                case .update(let id, let record, let interface):
+                    try library.update(id, record: record, interface: interface)
+                case .free(let id):
+                    try library.freeGroup(id)
+                }
+            } catch {
+                fail(action, error)
+            }
+        }
+    }
+
+    private func fail(_ action: PublicationPlan.Action, _ error: MulticastError) {
+        switch (action, error) {
+        case (_, .disconnected(let reason)):
+            lose(reason)
+        case (.make(let id, _, _), .collision), (.update(let id, _, _), .collision):
+            if let instance = plan.collided(id) { onEvent(.conflict(instance: instance)) }
+        case (.make(let id, _, _), .refused(let reason)), (.update(let id, _, _), .refused(let reason)):
+            logger.notice("Cannot publish for now", ["by": library.kind.rawValue, "reason": reason])
+            plan.failed(id, at: loop.now)
+        case (.free, _):
+            // It is gone, which is all that was wanted.
+            logger.debug("Cannot withdraw", ["by": library.kind.rawValue, "reason": error.reason])
+        }
+    }
+
+    private func call(_ body: () throws(MulticastError) -> Void) {
+        do {
+            try body()
+        } catch .disconnected(let reason) {
+            lose(reason)
+        } catch {
+            logger.debug("Cannot stop browsing", ["reason": error.reason])
+        }
+    }
+}

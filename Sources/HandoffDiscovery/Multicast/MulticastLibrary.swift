@@ -1,0 +1,31 @@
+/// One of Avahi's two libraries behind the same few calls: a thin layer without decisions. Lives on a discovery thread;
+/// its C callbacks only queue events, which the driver takes at the end of the loop's turn.
+package protocol MulticastLibrary: AnyObject {
+    /// What this library is, for events and logs.
+    var kind: DiscoveryKind { get }
+
+    /// Connects to the daemon, or starts the responder. It may take until a bus or a daemon answers; the outcome is an
+    /// event, maybe queued before this returns.
+    func open()
+
+    /// Frees everything at once, without waiting for a daemon. With the embedded responder, goodbyes are sent.
+    func close()
+
+    /// Takes the events that were queued since the last call.
+    func takeEvents() -> [MulticastEvent]
+
+    /// Asks and keeps asking.
+    func browse(_ query: RecordQuery) throws(MulticastError)
+
+    /// Ends one of these.
+    func stopBrowsing(_ query: RecordQuery) throws(MulticastError)
+
+    /// Makes and commits a group of records.
+    func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError)
+
+    /// Replaces the record of the same name and kind in a group.
+    func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError)
+
+    /// Withdraws a group; an unknown one is ignored.
+    func freeGroup(_ id: UInt64) throws(MulticastError)
+}

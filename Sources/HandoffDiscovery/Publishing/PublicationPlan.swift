@@ -1,0 +1,231 @@
+package import LoopIO
+
+/// Which entry groups there should be; a machine of plain values. Wishes and Avahi's answers go in, `step` says what to
+/// do. See `docs/state-machines/discovery.md`.
+///
+/// What is new is announced before what it replaces is withdrawn, so that others never miss the device.
+package struct PublicationPlan: Sendable {
+    /// What to do, in this order.
+    package enum Action: Equatable, Sendable {
+        /// Make and commit a group; nil is all interfaces.
+        case make(UInt64, records: [PublishedRecord], interface: UInt32?)
+        /// Replace the TXT record of a group.
+        case update(UInt64, PublishedRecord, interface: UInt32?)
+        /// Free a group, which sends its goodbyes.
+        case free(UInt64)
+    }
+
+    private enum State: Equatable, Sendable {
+        /// The state from the commit until Avahi has announced it.
+        case announcing
+        /// The state once others can see it.
+        case announced
+        /// The state of what is to be freed soon, once its replacement had time to be seen.
+        case retiring(since: LoopInstant)
+    }
+
+    private struct Group: Sendable {
+        let id: UInt64
+        let content: PublicationGroup
+        var state: State
+        var text: [UInt8] = []
+    }
+
+    /// How long what is replaced stays beside what replaces it: at least, since an announcement takes up to 0.2 s to
+    /// arrive, and at most, if Avahi does not say that it is announced.
+    package static let overlap = (least: Duration.seconds(1), most: Duration.seconds(3))
+    /// The least time between two updates of the text: at shorter ones Avahi falls silent for seconds.
+    package static let textInterval = Duration.milliseconds(250)
+    /// How long a group that could not be made is left alone.
+    package static let retryInterval = Duration.seconds(5)
+    /// The most addresses to publish on one interface, and on all: each is a group of the 1,024 objects of a client.
+    package static let addressCap = (interface: 8, total: 64)
+
+    private let options: DiscoveryOptions
+    private let serviceName: DomainName
+    private var publication: Publication?
+    private var text: [UInt8] = []
+    private var addresses: [LocalAddress] = []
+    private var interfaces: [UInt32?] = []
+    private var groups: [Group] = []
+    private var lastID: UInt64 = 0
+    private var textAllowed = LoopInstant(nanoseconds: 0)
+    private var refused: [PublicationGroup: LoopInstant] = [:]
+    private var conflicted: Set<String> = []
+
+    /// - Parameter options: as for `ServiceDirectory`.
+    package init(options: DiscoveryOptions) {
+        guard let name = DomainName(options.serviceType + ".local"), name.labels.count == 3 else {
+            preconditionFailure("the service type has two labels: \(options.serviceType)")
+        }
+        self.options = options
+        self.serviceName = name
+    }
+
+    /// What to announce. False, without a change, when a name or the text is not fit to be published.
+    package mutating func setPublication(_ publication: Publication?) -> Bool {
+        guard let publication else {
+            self.publication = nil
+            return true
+        }
+        guard let instance = DomainName.label(publication.instance), let host = DomainName.label(publication.host),
+            let text = TextData.encode(publication.text), publication.port != 0
+        else { return false }
+        self.publication = Publication(instance: instance, host: host, port: publication.port, text: publication.text)
+        self.text = text
+        conflicted.formIntersection([instance, host])
+        return true
+    }
+
+    /// The links and addresses of this machine.
+    package mutating func setInterfaces(_ table: InterfaceTable) {
+        interfaces = options.interfaces.isEmpty ? [nil] : options.interfaces.compactMap { table.index(of: $0) }
+        var count: [UInt32: Int] = [:]
+        addresses = table.usable.filter { local in
+            guard let name = table.name(of: local.interface), options.accepts(interface: name),
+                local.address.isIPv4 ? options.useIPv4 : options.useIPv6, local.address.isUnicast,
+                local.address.isLoopback == table.isLoopback(local.interface)
+            else { return false }
+            count[local.interface, default: 0] += 1
+            return count[local.interface, default: 0] <= PublicationPlan.addressCap.interface
+        }
+        addresses = Array(addresses.prefix(PublicationPlan.addressCap.total))
+    }
+
+    /// Avahi is gone, and all groups with it.
+    package mutating func libraryLost() {
+        groups = []
+        refused = [:]
+        conflicted = []
+    }
+
+    /// Others can see the group now.
+    package mutating func established(_ id: UInt64) {
+        guard let index = groups.firstIndex(where: { $0.id == id }), groups[index].state == .announcing else { return }
+        groups[index].state = .announced
+    }
+
+    /// Somebody else has one of the group's names. Returns the instance that conflicts; it is not published again
+    /// under these names.
+    package mutating func collided(_ id: UInt64) -> String? {
+        guard let group = groups.first(where: { $0.id == id }), let publication else { return nil }
+        switch group.content {
+        case .service(let instance, _, _, _): conflicted.insert(instance)
+        case .address(let host, _): conflicted.insert(host)
+        }
+        return conflicted.isDisjoint(with: [publication.instance, publication.host]) ? nil : publication.instance
+    }
+
+    /// The group could not be made, changed or kept; it is to be freed by this plan, and tried again later.
+    package mutating func failed(_ id: UInt64, at now: LoopInstant) {
+        guard let index = groups.firstIndex(where: { $0.id == id }) else { return }
+        refused[groups[index].content] = now + PublicationPlan.retryInterval
+    }
+
+    /// When `step` is due again without any change; nil: never.
+    package var deadline: LoopInstant? {
+        var times = Array(refused.values)
+        for group in groups {
+            if case .retiring(let since) = group.state {
+                times.append(since + (isReplaced ? PublicationPlan.overlap.least : PublicationPlan.overlap.most))
+            }
+            if isService(group), group.text != text { times.append(textAllowed) }
+        }
+        return times.min()
+    }
+
+    /// What to do now.
+    package mutating func step(at now: LoopInstant) -> [Action] {
+        refused = refused.filter { $0.value > now }
+        let desired = desiredGroups.filter { refused[$0] == nil }
+        var actions = retire(allBut: Set(desired), at: now)
+        for content in desired where !groups.contains(where: { $0.content == content }) {
+            lastID += 1
+            groups.append(Group(id: lastID, content: content, state: .announcing, text: text))
+            actions.append(
+                .make(
+                    lastID, records: content.records(serviceName: serviceName, text: text),
+                    interface: content.interface))
+        }
+        return actions + updateTexts(at: now) + freeRetired(at: now)
+    }
+
+    private var desiredGroups: [PublicationGroup] {
+        guard let publication, conflicted.isDisjoint(with: [publication.instance, publication.host]) else { return [] }
+        // Addresses first: who hears of the service can reach it at once.
+        return addresses.map { .address(host: publication.host, $0) }
+            + interfaces.map {
+                .service(
+                    instance: publication.instance, host: publication.host, port: publication.port, interface: $0)
+            }
+    }
+
+    /// Marks what is not wanted any more. A group whose names stay, but not its data, is freed before its replacement
+    /// is made: both at once would be a conflict with ourselves.
+    private mutating func retire(allBut desired: Set<PublicationGroup>, at now: LoopInstant) -> [Action] {
+        var actions: [Action] = []
+        for index in groups.indices {
+            let content = groups[index].content
+            if desired.contains(content) {
+                if case .retiring = groups[index].state { groups[index].state = .announced }
+            } else if isBlocking(content, desired) || publication == nil || refused[content] != nil {
+                actions.append(.free(groups[index].id))
+            } else if case .retiring = groups[index].state {
+                continue
+            } else {
+                groups[index].state = .retiring(since: now)
+            }
+        }
+        groups.removeAll { actions.contains(.free($0.id)) }
+        return actions
+    }
+
+    private func isBlocking(_ content: PublicationGroup, _ desired: Set<PublicationGroup>) -> Bool {
+        switch content {
+        case .service(let instance, _, _, let interface):
+            desired.contains {
+                guard case .service(instance, _, _, let other) = $0 else { return false }
+                return interface == nil || other == nil || interface == other
+            }
+        case .address(let host, _):
+            // The address itself is gone, not the name: nothing replaces it.
+            publication?.host == host
+        }
+    }
+
+    private mutating func updateTexts(at now: LoopInstant) -> [Action] {
+        guard now >= textAllowed else { return [] }
+        var actions: [Action] = []
+        for index in groups.indices where isService(groups[index]) && groups[index].text != text {
+            guard case .service(let instance, _, _, let interface) = groups[index].content,
+                let name = DomainName("\(instance).\(serviceName.text)")
+            else { continue }
+            groups[index].text = text
+            let record = PublicationGroup.textRecord(name: name, text: text)
+            actions.append(.update(groups[index].id, record, interface: interface))
+        }
+        if !actions.isEmpty { textAllowed = now + PublicationPlan.textInterval }
+        return actions
+    }
+
+    private mutating func freeRetired(at now: LoopInstant) -> [Action] {
+        let wait = isReplaced ? PublicationPlan.overlap.least : PublicationPlan.overlap.most
+        let over = groups.filter {
+            guard case .retiring(let since) = $0.state else { return false }
+            return since + wait <= now
+        }
+        groups.removeAll { group in over.contains { $0.id == group.id } }
+        return over.map { .free($0.id) }
+    }
+
+    private var isReplaced: Bool { !groups.contains { $0.state == .announcing } }
+
+    /// Whether it is the current service's group, whose text follows the publication's.
+    private func isService(_ group: Group) -> Bool {
+        guard case .service(let instance, _, _, _) = group.content, instance == publication?.instance else {
+            return false
+        }
+        if case .retiring = group.state { return false }
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+/// A DNS name whose labels hold only ASCII letters, digits, `-` and `_`, in lower case.
+///
+/// That is all that this protocol ever publishes. Names of other devices are bytes from strangers: whatever has
+/// another character, an escape, an empty label or a compression pointer is not decoded at all, so that no text form
+/// ever needs escapes.
+package struct DomainName: Hashable, Sendable {
+    /// The labels, most specific first; never empty, each of 1 to 63 bytes.
+    package let labels: [String]
+
+    /// The longest wire form of a name (RFC 1035 section 2.3.4).
+    package static let maximumByteCount = 255
+    /// The longest label (RFC 1035 section 2.3.4).
+    package static let maximumLabelByteCount = 63
+
+    /// Takes labels; nil when one is unfit or all are too long together.
+    package init?(labels: [String]) {
+        let lowered = labels.compactMap(DomainName.label)
+        guard !labels.isEmpty, lowered.count == labels.count,
+            lowered.reduce(1, { $0 + $1.utf8.count + 1 }) <= DomainName.maximumByteCount
+        else { return nil }
+        self.labels = lowered
+    }
+
+    /// Takes the text form: labels with dots between them, without one at the end.
+    package init?(_ text: String) {
+        self.init(labels: text.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+    }
+
+    /// Takes the whole of `wire` as one uncompressed name (RFC 1035 section 3.1).
+    package init?(wire: ArraySlice<UInt8>) {
+        guard wire.count <= DomainName.maximumByteCount else { return nil }
+        var rest = wire
+        var labels: [String] = []
+        while let count = rest.popFirst(), count != 0 {
+            guard count <= DomainName.maximumLabelByteCount, rest.count >= Int(count) else { return nil }
+            guard let label = String(validating: rest.prefix(Int(count)), as: UTF8.self) else { return nil }
+            labels.append(label)
+            rest = rest.dropFirst(Int(count))
+        }
+        // The wire form ends with the root's empty label, and with nothing after it.
+        guard wire.last == 0, rest.isEmpty else { return nil }
+        self.init(labels: labels)
+    }
+
+    /// The labels with dots between them; needs no escapes.
+    package var text: String { labels.joined(separator: ".") }
+
+    /// The uncompressed wire form (RFC 1035 section 3.1).
+    package var wire: [UInt8] {
+        labels.reduce(into: []) { wire, label in
+            wire.append(UInt8(truncatingIfNeeded: label.utf8.count))
+            wire.append(contentsOf: label.utf8)
+        } + [0]
+    }
+
+    /// One label in lower case, or nil when it is empty, too long or has a character that is not allowed.
+    package static func label(_ text: String) -> String? {
+        guard (1...maximumLabelByteCount).contains(text.utf8.count) else { return nil }
+        var lowered: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                lowered.append(byte)
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                lowered.append(byte | 0x20)
+            default:
+                return nil
+            }
+        }
+        return String(decoding: lowered, as: UTF8.self)
+    }
+}

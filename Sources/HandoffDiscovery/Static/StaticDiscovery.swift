@@ -1,0 +1,40 @@
+package import HandoffLog
+import LoopIO
+
+/// Peers from the configuration, for networks without multicast. Names are looked up on a thread of their own, since
+/// getaddrinfo(3) waits.
+///
+/// Each peer is one `.service` with port and addresses and without text. It is told again after every `refresh`, at
+/// intervals that grow as long as nothing changes; a look-up that fails is repeated in the same way.
+package final class StaticDiscovery: Discovery {
+    private let thread = DiscoveryThread<StaticRole.Command>(name: "static-peers")
+    private let logger: Logger
+
+    package let kind = DiscoveryKind.static
+
+    package init(peers: [StaticPeer], logger: Logger) {
+        self.logger = logger
+        for peer in peers { add(peer) }
+    }
+
+    package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        let isStarted = thread.start { [logger] loop in StaticRole(loop: loop, logger: logger, onEvent: onEvent) }
+        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+    }
+
+    /// One more peer; a known one is not told again.
+    package func add(_ peer: StaticPeer) { thread.send(.add(peer)) }
+
+    /// One peer less.
+    package func remove(_ peer: StaticPeer) { thread.send(.remove(peer)) }
+
+    /// Nothing: the other side has its own configuration.
+    package func publish(_ publication: Publication?) {}
+
+    /// Nothing: who is configured is always asked.
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
+
+    package func refresh(instance: String) { thread.send(.refresh(instance)) }
+
+    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.stop(done)) }
+}

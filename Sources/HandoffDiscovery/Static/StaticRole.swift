@@ -1,0 +1,97 @@
+import HandoffLog
+import LoopIO
+
+/// The peers of a `StaticDiscovery`, their look-ups and the waits between them. Lives on a discovery thread, where a
+/// look-up may wait.
+final class StaticRole: DiscoveryRole {
+    enum Command: Sendable {
+        case add(StaticPeer)
+        case remove(StaticPeer)
+        case refresh(String)
+        case stop(@Sendable () -> Void)
+    }
+
+    private struct Entry {
+        let peer: StaticPeer
+        var told: DiscoveredService?
+        var due: LoopInstant?
+        var wait = StaticRole.backoff.least
+    }
+
+    /// The waits between look-ups of one peer.
+    static let backoff = (least: Duration.seconds(1), most: Duration.seconds(60))
+
+    private let loop: DiscoveryLoop
+    private let logger: Logger
+    private let onEvent: @Sendable (DiscoveryEvent) -> Void
+    private let resolve: (StaticPeer) -> [SocketAddress]
+    private var entries: [String: Entry] = [:]
+    private var timer: DiscoveryTimer?
+
+    /// - Parameter resolve: looks a name up; it may wait.
+    init(
+        loop: DiscoveryLoop, logger: Logger, resolve: @escaping (StaticPeer) -> [SocketAddress] = NameLookup.addresses,
+        onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
+    ) {
+        self.loop = loop
+        self.logger = logger
+        self.resolve = resolve
+        self.onEvent = onEvent
+    }
+
+    func start() {
+        timer = loop.timer {}  // The end of the turn does what is due.
+        onEvent(.state(.static, .running))
+    }
+
+    func handle(_ command: Command) {
+        switch command {
+        case .add(let peer):
+            guard entries[peer.instance] == nil else { return }
+            entries[peer.instance] = Entry(peer: peer, due: loop.now)
+        case .remove(let peer):
+            guard let entry = entries.removeValue(forKey: peer.instance), entry.told != nil else { return }
+            onEvent(.removed(instance: peer.instance))
+        case .refresh(let instance):
+            guard let entry = entries[instance], entry.due == nil else { return }
+            entries[instance]?.due = loop.now + entry.wait
+            entries[instance]?.wait = min(entry.wait * 2, StaticRole.backoff.most)
+        case .stop(let done):
+            loop.finish()
+            done()
+        }
+    }
+
+    func turnEnded() {
+        // One at a time: commands that came during a slow look-up go first.
+        let next = entries.min { one, other in
+            switch (one.value.due, other.value.due) {
+            case (let one?, let other?): one < other
+            case (_?, nil): true
+            case (nil, _): false
+            }
+        }
+        guard let entry = next?.value, let due = entry.due, !loop.isFinished else { return }
+        if due <= loop.now { update(entry) }
+        timer?.set(entries.values.compactMap(\.due).min())
+    }
+
+    func end() {}
+
+    private func update(_ entry: Entry) {
+        let instance = entry.peer.instance
+        let addresses = entry.peer.address.map { [$0] } ?? resolve(entry.peer)
+        entries[instance]?.due = nil
+        guard !addresses.isEmpty else {
+            logger.info("Cannot look up a configured peer", ["peer": entry.peer.description])
+            entries[instance]?.due = loop.now + entry.wait
+            entries[instance]?.wait = min(entry.wait * 2, StaticRole.backoff.most)
+            return
+        }
+        let service = DiscoveredService(instance: instance, port: entry.peer.port, addresses: addresses)
+        if service != entry.told { entries[instance]?.wait = StaticRole.backoff.least }
+        entries[instance]?.told = service
+        // Also without a change: whoever asked for a refresh waits for a reason to dial again.
+        onEvent(.service(service))
+    }
+}

@@ -1,0 +1,101 @@
+import CAvahi
+import CLinux
+import Glibc
+package import LoopIO
+
+/// Avahi's simple poll loop, with watches and timers for our own needs. It belongs to one discovery thread and must not
+/// leave it.
+package final class DiscoveryLoop {
+    private final class Watch {
+        let handler: () -> Void
+        var handle: OpaquePointer?
+
+        init(_ handler: @escaping () -> Void) { self.handler = handler }
+    }
+
+    private let poll: OpaquePointer
+    private let timerDescriptor: Int32
+    private var watches: [Watch] = []
+    private var timers: [ObjectIdentifier: DiscoveryTimer] = [:]
+    private var armed: LoopInstant?
+    /// True once `finish` was called.
+    package private(set) var isFinished = false
+
+    /// Nil when there are no resources for it.
+    init?() {
+        guard let poll = avahi_simple_poll_new() else { return nil }
+        self.poll = poll
+        self.timerDescriptor = clinux_timer()
+        guard timerDescriptor >= 0 else {
+            avahi_simple_poll_free(poll)
+            return nil
+        }
+        watch(timerDescriptor) { [unowned self] in fireTimers() }
+    }
+
+    /// Time since boot, suspend counted.
+    package var now: LoopInstant { LoopInstant(nanoseconds: clinux_boot_time()) }
+
+    /// `const AvahiPoll *` of this loop, for the constructors of Avahi's objects; valid until the loop ends.
+    package var avahiPoll: UnsafeRawPointer { UnsafeRawPointer(avahi_simple_poll_get(poll)) }
+
+    /// Calls `handler` in every turn in which the descriptor is readable, until the loop ends. The descriptor stays
+    /// the caller's, who closes it after that.
+    package func watch(_ descriptor: Int32, handler: @escaping () -> Void) {
+        let watch = Watch(handler)
+        // Unretained: the loop owns the watch, and frees Avahi's first.
+        let context = Unmanaged.passUnretained(watch).toOpaque()
+        let api = avahi_simple_poll_get(poll)
+        watch.handle = api?.pointee.watch_new(
+            api, descriptor, AVAHI_WATCH_IN,
+            { _, _, _, context in
+                guard let context else { return }
+                Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue().handler()
+            }, context)
+        watches.append(watch)
+    }
+
+    /// A timer that is not set yet.
+    package func timer(_ handler: @escaping () -> Void) -> DiscoveryTimer { DiscoveryTimer(loop: self, handler) }
+
+    /// Ends the loop after this turn.
+    package func finish() { isFinished = true }
+
+    /// Waits for the next events and handles them. False when the loop cannot go on.
+    func turn() -> Bool { avahi_simple_poll_iterate(poll, -1) == 0 }
+
+    /// Frees everything; the last call.
+    func close() {
+        let api = avahi_simple_poll_get(poll)
+        for watch in watches { api?.pointee.watch_free(watch.handle) }
+        watches = []
+        timers = [:]
+        avahi_simple_poll_free(poll)
+        Glibc.close(timerDescriptor)
+    }
+
+    /// Called by a timer whose deadline changed.
+    func schedule(_ timer: DiscoveryTimer) {
+        timers[ObjectIdentifier(timer)] = timer.deadline == nil ? nil : timer
+        arm()
+    }
+
+    private func fireTimers() {
+        var count: UInt64 = 0
+        _ = read(timerDescriptor, &count, MemoryLayout.size(ofValue: count))
+        armed = nil
+        let now = now
+        for timer in timers.values.filter({ $0.isDue(at: now) }) { timer.fire() }
+        arm()
+    }
+
+    /// Sets the one timer descriptor to the earliest deadline.
+    private func arm() {
+        let next = timers.values.compactMap(\.deadline).min()
+        guard next != armed else { return }
+        armed = next
+        // 0 would disarm it.
+        let wait = next.map { max(($0 - now).wholeNanoseconds, 1) } ?? 0
+        clinux_timer_arm(timerDescriptor, UInt64(clamping: wait))
+    }
+}

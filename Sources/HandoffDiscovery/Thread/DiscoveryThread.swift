@@ -1,0 +1,79 @@
+import CLinux
+import Glibc
+import LoopIO
+
+/// One owned thread with Avahi's simple poll loop, for libraries whose calls may wait for seconds. Commands go in, and
+/// events come out, as plain values; whoever sends a command never waits.
+package final class DiscoveryThread<Command: Sendable>: Sendable {
+    private struct Inbox {
+        var commands: [Command] = []
+        var isOpen = true
+    }
+
+    private let inbox = Locked(Inbox())
+    private let name: String
+    /// eventfd(2) that wakes the loop. It is as old as this object and closed with it, so no command can wake a
+    /// descriptor that is something else by now; the thread holds this object while it runs.
+    private let wake: Int32
+
+    /// - Parameter name: at most 15 bytes, for debuggers.
+    package init(name: String) {
+        self.name = name
+        self.wake = clinux_eventfd()
+    }
+
+    deinit {
+        if wake >= 0 { close(wake) }
+    }
+
+    /// Queues a command. Commands before `start` are kept, those after the loop's end are dropped.
+    package func send(_ command: Command) {
+        let isOpen = inbox.withLock { inbox in
+            if inbox.isOpen { inbox.commands.append(command) }
+            return inbox.isOpen
+        }
+        var one: UInt64 = 1
+        // It fails only when the counter is full, and then the loop is awake already.
+        if isOpen, wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
+    }
+
+    /// Starts the thread; called once.
+    /// - Parameter makeRole: called on the thread. The role is released when `DiscoveryLoop.finish` was called.
+    /// - Returns: false when there are no resources for it.
+    package func start(_ makeRole: @escaping @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) -> Bool {
+        guard wake >= 0 else { return false }
+        // Nobody joins it: it may be stuck in a call to a hanging Avahi when the program ends.
+        return (try? OwnedThread(name: name) { self.run(makeRole) }) != nil
+    }
+
+    private func run(_ makeRole: @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) {
+        // Signals are for the thread that asked for them.
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, nil)
+        guard let loop = DiscoveryLoop() else { return closeInbox() }
+        let role = makeRole(loop)
+        loop.watch(wake) { [inbox, wake] in
+            var count: UInt64 = 0
+            _ = read(wake, &count, MemoryLayout.size(ofValue: count))
+            let commands = inbox.withLock { inbox in
+                defer { inbox.commands = [] }
+                return inbox.commands
+            }
+            for command in commands where !loop.isFinished { role.handle(command) }
+        }
+        role.start()
+        repeat { role.turnEnded() } while !loop.isFinished && loop.turn()
+        closeInbox()
+        role.end()
+        // Watches go before the descriptors that the role owns.
+        withExtendedLifetime(role) { loop.close() }
+    }
+
+    private func closeInbox() {
+        inbox.withLock { inbox in
+            inbox.isOpen = false
+            inbox.commands = []
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import CAvahiCore
+import HandoffDiscovery
+
+extension AvahiServerConfig {
+    /// A responder that publishes nothing by itself: no host name, no addresses, no workstation, no hardware. To be
+    /// freed with avahi_server_config_free.
+    init(_ options: DiscoveryOptions) {
+        self.init()
+        avahi_server_config_init(&self)
+        // Never the machine's own name, not even in memory that might be published by mistake.
+        avahi_free(host_name)
+        host_name = avahi_strdup("handoff-\(UInt64.random(in: .min ... .max))")
+        publish_addresses = 0
+        publish_hinfo = 0
+        publish_workstation = 0
+        publish_domain = 0
+        add_service_cookie = 0
+        enable_reflector = 0
+        enable_wide_area = 0
+        // Beside other responders, such as avahi-daemon when it starts later.
+        disallow_other_stacks = 0
+        use_ipv4 = options.useIPv4 ? 1 : 0
+        // Multicast over IPv6 does not work on the loopback interface.
+        use_ipv6 = options.useIPv6 && !options.isLoopbackOnly ? 1 : 0
+        // Either family's addresses over both, for devices that ask on one only.
+        publish_a_on_ipv6 = 1
+        publish_aaaa_on_ipv4 = 1
+        for name in options.interfaces { allow_interfaces = avahi_string_list_add(allow_interfaces, name) }
+        if options.interfaces.isEmpty { deny_interfaces = avahi_string_list_add(deny_interfaces, "lo") }
+    }
+}

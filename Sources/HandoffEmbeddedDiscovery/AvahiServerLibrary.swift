@@ -1,0 +1,235 @@
+import CAvahiCore
+import HandoffDiscovery
+import HandoffLog
+import LoopIO
+
+/// libavahi-core behind `MulticastLibrary`: a responder inside this process. Lives on a discovery thread.
+final class AvahiServerLibrary: MulticastLibrary {
+    /// What a callback belongs to: it outlives the C object that holds it unretained, since the dictionaries below
+    /// drop it only after that is freed.
+    final class Context {
+        unowned let library: AvahiServerLibrary
+        let query: RecordQuery?
+        let group: UInt64
+
+        init(_ library: AvahiServerLibrary, query: RecordQuery? = nil, group: UInt64 = 0) {
+            self.library = library
+            self.query = query
+            self.group = group
+        }
+    }
+
+    private let loop: DiscoveryLoop
+    private let options: DiscoveryOptions
+    private let transport: AvahiProtocol
+    private let clock: ClockWatch
+    private var server: OpaquePointer?
+    private var serverContext: Context?
+    private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
+    private var groups: [UInt64: (handle: OpaquePointer, context: Context)] = [:]
+    private var events: [MulticastEvent] = []
+
+    let kind = DiscoveryKind.embedded
+
+    init(loop: DiscoveryLoop, options: DiscoveryOptions, logger: Logger) {
+        self.loop = loop
+        self.options = options
+        let protocols = (options.useIPv4, options.useIPv6 && !options.isLoopbackOnly)
+        transport = AvahiProtocol(
+            protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
+        AvahiLog.forward(to: logger)
+        clock = ClockWatch(loop: loop)
+        clock.onJump = { [unowned self] in
+            // Avahi's timers follow the wall clock: after a step back they would not fire for as long.
+            if server != nil { events.append(.restart("somebody set the clock")) }
+        }
+    }
+
+    deinit { close() }
+
+    func open() {
+        close()
+        let context = Context(self)
+        serverContext = context
+        var error: Int32 = 0
+        let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
+        var configuration = AvahiServerConfig(options)
+        defer { avahi_server_config_free(&configuration) }
+        // It calls back before it returns, so the callback uses its arguments alone. It copies the configuration.
+        server = avahi_server_new(
+            poll, &configuration,
+            { _, state, context in
+                guard let context else { return }
+                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().library.stateChanged(state)
+            }, Unmanaged.passUnretained(context).toOpaque(), &error)
+        if server == nil {
+            events = [.lost(AvahiServerLibrary.text(of: error))]
+            serverContext = nil
+        }
+    }
+
+    func close() {
+        // Browsers must go before the server; groups go with it, which sends their goodbyes.
+        for browser in browsers.values { avahi_s_record_browser_free(browser.handle) }
+        if let server { avahi_server_free(server) }
+        server = nil
+        serverContext = nil
+        browsers = [:]
+        groups = [:]
+    }
+
+    func takeEvents() -> [MulticastEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    func browse(_ query: RecordQuery) throws(MulticastError) {
+        guard let server else { throw .disconnected("not started") }
+        let key = avahi_key_new(query.name, UInt16(AVAHI_DNS_CLASS_IN), UInt16(query.kind.rawValue))
+        guard let key else { throw .refused("no memory") }
+        defer { avahi_key_unref(key) }
+        let context = Context(self, query: query)
+        let handle = avahi_s_record_browser_new(
+            server, interface(query.interface), transport, key, AVAHI_LOOKUP_USE_MULTICAST,
+            { _, interface, transport, event, record, _, context in
+                guard let context else { return }
+                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().browsed(
+                    event, interface: interface, transport: transport, record: record)
+            }, Unmanaged.passUnretained(context).toOpaque())
+        guard let handle else { throw lastError }
+        browsers[query] = (handle, context)
+    }
+
+    func stopBrowsing(_ query: RecordQuery) {
+        // The context lives to the end of this call, longer than the browser.
+        guard let browser = browsers.removeValue(forKey: query) else { return }
+        avahi_s_record_browser_free(browser.handle)
+    }
+
+    func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError) {
+        guard let server else { throw .disconnected("not started") }
+        let context = Context(self, group: id)
+        let handle = avahi_s_entry_group_new(
+            server,
+            { _, _, state, context in
+                guard let context else { return }
+                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().groupChanged(state)
+            }, Unmanaged.passUnretained(context).toOpaque())
+        guard let handle else { throw lastError }
+        groups[id] = (handle, context)
+        for record in records {
+            try add(record, to: handle, on: interface, flags: record.isShared ? [] : [AVAHI_PUBLISH_NO_PROBE])
+        }
+        try check(avahi_s_entry_group_commit(handle))
+    }
+
+    func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError) {
+        guard let group = groups[id] else { throw .refused("no such group") }
+        try add(record, to: group.handle, on: interface, flags: [AVAHI_PUBLISH_UPDATE])
+    }
+
+    func freeGroup(_ id: UInt64) {
+        guard let group = groups.removeValue(forKey: id) else { return }
+        avahi_s_entry_group_free(group.handle)
+    }
+
+    private func add(
+        _ record: PublishedRecord, to group: OpaquePointer, on index: UInt32?, flags: [AvahiPublishFlags]
+    ) throws(MulticastError) {
+        switch record {
+        case .address(let host, let address):
+            var value = AvahiAddress()
+            value.proto = AvahiProtocol(address.isIPv4 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
+            withUnsafeMutableBytes(of: &value.data) { $0.copyBytes(from: address.bytes.prefix($0.count)) }
+            let flags = AvahiServerLibrary.union(flags + [AVAHI_PUBLISH_NO_REVERSE])
+            try check(avahi_server_add_address(server, group, interface(index), transport, flags, host, &value))
+        case .raw(let name, let kind, let lifetime, let data, let isShared):
+            let record = avahi_record_new_full(
+                name, UInt16(AVAHI_DNS_CLASS_IN), UInt16(kind.rawValue), lifetime)
+            guard let record else { throw .refused("no memory") }
+            defer { avahi_record_unref(record) }
+            try check(avahi_rdata_parse(record, data, data.count))
+            let flags = AvahiServerLibrary.union(flags + (isShared ? [] : [AVAHI_PUBLISH_UNIQUE]))
+            try check(avahi_server_add(server, group, interface(index), transport, flags, record))
+        }
+    }
+
+    private func stateChanged(_ state: AvahiServerState) {
+        switch state {
+        case AVAHI_SERVER_REGISTERING, AVAHI_SERVER_RUNNING, AVAHI_SERVER_COLLISION:
+            // The state is about the server's own host name, which is random and not published.
+            events.append(.running)
+        case AVAHI_SERVER_FAILURE:
+            events.append(.lost("the responder failed"))
+        default:
+            break
+        }
+    }
+
+    private var lastError: MulticastError { server.map { error(avahi_server_errno($0)) } ?? .disconnected("closed") }
+
+    private func check(_ result: Int32) throws(MulticastError) {
+        if result < 0 { throw error(result) }
+    }
+
+    private func error(_ code: Int32) -> MulticastError {
+        let text = AvahiServerLibrary.text(of: code)
+        return Int(code) == AVAHI_ERR_COLLISION ? .collision(text) : .refused(text)
+    }
+
+    private func interface(_ index: UInt32?) -> AvahiIfIndex {
+        AvahiIfIndex(clamping: index.map { Int($0) } ?? AVAHI_IF_UNSPEC)
+    }
+
+    private static func union(_ flags: [AvahiPublishFlags]) -> AvahiPublishFlags {
+        AvahiPublishFlags(rawValue: flags.reduce(0) { $0 | $1.rawValue })
+    }
+
+    private static func text(of code: Int32) -> String {
+        // Avahi's texts are sentences without an end.
+        avahi_strerror(code).map { String(cString: $0).lowercased() } ?? "error \(code)"
+    }
+
+    fileprivate func queue(_ event: MulticastEvent) { events.append(event) }
+}
+
+extension AvahiServerLibrary.Context {
+    /// A report of the browser. The record lives no longer than the callback, so its data is copied, in wire form.
+    fileprivate func browsed(
+        _ event: AvahiBrowserEvent, interface: AvahiIfIndex, transport: AvahiProtocol,
+        record: UnsafeMutablePointer<AvahiRecord>?
+    ) {
+        guard let query else { return }
+        let link = RecordLink(
+            interface: UInt32(clamping: interface), isIPv6: transport == AvahiProtocol(AVAHI_PROTO_INET6))
+        switch event {
+        case AVAHI_BROWSER_NEW:
+            if let data = data(of: record) { library.queue(.appeared(query, link, data)) }
+        case AVAHI_BROWSER_REMOVE:
+            if let data = data(of: record) { library.queue(.vanished(query, link, data)) }
+        case AVAHI_BROWSER_ALL_FOR_NOW: library.queue(.allForNow(query))
+        case AVAHI_BROWSER_FAILURE: library.queue(.browserFailed(query, "the responder ended the browser"))
+        default: break
+        }
+    }
+
+    /// Nil for data larger than any that is taken.
+    private func data(of record: UnsafeMutablePointer<AvahiRecord>?) -> [UInt8]? {
+        guard let record else { return nil }
+        let data = [UInt8](unsafeUninitializedCapacity: TextData.maximumByteCount) { buffer, count in
+            let size = avahi_rdata_serialize(record, buffer.baseAddress, buffer.count)
+            // It says (size_t) -1 when there is not enough room.
+            count = (0...buffer.count).contains(size) ? size : 0
+        }
+        return data.isEmpty ? nil : data
+    }
+
+    fileprivate func groupChanged(_ state: AvahiEntryGroupState) {
+        switch state {
+        case AVAHI_ENTRY_GROUP_ESTABLISHED: library.queue(.groupEstablished(group))
+        case AVAHI_ENTRY_GROUP_COLLISION: library.queue(.groupCollided(group))
+        case AVAHI_ENTRY_GROUP_FAILURE: library.queue(.groupFailed(group, "the responder ended the group"))
+        default: break
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import HandoffDiscovery
+package import HandoffLog
+import LoopIO
+
+/// Discovery by Avahi's responder inside this process: without a daemon and without D-Bus. It is the way where no
+/// avahi-daemon runs, and on the loopback interface alone (`interfaces == ["lo"]`) for demonstrations and tests.
+///
+/// Only an orderly `stop` sends goodbyes. Beside another responder of this machine it would take that one's unicast
+/// answers, so whoever runs both should not do so for long.
+package final class EmbeddedDiscovery: Discovery {
+    private let thread = DiscoveryThread<DiscoveryCommand>(name: "avahi-core")
+    private let options: DiscoveryOptions
+    private let logger: Logger
+
+    package let kind = DiscoveryKind.embedded
+
+    package init(options: DiscoveryOptions, logger: Logger) {
+        self.options = options
+        self.logger = logger
+    }
+
+    package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        let isStarted = thread.start { [options, logger] loop in
+            let library = AvahiServerLibrary(loop: loop, options: options, logger: logger)
+            return MulticastDriver(loop: loop, library: library, options: options, logger: logger, onEvent: onEvent)
+        }
+        if !isStarted { onEvent(.state(kind, .unavailable("no thread for it"))) }
+    }
+
+    package func publish(_ publication: Publication?) { thread.send(.publish(publication)) }
+
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
+        thread.send(.setMembership(isMember))
+    }
+
+    package func refresh(instance: String) { thread.send(.refresh(instance)) }
+
+    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.stop(done)) }
+}
