@@ -1,0 +1,84 @@
+import HandoffTLS
+import LoopIO
+
+/// One call to a device, at all its addresses. Used on its loop's thread only; dropping it cancels it.
+package final class Dial {
+    private let target: DialTarget
+    private let dialer: Dialer
+    private var completion: ((Result<PeerConnection, DialError>) -> Void)?
+    private var candidates: ArraySlice<SocketAddress>
+    private var attempts: [DialAttempt] = []
+    private var failures: [DialError.Failure] = []
+    private var headStart: LoopTimer?
+    private var deadline: LoopTimer?
+
+    init(
+        _ target: DialTarget, dialer: Dialer, completion: @escaping (Result<PeerConnection, DialError>) -> Void
+    ) {
+        self.target = target
+        self.dialer = dialer
+        self.completion = completion
+        candidates = target.candidates[...]
+        // Timers fail only without memory; then a call ends when its attempts do.
+        deadline = try? dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
+        headStart = try? dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
+        startNext()
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the call; the completion is not called.
+    package func cancel() {
+        completion = nil
+        for attempt in attempts { attempt.cancel() }
+        attempts = []
+        headStart?.cancel()
+        deadline?.cancel()
+    }
+
+    private func startNext() {
+        guard completion != nil, let address = candidates.popFirst() else { return endIfNothingIsLeft() }
+        if !candidates.isEmpty { headStart?.rearm(after: dialer.limits.headStart) }
+        let attempt = DialAttempt(address, target, dialer)
+        attempts.append(attempt)
+        attempt.start { [weak self, weak attempt] result in
+            guard let self, let attempt else { return }
+            self.ended(attempt, result)
+        }
+    }
+
+    private func ended(_ attempt: DialAttempt, _ result: Result<PeerConnection, DialError.Cause>) {
+        attempts.removeAll { $0 === attempt }
+        switch result {
+        case .success(let connection): complete(.success(connection))
+        case .failure(let cause):
+            failures.append(DialError.Failure(address: attempt.address, cause: cause))
+            // Its successor need not wait any longer.
+            startNext()
+        }
+    }
+
+    private func endIfNothingIsLeft() {
+        guard attempts.isEmpty, completion != nil else { return }
+        // In a later turn: this may be inside `dial`.
+        dialer.loop.later { [weak self] in
+            guard let self else { return }
+            self.complete(.failure(DialError(failures: self.failures)))
+        }
+    }
+
+    private func deadlinePassed() {
+        for attempt in attempts {
+            failures.append(DialError.Failure(address: attempt.address, cause: .timedOut(attempt.stage)))
+        }
+        complete(.failure(DialError(failures: failures)))
+    }
+
+    private func complete(_ result: Result<PeerConnection, DialError>) {
+        let completion = self.completion
+        cancel()
+        completion?(result)
+    }
+}

@@ -1,0 +1,49 @@
+package import HandoffTLS
+package import LoopIO
+
+/// Makes connections to other devices. One per daemon; used on its loop's thread only.
+package final class Dialer {
+    let loop: EventLoop
+    let context: TLSContext
+    let limits: TransportLimits
+    private var slots: AddressSlots
+    private var nextID: AddressSlots.ID = 0
+    /// What to do when a place becomes free, by attempt.
+    private var waiting: [AddressSlots.ID: () -> Void] = [:]
+
+    /// - Parameter context: TLS in the role of the client.
+    package init(context: TLSContext, limits: TransportLimits = TransportLimits(), on loop: EventLoop) {
+        self.context = context
+        self.limits = limits
+        self.loop = loop
+        slots = AddressSlots(perAddress: limits.attemptsPerAddress)
+    }
+
+    /// Calls a device at all its addresses, one after the other with a short head start each; the first connection on
+    /// which both sides are proved wins, the others are dropped.
+    ///
+    /// - Parameter completion: called once, never from inside this call. A connection is open: set its handlers and
+    ///   `allow` frames before returning. The other side has not accepted *us* before its first frame.
+    /// - Returns: the call; dropping or cancelling it ends it without a completion.
+    package func dial(
+        _ target: DialTarget, completion: @escaping (Result<PeerConnection, DialError>) -> Void
+    ) -> Dial {
+        Dial(target, dialer: self, completion: completion)
+    }
+
+    /// Takes a place at the address for an attempt that is before its gate, and calls `start` once there is one.
+    func enter(_ address: IPAddress, _ start: @escaping () -> Void) -> AddressSlots.ID {
+        let id = nextID
+        nextID &+= 1
+        if slots.enter(id, at: address) { start() } else { waiting[id] = start }
+        return id
+    }
+
+    /// Gives up a place, or the wait for one.
+    func leave(_ id: AddressSlots.ID, at address: IPAddress) {
+        waiting[id] = nil
+        guard let next = slots.leave(id, at: address), let start = waiting.removeValue(forKey: next) else { return }
+        // Not from inside the attempt that gives up.
+        loop.later(start)
+    }
+}

@@ -1,0 +1,303 @@
+package import HandoffCrypto
+package import HandoffProtocol
+package import HandoffTLS
+package import LoopIO
+
+/// A connection to another device after the gate: TLS over TCP, frames both ways. Used on its loop's thread only.
+///
+/// The same class plays both roles. It starts in its handshake; set the handlers in the same turn in which you get it,
+/// and keep it: dropping it cuts it. Handlers are called one at a time, never from inside a method of this class, and
+/// none after `onClosed`. States: handshake, open, closed (`docs/state-machines/peer-connection.md`).
+package final class PeerConnection {
+    private enum State {
+        /// The state while at least one side has not proved its key to the other.
+        case handshake
+        /// The state while frames pass.
+        case open
+        /// The state once it has ended, whoever ended it.
+        case closed
+    }
+
+    /// Frames are gathered for one record; above this size the memory is given back after they are sent.
+    private static let keptCapacity = 16 * 1024
+
+    /// Both sides are proved, this is the other's key; called once. Frames that came behind are delivered after it.
+    package var onOpen: ((PublicKey) -> Void)?
+    /// A frame that the caps allow.
+    package var onFrame: ((Frame) -> Void)?
+    /// It has ended; called once, for `close` too.
+    package var onClosed: ((ConnectionEnd) -> Void)?
+    /// The server has answered our token; called once, on the client's side only.
+    var onGatePassed: (() -> Void)?
+
+    /// The side that this device plays.
+    package let role: TLSRole
+    /// Where the other side is.
+    package let remoteAddress: SocketAddress
+    /// The epoch of the gate key that let the client in; `nil` on the client's side.
+    package let epoch: UInt64?
+
+    private let loop: EventLoop
+    private let limits: TransportLimits
+    private let stream: ByteStream
+    private let session: TLSSession
+    private var state = State.handshake
+    private var decoder = FrameDecoder(caps: .nothing)
+    /// Frames that wait for the end of this turn, or for the handshake.
+    private var outgoing: [UInt8] = []
+    private var deadline: LoopTimer?
+    private var stage: ConnectionEnd.Stage? = .handshake
+    private var hasHeard = false
+    private var isPaused = false
+    /// While set, what is written is sent when the present handler returns.
+    private var isHandling = false
+    private var isFlushScheduled = false
+
+    /// A connection whose socket is connected; `greet` or `answer` starts it.
+    ///
+    /// - Parameters:
+    ///   - stream: passes into the ownership of the connection.
+    ///   - session: TLS, which has not received anything.
+    init(
+        stream: ByteStream, session: TLSSession, role: TLSRole, remoteAddress: SocketAddress, epoch: UInt64?,
+        limits: TransportLimits, on loop: EventLoop
+    ) throws(Errno) {
+        self.role = role
+        self.remoteAddress = remoteAddress
+        self.epoch = epoch
+        self.loop = loop
+        self.limits = limits
+        self.stream = stream
+        self.session = session
+        deadline = try loop.timer(after: limits.handshake) { [weak self] in self?.deadlinePassed() }
+    }
+
+    /// The other side's key; `nil` unless the connection is open.
+    package var peerKey: PublicKey? {
+        if case .open = state { session.peerKey } else { nil }
+    }
+
+    /// Whether it has ended.
+    package var isClosed: Bool {
+        if case .closed = state { true } else { false }
+    }
+
+    /// Bytes that the other side has not taken yet.
+    package var waitingBytes: Int { stream.pendingWriteBytes + outgoing.count }
+
+    // MARK: Starting
+
+    /// Starts the client's side with token and ClientHello, in one segment.
+    func greet(_ greeting: [UInt8]) {
+        attach()
+        stream.write(greeting)
+    }
+
+    /// Starts the server's side with the ClientHello that passed the gate.
+    func answer(_ clientHello: [UInt8]) {
+        attach()
+        received(clientHello)
+    }
+
+    private func attach() {
+        stream.onRead = { [weak self] in self?.received($0) }
+        stream.onEnd = { [weak self] in self?.receivedEnd() }
+        stream.onError = { [weak self] in self?.streamFailed($0) }
+    }
+
+    // MARK: Using it
+
+    /// Says which frames are taken from now on, those that came already included. At first there are none: the
+    /// connection ends at any frame that comes before this was called.
+    package func allow(_ caps: FrameCaps) {
+        decoder.allow(caps)
+    }
+
+    /// Gives the other side this long for its next whole frame; `nil` waits for ever. Right after `onOpen` it has
+    /// `TransportLimits.firstFrame`.
+    package func expectFrame(within time: Duration?) {
+        guard case .open = state else { return }
+        stage = time == nil ? nil : .frame
+        if let time { deadline?.rearm(after: time) }
+    }
+
+    /// Sends a frame; those of one turn leave together, in one record and one system call. Before the connection is
+    /// open they wait for that.
+    ///
+    /// - Returns: false if the connection has ended, also because the other side leaves too much unread.
+    @discardableResult
+    package func send(_ kind: FrameKind, _ body: [UInt8]) -> Bool {
+        guard !isClosed, let length = UInt32(exactly: body.count + 1) else { return false }
+        guard waitingBytes + body.count <= limits.waitingWrites else {
+            abort(.notReading, isAsked: true)
+            return false
+        }
+        outgoing.reserveCapacity(outgoing.count + FrameEncoder.headerCount + body.count)
+        for shift in [24, 16, 8, 0] as [UInt32] { outgoing.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        outgoing.append(kind.rawValue)
+        outgoing += body
+        scheduleFlush()
+        return true
+    }
+
+    /// Delivers no more frames until `resumeReading`, and slows the other side down by it.
+    package func pauseReading() {
+        isPaused = true
+        stream.pauseReading()
+    }
+
+    /// Delivers frames again, those that wait first, from the next turn on.
+    package func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        stream.resumeReading()
+        loop.later { [weak self] in self?.handle {} }
+    }
+
+    /// Sends what waits, says goodbye to the other side (close_notify), and ends; `onClosed` comes in a later turn.
+    ///
+    /// - Parameter reason: for the log; the other side does not see it.
+    package func close(_ reason: String) {
+        guard !isClosed else { return }
+        flush()
+        leave(.closedHere(reason), isAsked: true)
+    }
+
+    // MARK: Events
+
+    private func received(_ bytes: [UInt8]) {
+        handle {
+            if !hasHeard {
+                hasHeard = true
+                onGatePassed?()
+                onGatePassed = nil
+            }
+            session.receive(bytes)
+        }
+    }
+
+    /// Runs one event: takes in what it brought, delivers all that follows from it, then sends all that came of it.
+    private func handle(_ event: () -> Void) {
+        guard !isClosed else { return }
+        isHandling = true
+        event()
+        if case .handshake = state { goOn() }
+        deliver()
+        isHandling = false
+        flush()
+    }
+
+    private func goOn() {
+        switch session.step() {
+        case .incomplete: return
+        case .failed(let error): leave(.tls(error))
+        case .done:
+            guard let key = session.peerKey else { return abort(.tls(.unsuitableCertificate)) }
+            state = .open
+            expectFrame(within: limits.firstFrame)
+            onOpen?(key)
+            onOpen = nil
+        }
+    }
+
+    private func deliver() {
+        while case .open = state, !isPaused {
+            do {
+                if let frame = try decoder.next() {
+                    expectFrame(within: nil)
+                    onFrame?(frame)
+                    continue
+                }
+                switch try session.read() {
+                case .bytes(let bytes): decoder.append(bytes)
+                case .wouldBlock: return
+                case .closed: return leave(.finished)
+                }
+            } catch let error as FrameError {
+                return leave(.frame(error))
+            } catch let error as TLSError {
+                return leave(.tls(error))
+            } catch {
+                return abort(.cut)  // Neither throws anything else.
+            }
+        }
+    }
+
+    private func receivedEnd() {
+        abort(role == .client && !hasHeard ? .refusedAtGate : .cut)
+    }
+
+    private func streamFailed(_ error: Errno) {
+        let isRefusal = role == .client && !hasHeard && [.connectionReset, .brokenPipe].contains(error)
+        abort(isRefusal ? .refusedAtGate : .socket(error))
+    }
+
+    private func deadlinePassed() {
+        guard let stage else { return }
+        switch stage {
+        case .handshake: abort(.timedOut(stage))
+        case .frame: leave(.timedOut(stage))
+        }
+    }
+
+    // MARK: Sending
+
+    private func scheduleFlush() {
+        guard !isHandling, !isFlushScheduled else { return }
+        isFlushScheduled = true
+        loop.later { [weak self] in
+            self?.isFlushScheduled = false
+            self?.flush()
+        }
+    }
+
+    private func flush() {
+        guard !isClosed else { return }
+        if case .open = state, !outgoing.isEmpty {
+            do throws(TLSError) {
+                try session.write(outgoing)
+            } catch {
+                return leave(.tls(error))
+            }
+            outgoing.removeAll(keepingCapacity: outgoing.capacity <= Self.keptCapacity)
+        }
+        sendCiphertext()
+    }
+
+    private func sendCiphertext() {
+        let bytes = session.takeCiphertext()
+        if !bytes.isEmpty { stream.write(bytes) }
+    }
+
+    // MARK: Ending
+
+    /// Ends in order: the other side gets what was written, then an alert or close_notify.
+    private func leave(_ end: ConnectionEnd, isAsked: Bool = false) {
+        session.close()
+        sendCiphertext()
+        stream.finish(within: limits.farewell)
+        finish(end, isAsked)
+    }
+
+    /// Ends at once.
+    private func abort(_ end: ConnectionEnd, isAsked: Bool = false) {
+        stream.close()
+        finish(end, isAsked)
+    }
+
+    private func finish(_ end: ConnectionEnd, _ isAsked: Bool) {
+        guard !isClosed else { return }
+        state = .closed
+        deadline?.cancel()
+        deadline = nil
+        outgoing = []
+        let report = onClosed
+        onOpen = nil
+        onFrame = nil
+        onClosed = nil
+        onGatePassed = nil
+        guard let report else { return }
+        // Inside a method that the owner called, or inside one of its handlers, it is not called back.
+        if isAsked { loop.later { report(end) } } else { report(end) }
+    }
+}
