@@ -5,6 +5,7 @@ import Glibc
 ///
 /// Both are dual-stack (IPv4 addresses appear mapped and are normalised by `SocketAddress`), or AF_INET where the kernel
 /// has no IPv6 or the address asked for is an IPv4 one.
+@frozen
 package struct BoundPort: ~Copyable {
     /// The listening TCP socket, for `Listener`.
     package var tcp: Descriptor

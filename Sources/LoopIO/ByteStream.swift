@@ -1,6 +1,3 @@
-import CLinux
-import Glibc
-
 /// A connected stream socket or pipe on a loop: reads are handed over in order, writes are sent at once or queued.
 ///
 /// Used on the loop's thread only. Set the handlers right after making it; bytes are read only while `onRead` is set.
@@ -56,9 +53,8 @@ package final class ByteStream {
     package var onDrained: (() -> Void)?
 
     private let loop: EventLoop
-    private let isSocket: Bool
     private let marks: Marks
-    private var descriptor: Descriptor?
+    private var descriptor: StreamDescriptor?
     private var source: EventSource?
     private var reading = Reading.flowing
     private var writing = Writing.open
@@ -74,9 +70,7 @@ package final class ByteStream {
         let raw = descriptor.raw
         self.loop = loop
         self.marks = marks
-        isSocket = clinux_socket_type(raw) >= 0
-        self.descriptor = consume descriptor
-        try SystemCall.setNonBlocking(raw)
+        self.descriptor = try StreamDescriptor(descriptor)
         source = try loop.watch(raw, []) { [weak self] events in self?.handle(events) }
     }
 
@@ -95,8 +89,7 @@ package final class ByteStream {
 
     /// The descriptor's number while the stream is open, for socket options and credentials; it stays the stream's.
     package var rawDescriptor: Int32? {
-        if descriptor == nil { return nil }
-        return descriptor?.raw
+        descriptor?.raw
     }
 
     // MARK: Reading
@@ -128,7 +121,7 @@ package final class ByteStream {
         guard isOpen, case .open = writing else { return true }
         do throws(Errno) {
             let sent = queue.isEmpty ? try send(bytes) : 0
-            guard sent < bytes.count else { return true }
+            guard sent < bytes.count else { return !isAboveHigh }
             queue.append(bytes, skipping: sent)
         } catch {
             failWriting(error)
@@ -223,10 +216,10 @@ package final class ByteStream {
     /// - Parameter toTheEnd: whether to go on after a short read, which otherwise means that the kernel has no more.
     private func readAvailable(budget: Int, toTheEnd: Bool) {
         var left = budget
-        while left > 0, wantsToRead, let raw = rawDescriptor {
-            let scratch = loop.scratch
+        let scratch = loop.scratch
+        while left > 0, wantsToRead {
             do throws(Errno) {
-                let count = try SystemCall.retrying { read(raw, scratch.baseAddress, scratch.count) }
+                let count = try descriptor?.read(into: scratch) ?? 0
                 guard count > 0 else { return didReadEnd() }
                 left -= count
                 onRead?(Array(UnsafeRawBufferPointer(rebasing: scratch[..<count])))
@@ -259,11 +252,10 @@ package final class ByteStream {
     }
 
     private func shutdownIfFlushed() {
-        guard case .finishing = writing, queue.isEmpty, let raw = rawDescriptor else { return }
+        guard case .finishing = writing, queue.isEmpty else { return }
         writing = .shut
-        if isSocket {
-            // Fails only when the connection has ended already, which reading reports.
-            _ = shutdown(raw, Int32(SHUT_WR))
+        if descriptor?.isSocket == true {
+            descriptor?.sendEnd()
         } else {
             // A pipe has one direction: its end is sent by closing it.
             close()
@@ -309,30 +301,18 @@ package final class ByteStream {
         report?(error)
     }
 
-    // MARK: System calls
+    // MARK: Sending
 
     /// Hands bytes to the kernel. Returns how many it took, 0 when it takes none now.
     private func send(_ bytes: [UInt8]) throws(Errno) -> Int {
-        let result = bytes.withUnsafeBytes { bytes -> Result<Int, Errno> in
-            do throws(Errno) {
-                return .success(try send(bytes))
-            } catch {
-                return .failure(error)
-            }
+        // Typed throws do not pass through withUnsafeBytes.
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(Errno) in try send(bytes) }
         }
         return try result.get()
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
-        guard let raw = rawDescriptor, !bytes.isEmpty else { return 0 }
-        do throws(Errno) {
-            return try SystemCall.retrying {
-                isSocket
-                    ? Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-                    : Glibc.write(raw, bytes.baseAddress, bytes.count)
-            }
-        } catch .wouldBlock {
-            return 0
-        }
+        try descriptor?.send(bytes) ?? 0
     }
 }

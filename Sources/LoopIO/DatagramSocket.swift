@@ -69,8 +69,7 @@ package final class DatagramSocket {
     }
 
     private var rawDescriptor: Int32? {
-        if descriptor == nil { return nil }
-        return descriptor?.raw
+        descriptor?.raw
     }
 
     private func receive() {

@@ -48,6 +48,7 @@ package struct Descriptor: ~Copyable {
 }
 
 /// Two descriptors that belong together and are then owned apart.
+@frozen
 package struct DescriptorPair: ~Copyable {
     package var first: Descriptor
     package var second: Descriptor

@@ -134,6 +134,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         owner.load(ordering: .acquiring) == UInt(pthread_self())
     }
 
+    /// Gives up ownership before another thread calls `run`, so that this one is not taken for the loop's meanwhile.
+    func disown() {
+        // No thread has this number: pthread_t is an address.
+        owner.store(0, ordering: .releasing)
+    }
+
     /// Traps in debug builds when another thread touches what belongs to the loop's thread. A loop that does not run
     /// belongs to whoever takes it apart.
     func assertOwned() {

@@ -22,8 +22,13 @@ package final class Listener {
     private var isPaused = false
 
     /// Listens on a socket made by `BoundPort` or handed over by the service manager, whose file is never removed.
+    /// - Throws: `invalidArgument` for a socket that does not listen, `notASocket` for what is none.
     package convenience init(adopting descriptor: consuming Descriptor, on loop: EventLoop) throws(Errno) {
         let raw = descriptor.raw
+        var isListening: Int32 = 0
+        var size = UInt32(MemoryLayout<Int32>.size)
+        try SystemCall.retrying { getsockopt(raw, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) }
+        guard isListening != 0 else { throw .invalidArgument }
         try SystemCall.setNonBlocking(raw)
         try SystemCall.setCloseOnExec(raw)
         try self.init(descriptor, file: nil, on: loop)
@@ -50,6 +55,9 @@ package final class Listener {
     deinit {
         close()
     }
+
+    /// The socket's number while it is open; it stays the listener's.
+    package var rawDescriptor: Int32? { descriptor?.raw }
 
     /// The bound address and port, for TCP.
     package var localAddress: SocketAddress? {
@@ -79,11 +87,6 @@ package final class Listener {
         descriptor = nil
         onAccept = nil
         onShortage = nil
-    }
-
-    private var rawDescriptor: Int32? {
-        if descriptor == nil { return nil }
-        return descriptor?.raw
     }
 
     private func updateInterest() {

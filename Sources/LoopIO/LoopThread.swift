@@ -8,6 +8,7 @@ package final class LoopThread: Sendable {
     package init(name: String, clock: ManualClock? = nil) throws(Errno) {
         let loop = try EventLoop(clock: clock)
         self.loop = loop
+        loop.disown()
         thread = try OwnedThread(name: name) {
             do throws(Errno) {
                 try loop.run()

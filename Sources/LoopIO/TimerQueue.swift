@@ -1,7 +1,7 @@
 /// Armed timers in order of deadline, and of arming when deadlines are equal. A plain value: it reads no clock.
-struct TimerQueue<Payload> {
+package struct TimerQueue<Payload> {
     /// One arming of a timer; never reused.
-    struct Token: Hashable {
+    package struct Token: Hashable {
         fileprivate let sequence: UInt64
     }
 
@@ -24,11 +24,16 @@ struct TimerQueue<Payload> {
     private var armed: [UInt64: Armed] = [:]
     private var nextSequence: UInt64 = 0
 
+    package init() {}
+
+    /// Places in use, for the test of the bound on them.
+    package var storedEntries: Int { heap.count }
+
     /// The number of armed timers.
-    var count: Int { armed.count }
+    package var count: Int { armed.count }
 
     /// Arms a timer.
-    mutating func add(_ payload: Payload, at deadline: LoopInstant, accuracy: Duration) -> Token {
+    package mutating func add(_ payload: Payload, at deadline: LoopInstant, accuracy: Duration) -> Token {
         let sequence = nextSequence
         nextSequence += 1
         armed[sequence] = Armed(payload: payload, accuracy: accuracy)
@@ -38,7 +43,7 @@ struct TimerQueue<Payload> {
     }
 
     /// Disarms a timer; one that has fired is left alone.
-    mutating func remove(_ token: Token) {
+    package mutating func remove(_ token: Token) {
         guard armed.removeValue(forKey: token.sequence) != nil else { return }
         // A connection that re-arms its idle timer at each message must not grow the heap for an hour.
         if heap.count > 64, heap.count > 2 * armed.count {
@@ -47,17 +52,17 @@ struct TimerQueue<Payload> {
     }
 
     /// When the first timer is due and how late it may fire, or nil when none is armed.
-    mutating func earliest() -> (deadline: LoopInstant, accuracy: Duration)? {
+    package mutating func earliest() -> (deadline: LoopInstant, accuracy: Duration)? {
         dropRemoved()
         guard let first = heap.first, let timer = armed[first.sequence] else { return nil }
         return (first.deadline, timer.accuracy)
     }
 
     /// A mark that separates the timers armed so far from later ones.
-    var mark: Token { Token(sequence: nextSequence) }
+    package var mark: Token { Token(sequence: nextSequence) }
 
     /// Takes the first timer that is due at `now` and was armed before `mark`.
-    mutating func popDue(at now: LoopInstant, before mark: Token) -> Payload? {
+    package mutating func popDue(at now: LoopInstant, before mark: Token) -> Payload? {
         dropRemoved()
         // A timer armed since the mark is no earlier than those before it, except for one in the past; both wait.
         guard let first = heap.first, first.deadline <= now, first.sequence < mark.sequence else { return nil }

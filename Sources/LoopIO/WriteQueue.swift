@@ -1,5 +1,5 @@
 /// Bytes that wait until a descriptor takes them, in order. A plain value.
-struct WriteQueue {
+package struct WriteQueue {
     /// Small writes are joined up to this size, so that a system call carries many of them; larger ones stay as they
     /// are and are not copied.
     private static let joinedSize = 64 * 1024
@@ -11,12 +11,15 @@ struct WriteQueue {
     private var offset = 0
 
     /// Bytes that wait.
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    package init() {}
+
+    /// Whether nothing waits.
+    package var isEmpty: Bool { count == 0 }
 
     /// Adds bytes at the end, without the first `skipped` of them.
-    mutating func append(_ bytes: [UInt8], skipping skipped: Int = 0) {
+    package mutating func append(_ bytes: [UInt8], skipping skipped: Int = 0) {
         let added = bytes.count - skipped
         guard added > 0 else { return }
         count += added
@@ -33,7 +36,8 @@ struct WriteQueue {
 
     /// Offers the first bytes to `send` until the queue is empty or `send` takes fewer than it was offered.
     /// - Parameter send: returns how many bytes it took.
-    mutating func drain<Failure: Error>(_ send: (UnsafeRawBufferPointer) throws(Failure) -> Int) throws(Failure) {
+    package mutating func drain<Failure: Error>(_ send: (UnsafeRawBufferPointer) throws(Failure) -> Int) throws(Failure)
+    {
         while head < chunks.count {
             let offset = self.offset
             let size = chunks[head].count - offset
@@ -49,6 +53,7 @@ struct WriteQueue {
             count -= taken
             guard taken == size else {
                 self.offset += taken
+                tidy()
                 return
             }
             chunks[head] = []
@@ -59,8 +64,15 @@ struct WriteQueue {
     }
 
     /// Forgets everything.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         removeAll(keepingCount: false)
+    }
+
+    /// A queue that is never empty must not keep a place for each chunk that it ever had.
+    private mutating func tidy() {
+        guard head > 32, head > chunks.count / 2 else { return }
+        chunks.removeFirst(head)
+        head = 0
     }
 
     private mutating func removeAll(keepingCount: Bool) {

@@ -26,6 +26,8 @@ package final class ShellCommand {
     /// - Parameter input: what it reads from its standard input.
     /// - Throws: an error of posix_spawn(3), memfd_create(2) or pidfd_open(2).
     package init(_ command: String, input: [UInt8], output: Output) throws(Errno) {
+        // Whoever started us may ignore SIGCHLD, and then the command's status would be lost.
+        Glibc.signal(SIGCHLD, SIG_DFL)
         var child: pid_t = 0
         let error = clinux_spawn_shell(command, input, input.count, output.descriptor, &child)
         if error != 0 { throw Errno(rawValue: error) }

@@ -1,0 +1,410 @@
+import CLinux
+import Glibc
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ByteStreamTests {
+    private let loop: EventLoop
+
+    init() throws {
+        loop = try EventLoop()
+    }
+
+    /// What a stream's handlers were told, in order.
+    private final class Record {
+        var bytes: [UInt8] = []
+        var events: [String] = []
+
+        func attach(to stream: ByteStream, stopAtEnd loop: EventLoop? = nil) {
+            stream.onRead = { [unowned self] in bytes += $0 }
+            stream.onEnd = { [unowned self] in
+                events.append("end")
+                loop?.stop()
+            }
+            stream.onError = { [unowned self] error in
+                events.append("error \(error.rawValue)")
+                loop?.stop()
+            }
+            stream.onDrained = { [unowned self] in events.append("drained") }
+        }
+    }
+
+    @Test(arguments: [1, 3_072, 65_536, 65_537, 5_000_000])
+    func bytesArriveInOrderAndThenTheEnd(_ size: Int) throws {
+        let ends = try Ends.sockets()
+        let sender = try ByteStream(ends.takeFirst(), on: loop)
+        let receiver = try ByteStream(ends.takeSecond(), on: loop)
+        let record = Record()
+        record.attach(to: receiver, stopAtEnd: loop)
+        let bytes = pattern(size)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            sender.write(Array(rest.prefix(100_000)))
+            rest = rest.dropFirst(100_000)
+        }
+        sender.shutdownWrite()
+        try loop.runUntilStopped()
+        #expect(record.bytes == bytes)
+        #expect(record.events == ["end"])
+        #expect(receiver.isOpen)
+        #expect(sender.pendingWriteBytes == 0)
+        sender.close()
+        receiver.close()
+    }
+
+    @Test func aWriteToAnEmptyQueueIsSentAtOnce() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        stream.write([1, 2, 3])
+        #expect(readNow(ends.second) == [1, 2, 3])
+        #expect(stream.pendingWriteBytes == 0)
+        stream.close()
+    }
+
+    @Test func aWriterThatWritesAndClosesDeliversItsBytesAndTheEnd() throws {
+        for make in [Ends.sockets, Ends.pipe] {
+            let ends = try make()
+            let stream = try ByteStream(ends.takeFirst(), on: loop)
+            let record = Record()
+            record.attach(to: stream, stopAtEnd: loop)
+            writeNow(pattern(50_000), to: ends.second)
+            ends.closeSecond()
+            try loop.runUntilStopped()
+            #expect(record.bytes == pattern(50_000))
+            #expect(record.events == ["end"])
+            stream.close()
+        }
+    }
+
+    @Test func finishDeliversWhatIsQueuedAndTheEndAlthoughTheOwnerLetsGo() throws {
+        let ends = try Ends.sockets()
+        let receiver = try ByteStream(ends.takeSecond(), on: loop)
+        receiver.pauseReading()
+        let bytes = pattern(3_000_000)
+        weak var released: ByteStream?
+        do {
+            let sender = try ByteStream(ends.takeFirst(), on: loop)
+            released = sender
+            sender.write(bytes)
+            #expect(sender.pendingWriteBytes > 0)
+            sender.finish()
+        }
+        #expect(released != nil)
+        let record = Record()
+        record.attach(to: receiver)
+        receiver.onEnd = { [loop] in
+            receiver.close()
+            loop.perform { loop.perform { loop.perform { loop.stop() } } }
+        }
+        receiver.resumeReading()
+        try loop.runUntilStopped()
+        #expect(record.bytes == bytes)
+        #expect(released == nil)
+    }
+
+    @Test func finishWaitsForTheOtherEndButNotForEver() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        stream.finish(within: .seconds(5))
+        writeNow([1, 2, 3], to: ends.second)
+        clock.advance(by: .seconds(4))
+        try loop.runTurns(5)
+        #expect(stream.isOpen)
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(5)
+        #expect(!stream.isOpen)
+        #expect(readNow(ends.second) == nil)
+    }
+
+    @Test func finishOverTCPDoesNotDestroyWhatTheOtherEndHasNotRead() throws {
+        let port = try BoundPort(port: 0, address: .loopbackIPv4)
+        let socket = plainSocket(toPort: port.port, isBlocking: true)
+        let client = socket.raw
+        let accepted = accept(port.tcp.raw, nil, nil)
+        try #require(accepted >= 0)
+        let server = try ByteStream(Descriptor(owning: accepted), on: loop)
+        // Unread bytes at close(2) make TCP send a reset.
+        writeNow(pattern(1_000), to: client)
+        server.write(pattern(100_000))
+        server.finish()
+        try loop.runTurns(20)
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(client, &buffer, buffer.count, 0)
+            guard count > 0 else {
+                #expect(count == 0)
+                break
+            }
+            received += buffer[..<count]
+            try loop.runTurns(5)
+        }
+        #expect(received == pattern(100_000))
+        shutdown(client, Int32(SHUT_WR))
+        try loop.runTurns(20)
+        #expect(!server.isOpen)
+    }
+
+    @Test func afterTheEndTheOtherDirectionStillWorks() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        shutdown(ends.second, Int32(SHUT_WR))
+        try loop.runUntilStopped()
+        #expect(record.events == ["end"])
+        stream.write([1, 2, 3])
+        #expect(readNow(ends.second) == [1, 2, 3])
+        stream.shutdownWrite()
+        #expect(readNow(ends.second) == nil)
+        stream.close()
+    }
+
+    @Test func afterItsOwnEndItStillReads() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        stream.shutdownWrite()
+        stream.write([9])
+        #expect(readNow(ends.second) == nil)
+        writeNow([4, 5], to: ends.second)
+        ends.closeSecond()
+        try loop.runUntilStopped()
+        #expect(record.bytes == [4, 5])
+        #expect(record.events == ["end"])
+        stream.close()
+    }
+
+    @Test func marksTellTheWriterWhenToPauseAndWhenToGoOn() throws {
+        let ends = try Ends.sockets()
+        let marks = ByteStream.Marks(low: 10_000, high: 50_000)
+        let sender = try ByteStream(ends.takeFirst(), on: loop, marks: marks)
+        let receiver = try ByteStream(ends.takeSecond(), on: loop)
+        receiver.pauseReading()
+        let chunk = pattern(10_000)
+        var written = 0
+        repeat { written += chunk.count } while sender.write(chunk)
+        #expect(sender.pendingWriteBytes > marks.high)
+        #expect(sender.pendingWriteBytes <= marks.high + chunk.count)
+        // Between the marks it is still to pause.
+        #expect(!sender.write([]))
+        let record = Record()
+        record.attach(to: receiver)
+        var pendingAtDrained: Int?
+        sender.onDrained = { [loop] in
+            pendingAtDrained = sender.pendingWriteBytes
+            loop.stop()
+        }
+        receiver.resumeReading()
+        try loop.runUntilStopped()
+        #expect(try #require(pendingAtDrained) <= marks.low)
+        #expect(sender.write([1]))
+        sender.onDrained = nil
+        sender.close()
+        receiver.close()
+    }
+
+    @Test func whilePausedNothingIsReadAndAHangUpDoesNotSpin() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        stream.pauseReading()
+        writeNow([1, 2, 3], to: ends.second)
+        ends.closeSecond()
+        try loop.runTurns(20)
+        #expect(record.bytes == [])
+        #expect(record.events == [])
+        stream.resumeReading()
+        try loop.runUntilStopped()
+        #expect(record.bytes == [1, 2, 3])
+        #expect(record.events == ["end"])
+        stream.close()
+    }
+
+    @Test func aStreamThatHasEndedDoesNotSpin() throws {
+        let ends = try Ends.sockets()
+        let raw = ends.first
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        ends.closeSecond()
+        try loop.runUntilStopped()
+        // A hung-up descriptor that epoll still reports would come before the timer in every wait: the processor's time
+        // tells. The loop sleeps instead.
+        var before = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
+        let timer = try loop.timer(after: .milliseconds(200)) { [loop] in loop.stop() }
+        try loop.run()
+        var after = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
+        #expect((after.tv_sec - before.tv_sec) * 1_000_000_000 + after.tv_nsec - before.tv_nsec < 100_000_000)
+        #expect(record.events == ["end"])
+        #expect(raw == stream.rawDescriptor)
+        timer.cancel()
+        stream.close()
+    }
+
+    @Test func aFailedWriteIsReportedAfterWhatHasArrived() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        writeNow([1, 2, 3], to: ends.second)
+        ends.closeSecond()
+        stream.write([9])
+        #expect(record.events == [])
+        #expect(stream.isOpen)
+        try loop.runUntilStopped()
+        #expect(record.bytes == [1, 2, 3])
+        #expect(record.events == ["error \(EPIPE)"])
+        #expect(!stream.isOpen)
+    }
+
+    @Test func aFailedWriteWhilePausedWaitsForTheReader() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: stream, stopAtEnd: loop)
+        stream.pauseReading()
+        writeNow([1, 2, 3], to: ends.second)
+        ends.closeSecond()
+        stream.write([9])
+        try loop.runTurns(20)
+        #expect(record.events == [])
+        stream.resumeReading()
+        try loop.runUntilStopped()
+        #expect(record.bytes == [1, 2, 3])
+        #expect(record.events == ["error \(EPIPE)"])
+    }
+
+    @Test func aWriterWithoutAReaderLearnsOfAFailure() throws {
+        for make in [Ends.sockets, Ends.pipe] {
+            let ends = try make()
+            let stream = try ByteStream(ends.takeSecond(), on: loop)
+            var error: Errno?
+            stream.onError = { [loop] in
+                error = $0
+                loop.stop()
+            }
+            // More than the kernel takes, so that the error comes to a queue.
+            stream.write(pattern(1_000_000))
+            #expect(stream.pendingWriteBytes > 0)
+            ends.closeFirst()
+            try loop.runUntilStopped()
+            #expect(error == .brokenPipe || error == .connectionReset)
+            #expect(!stream.isOpen)
+        }
+    }
+
+    @Test func aResetIsAnError() throws {
+        let port = try BoundPort(port: 0, address: .loopbackIPv4)
+        let listener = port.tcp.raw
+        var outcome: Errno?
+        var stream: ByteStream?
+        let connecting = TCP.connect(to: SocketAddress(.loopbackIPv4, port: port.port), on: loop) { [loop] result in
+            do {
+                let made = try ByteStream(result.get(), on: loop)
+                made.onRead = { _ in }
+                made.onError = {
+                    outcome = $0
+                    loop.stop()
+                }
+                stream = made
+                let accepted = accept(listener, nil, nil)
+                // Closing with no time to linger sends a reset.
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(accepted, SOL_SOCKET, SO_LINGER, &linger, 8)
+                close(accepted)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        try loop.runUntilStopped()
+        #expect(outcome == .connectionReset)
+        #expect(stream?.isOpen == false)
+        connecting.cancel()
+    }
+
+    @Test func oneBusyStreamLeavesTheOthersTheirTurn() throws {
+        let busy = try Ends.sockets()
+        let quiet = try Ends.sockets()
+        clinux_set_option(busy.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
+        let source = try ByteStream(busy.takeSecond(), on: loop)
+        let sink = try ByteStream(busy.takeFirst(), on: loop)
+        let other = try ByteStream(quiet.takeFirst(), on: loop)
+        var received = 0
+        // Endless: what is read is written again.
+        sink.onRead = { bytes in
+            received += bytes.count
+            source.write(bytes)
+        }
+        source.write(pattern(2_000_000))
+        other.onRead = { [loop] _ in loop.stop() }
+        writeNow([1], to: quiet.second)
+        try loop.runUntilStopped()
+        #expect(received <= 4 * 256 * 1024)
+        sink.close()
+        source.close()
+        other.close()
+    }
+
+    @Test func closingInAHandlerEndsEverything() throws {
+        let ends = try Ends.sockets()
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        var calls = 0
+        stream.onRead = { _ in
+            calls += 1
+            stream.close()
+        }
+        stream.onEnd = { calls += 1 }
+        writeNow(pattern(100_000), to: ends.second)
+        ends.closeSecond()
+        try loop.runTurns(20)
+        #expect(calls == 1)
+        #expect(!stream.isOpen)
+        stream.write([1])
+        stream.shutdownWrite()
+        stream.finish()
+    }
+
+    @Test func pausingInAHandlerStopsAtOnce() throws {
+        let ends = try Ends.sockets()
+        clinux_set_option(ends.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        var calls = 0
+        stream.onRead = { _ in
+            calls += 1
+            stream.pauseReading()
+        }
+        writeNow(pattern(300_000), to: ends.second)
+        try loop.runTurns(20)
+        #expect(calls == 1)
+        stream.onRead = nil
+        stream.close()
+    }
+
+    @Test func aDroppedStreamClosesItsDescriptor() throws {
+        let ends = try Ends.sockets()
+        do {
+            let stream = try ByteStream(ends.takeFirst(), on: loop)
+            stream.onRead = { _ in Issue.record("read after the end") }
+        }
+        #expect(readNow(ends.second) == nil)
+        try loop.runTurns(5)
+    }
+
+    @Test func aPipesEndIsSentByClosingIt() throws {
+        let ends = try Ends.pipe()
+        let stream = try ByteStream(ends.takeSecond(), on: loop)
+        stream.write([1, 2])
+        stream.shutdownWrite()
+        #expect(!stream.isOpen)
+        #expect(readNow(ends.first) == [1, 2])
+        #expect(readNow(ends.first) == nil)
+    }
+}

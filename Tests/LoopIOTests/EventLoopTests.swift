@@ -1,0 +1,232 @@
+import Glibc
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct EventLoopTests {
+    /// An actor on a loop, as the daemon is one.
+    private actor Counter {
+        private nonisolated let loop: EventLoop
+        private(set) var count = 0
+        private(set) var callbacks: [Int] = []
+        private var source: EventSource?
+
+        init(loop: EventLoop) { self.loop = loop }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+        func add() -> Bool {
+            count += 1
+            return loop.isOwned
+        }
+
+        nonisolated func addFromCallback(_ number: Int) {
+            assumeIsolated { $0.callbacks.append(number) }
+        }
+
+        /// A handler made in the actor touches its state without a hop.
+        func watch(_ descriptor: Int32, until count: Int) async -> [Int] {
+            await withCheckedContinuation { continuation in
+                do throws(Errno) {
+                    source = try loop.watch(descriptor, .readable) { [unowned self] _ in
+                        callbacks.append(readNow(descriptor)?.count ?? -1)
+                        guard callbacks.count == count else { return }
+                        source = nil
+                        continuation.resume(returning: callbacks)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+    }
+
+    @Test func jobsOfAnActorRunOnTheLoop() async throws {
+        let thread = try LoopThread(name: "test")
+        let counter = Counter(loop: thread.loop)
+        for _ in 0..<1_000 {
+            let isOnLoop = await counter.add()
+            #expect(isOnLoop)
+        }
+        #expect(await counter.count == 1_000)
+        thread.stop()
+    }
+
+    @Test func jobsOfSeveralActorsShareOneThread() async throws {
+        let thread = try LoopThread(name: "test")
+        let counters = (0..<4).map { _ in Counter(loop: thread.loop) }
+        await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<400 {
+                group.addTask { await counters[index % 4].add() }
+            }
+            for await isOnLoop in group { #expect(isOnLoop) }
+        }
+        for counter in counters { #expect(await counter.count == 100) }
+        thread.stop()
+    }
+
+    @Test func aCallbackOnTheLoopMayAssumeTheActorsIsolation() async throws {
+        let thread = try LoopThread(name: "test")
+        let counter = Counter(loop: thread.loop)
+        await withCheckedContinuation { continuation in
+            thread.loop.perform {
+                counter.addFromCallback(1)
+                continuation.resume()
+            }
+        }
+        #expect(await counter.callbacks == [1])
+        thread.stop()
+    }
+
+    @Test func assumingIsolationElsewhereTraps() async {
+        await #expect(processExitsWith: .failure) {
+            let thread = try LoopThread(name: "test")
+            Counter(loop: thread.loop).addFromCallback(1)
+        }
+    }
+
+    @Test func aHandlerMadeInAnActorIsIsolatedToIt() async throws {
+        let thread = try LoopThread(name: "test")
+        let pair = try Ends.sockets()
+        let raw = pair.first
+        let counter = Counter(loop: thread.loop)
+        async let result = counter.watch(raw, until: 1)
+        writeNow([1, 2, 3], to: pair.second)
+        #expect(await result == [3])
+        thread.stop()
+    }
+
+    @Test func workRunsInTheOrderInWhichItWasAskedFor() throws {
+        let loop = try EventLoop()
+        let order = Locked<[Int]>([])
+        for number in 0..<100 {
+            loop.perform { order.withLock { $0.append(number) } }
+        }
+        loop.perform { loop.stop() }
+        try loop.runUntilStopped()
+        #expect(order.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test func workOfOtherThreadsKeepsEachThreadsOrder() throws {
+        let loop = try EventLoop()
+        let order = Locked<[(thread: Int, number: Int)]>([])
+        let done = Locked(0)
+        let threads = try (0..<4).map { name in
+            try OwnedThread(name: "sender") {
+                for number in 0..<2_000 {
+                    loop.perform { order.withLock { $0.append((name, number)) } }
+                }
+                loop.perform {
+                    let count = done.withLock { done in
+                        done += 1
+                        return done
+                    }
+                    if count == 4 { loop.stop() }
+                }
+            }
+        }
+        try loop.runUntilStopped()
+        for thread in threads { thread.join() }
+        let all = order.withLock { $0 }
+        #expect(all.count == 8_000)
+        for name in 0..<4 {
+            #expect(all.filter { $0.thread == name }.map(\.number) == Array(0..<2_000))
+        }
+    }
+
+    @Test func aWaitingLoopIsWokenForWorkOfAnotherThread() throws {
+        let loop = try EventLoop()
+        let turns = Locked(0)
+        // Each side waits for the other: a lost wake-up stops the exchange.
+        let thread = try LoopThread(name: "other")
+        @Sendable func ping() {
+            let turn = turns.withLock { turns in
+                turns += 1
+                return turns
+            }
+            if turn == 2_000 { return loop.stop() }
+            thread.loop.perform { loop.perform { ping() } }
+        }
+        loop.perform { ping() }
+        try loop.runUntilStopped()
+        thread.stop()
+        #expect(turns.withLock { $0 } == 2_000)
+    }
+
+    @Test func workThatAddsWorkDoesNotKeepDescriptorsWaiting() throws {
+        let loop = try EventLoop()
+        let pair = try Ends.sockets()
+        let rounds = Locked(0)
+        @Sendable func busy() {
+            let round = rounds.withLock { rounds in
+                rounds += 1
+                return rounds
+            }
+            if round < 1_000_000 { loop.perform { busy() } } else { loop.stop() }
+        }
+        let source = try loop.watch(pair.first, .readable) { _ in loop.stop() }
+        writeNow([1], to: pair.second)
+        busy()
+        try loop.runUntilStopped()
+        source.cancel()
+        #expect(rounds.withLock { $0 } < 100)
+    }
+
+    @Test func stopFromAnotherThreadEndsAWaitingLoop() throws {
+        let loop = try EventLoop()
+        let thread = try OwnedThread(name: "stopper") { loop.stop() }
+        try loop.runUntilStopped()
+        thread.join()
+    }
+
+    @Test func aStopBeforeRunIsNotLost() throws {
+        let loop = try EventLoop()
+        loop.stop()
+        try loop.runUntilStopped()
+    }
+
+    @Test func aStoppedLoopRunsAgain() throws {
+        let loop = try EventLoop()
+        let count = Locked(0)
+        for round in 1...3 {
+            loop.perform {
+                count.withLock { $0 += 1 }
+                loop.stop()
+            }
+            try loop.runUntilStopped()
+            #expect(count.withLock { $0 } == round)
+        }
+    }
+
+    @Test func theOwnerIsTheThreadInsideRun() throws {
+        let loop = try EventLoop()
+        #expect(loop.isOwned)
+        #expect(loop.isIsolatingCurrentContext() == true)
+        let seen = Locked<[Bool]>([])
+        let thread = try OwnedThread(name: "runner") {
+            seen.withLock { $0.append(loop.isOwned) }
+            loop.perform { seen.withLock { $0.append(loop.isOwned) } }
+            loop.perform { loop.stop() }
+            do { try loop.run() } catch { Issue.record(error) }
+        }
+        thread.join()
+        #expect(seen.withLock { $0 } == [false, true])
+        #expect(!loop.isOwned)
+    }
+
+    @Test func aLoopIsFreedWithItsDescriptors() throws {
+        weak var freed: EventLoop?
+        do {
+            let loop = try EventLoop()
+            freed = loop
+            let pair = try Ends.sockets()
+            let source = try loop.watch(pair.first, .readable) { _ in }
+            let timer = try loop.timer(after: .seconds(100)) {}
+            loop.perform { loop.stop() }
+            try loop.runUntilStopped()
+            source.cancel()
+            timer.cancel()
+        }
+        #expect(freed == nil)
+    }
+}

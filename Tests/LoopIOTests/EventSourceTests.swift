@@ -1,0 +1,167 @@
+import Glibc
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct EventSourceTests {
+    private let loop: EventLoop
+
+    init() throws {
+        loop = try EventLoop()
+    }
+
+    @Test func theHandlerIsCalledAsLongAsBytesWait() throws {
+        let pair = try Ends.sockets()
+        var calls = 0
+        writeNow([1, 2, 3], to: pair.second)
+        let raw = pair.first
+        let source = try loop.watch(raw, .readable) { events in
+            #expect(events == .readable)
+            calls += 1
+            var byte: UInt8 = 0
+            read(raw, &byte, 1)
+        }
+        try loop.runTurns(20)
+        #expect(calls == 3)
+        source.cancel()
+    }
+
+    @Test func aCancelledSourceGetsNothingThatWaitsAlready() throws {
+        let first = try Ends.sockets()
+        let second = try Ends.sockets()
+        var sources: [EventSource] = []
+        var calls = 0
+        for raw in [first.first, second.first] {
+            // Whichever is called first cancels both, while the other's event waits.
+            sources.append(
+                try loop.watch(raw, .readable) { _ in
+                    calls += 1
+                    for source in sources { source.cancel() }
+                })
+        }
+        writeNow([1], to: first.second)
+        writeNow([1], to: second.second)
+        try loop.runTurns(10)
+        #expect(calls == 1)
+    }
+
+    @Test func noEventReachesANumberThatWasGivenOutAgain() throws {
+        let old = try Ends.sockets()
+        let pair = try Ends.sockets()
+        // A number that tests beside this one do not get: the kernel gives out the lowest.
+        let number = fcntl(old.first, F_DUPFD_CLOEXEC, 900)
+        try #require(number >= 900)
+        var oldCalls = 0
+        var newCalls = 0
+        let source = try loop.watch(number, .readable) { _ in oldCalls += 1 }
+        writeNow([1], to: old.second)
+        source.cancel()
+        close(number)
+        let successorNumber = Descriptor(owning: dup2(pair.first, number))
+        #expect(successorNumber.raw == number)
+        writeNow([1], to: pair.second)
+        let successor = try loop.watch(number, .readable) { _ in newCalls += 1 }
+        try loop.runTurns(10)
+        #expect(oldCalls == 0)
+        #expect(newCalls > 0)
+        successor.cancel()
+    }
+
+    @Test func aDroppedSourceIsCancelled() throws {
+        let pair = try Ends.sockets()
+        writeNow([1], to: pair.second)
+        var calls = 0
+        do {
+            let source = try loop.watch(pair.first, .readable) { _ in calls += 1 }
+            source.setEvents(.readable)
+        }
+        try loop.runTurns(10)
+        #expect(calls == 0)
+        // Watching it again is possible: nothing was left behind.
+        try loop.watch(pair.first, .readable) { _ in }.cancel()
+    }
+
+    @Test func aHandlerMayDropItsOwnSource() throws {
+        let pair = try Ends.sockets()
+        writeNow([1], to: pair.second)
+        var calls = 0
+        var source: EventSource?
+        source = try loop.watch(pair.first, .readable) { _ in
+            calls += 1
+            source = nil
+        }
+        try loop.runTurns(10)
+        #expect(calls == 1)
+        #expect(source == nil)
+    }
+
+    @Test func hangUpArrivesUnaskedAlsoForAPipesReader() throws {
+        let pair = try Ends.pipe()
+        var seen: IOEvents = []
+        let source = try loop.watch(pair.first, .readable) { [loop] events in
+            seen = events
+            loop.stop()
+        }
+        pair.closeSecond()
+        try loop.runUntilStopped()
+        #expect(seen.contains(.hangUp))
+        source.cancel()
+    }
+
+    @Test func anErrorArrivesUnaskedForAPipesWriter() throws {
+        let pair = try Ends.pipe()
+        var seen: IOEvents = []
+        // Full, so that it is not writable.
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(pair.second, block, block.count) > 0 {}
+        let source = try loop.watch(pair.second, .writable) { [loop] events in
+            seen = events
+            loop.stop()
+        }
+        pair.closeFirst()
+        try loop.runUntilStopped()
+        #expect(seen.contains(.error))
+        source.cancel()
+    }
+
+    @Test func withoutInterestNotEvenHangUpCallsTheHandler() throws {
+        let pair = try Ends.sockets()
+        var calls = 0
+        let source = try loop.watch(pair.first, .readable) { _ in calls += 1 }
+        source.setEvents([])
+        pair.closeSecond()
+        try loop.runTurns(20)
+        #expect(calls == 0)
+        source.setEvents(.readable)
+        try loop.runTurns(5)
+        #expect(calls > 0)
+        source.cancel()
+    }
+
+    @Test func aDescriptorIsWatchedOnce() throws {
+        let pair = try Ends.sockets()
+        let source = try loop.watch(pair.first, .readable) { _ in }
+        let raw = pair.first
+        #expect(throws: Errno.exists) {
+            let _: EventSource = try loop.watch(raw, .readable) { (_: IOEvents) in }
+        }
+        source.cancel()
+    }
+
+    @Test func aReadyDescriptorDoesNotStarveAnother() throws {
+        let noisy = try Ends.sockets()
+        let quiet = try Ends.sockets()
+        writeNow([1], to: noisy.second)
+        writeNow([1], to: quiet.second)
+        var noise = 0
+        let first = try loop.watch(noisy.first, .readable) { [loop] _ in
+            noise += 1
+            if noise == 1_000 { loop.stop() }
+        }
+        let second = try loop.watch(quiet.first, .readable) { [loop] _ in loop.stop() }
+        try loop.runUntilStopped()
+        #expect(noise < 10)
+        first.cancel()
+        second.cancel()
+    }
+}

@@ -1,0 +1,143 @@
+import Glibc
+import LoopIO
+import Testing
+
+extension EventLoop {
+    /// Runs the loop on this thread until something stops it. A test whose event never comes fails instead of hanging.
+    func runUntilStopped(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let limit = try timer(after: .seconds(20)) { [unowned self] in
+            Issue.record("nothing stopped the loop", sourceLocation: sourceLocation)
+            stop()
+        }
+        try run()
+        limit.cancel()
+    }
+
+    /// Runs the loop on this thread for a number of turns, each of which looks at the descriptors once. For tests that
+    /// something does not happen: no clock is involved.
+    func runTurns(_ count: Int) throws {
+        let turns = Turns(left: count, loop: self)
+        turns.next()
+        try run()
+    }
+}
+
+/// Unchecked Sendable: only the loop's thread uses it.
+private final class Turns: @unchecked Sendable {
+    private var left: Int
+    private unowned let loop: EventLoop
+
+    init(left: Int, loop: EventLoop) {
+        self.left = left
+        self.loop = loop
+    }
+
+    func next() {
+        left -= 1
+        if left < 0 { return loop.stop() }
+        loop.perform { self.next() }
+    }
+}
+
+/// Reads what is there now, without a loop; nil at the end of the stream or after an error.
+func readNow(_ descriptor: Int32) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var result: [UInt8] = []
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count > 0 {
+            result += buffer[..<count]
+        } else if count < 0, errno == EAGAIN {
+            return result
+        } else {
+            return result.isEmpty ? nil : result
+        }
+    }
+}
+
+/// Writes bytes that fit into the kernel's buffers.
+func writeNow(_ bytes: [UInt8], to descriptor: Int32) {
+    #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+}
+
+/// Bytes in which a lost, doubled or misplaced part shows.
+func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
+}
+
+/// Starts to connect a plain TCP socket to a port of 127.0.0.1; it waits for nothing unless `isBlocking`.
+func plainSocket(toPort port: UInt16, isBlocking: Bool) -> Descriptor {
+    let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)), 0)
+    var target = sockaddr_in()
+    target.sin_family = sa_family_t(AF_INET)
+    target.sin_port = port.bigEndian
+    target.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = withUnsafePointer(to: &target) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(raw, $0, 16) }
+    }
+    #expect(result == 0 || !isBlocking && errno == EINPROGRESS)
+    return Descriptor(owning: raw)
+}
+
+/// A folder of mode 0700 that is removed at the end, with what is in it.
+final class ScratchFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/loopio-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Errno.current }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        guard let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            unlink("\(path)/\(name)")
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}
+
+/// Two connected descriptors that a test closes one by one.
+final class Ends {
+    private var one: Descriptor?
+    private var other: Descriptor?
+    /// The reading end of a pipe, or one of two sockets.
+    let first: Int32
+    /// The writing end of a pipe, or the other socket.
+    let second: Int32
+
+    private init(_ pair: consuming DescriptorPair) {
+        first = pair.first.raw
+        second = pair.second.raw
+        one = consume pair.first
+        other = consume pair.second
+    }
+
+    static func sockets() throws -> Ends { Ends(try Descriptor.socketPair()) }
+
+    /// Writing to a pipe without a reader sends SIGPIPE, which every program that uses pipes has to ignore.
+    static func pipe() throws -> Ends {
+        try ProcessSignals.prepare(blocking: [])
+        return Ends(try Descriptor.pipe())
+    }
+
+    func closeFirst() { one = nil }
+
+    func closeSecond() { other = nil }
+
+    /// Hands the first one over to an owner.
+    func takeFirst() throws -> Descriptor {
+        guard let taken = one.take() else { throw Errno.invalidArgument }
+        return taken
+    }
+
+    func takeSecond() throws -> Descriptor {
+        guard let taken = other.take() else { throw Errno.invalidArgument }
+        return taken
+    }
+}

@@ -1,0 +1,153 @@
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct LoopTimerTests {
+    @Test func timersFireInOrderOfTheirDeadlines() throws {
+        let loop = try EventLoop()
+        var fired: [Int] = []
+        let delays = [7, 3, 9, 1, 5, 2, 8, 4, 6]
+        let timers = try delays.map { delay in
+            try loop.timer(after: .microseconds(delay * 300)) {
+                fired.append(delay)
+                if fired.count == delays.count { loop.stop() }
+            }
+        }
+        try loop.runUntilStopped()
+        #expect(fired == delays.sorted())
+        #expect(timers.allSatisfy { !$0.isArmed })
+    }
+
+    @Test func aTimerDoesNotFireEarly() throws {
+        let loop = try EventLoop()
+        let deadline = loop.now + .milliseconds(20)
+        var fired: LoopInstant?
+        let timer = try loop.timer(after: .milliseconds(20)) {
+            fired = loop.now
+            loop.stop()
+        }
+        try loop.runUntilStopped()
+        #expect(try #require(fired) >= deadline)
+        timer.cancel()
+    }
+
+    @Test func timersOfOneDeadlineFireInTheOrderOfArming() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var fired: [Int] = []
+        let timers = try (0..<50).map { number in
+            try loop.timer(after: .seconds(1)) { fired.append(number) }
+        }
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(3)
+        #expect(fired == Array(0..<50))
+        #expect(timers.count == 50)
+    }
+
+    @Test func aManualClockFiresWhatIsDueAndNothingElse() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var fired: [String] = []
+        let early = try loop.timer(after: .seconds(10)) { fired.append("early") }
+        let late = try loop.timer(after: .seconds(20)) { fired.append("late") }
+        clock.advance(by: .milliseconds(9_999))
+        try loop.runTurns(3)
+        #expect(fired == [])
+        clock.advance(by: .milliseconds(1))
+        try loop.runTurns(3)
+        #expect(fired == ["early"])
+        clock.advance(by: .seconds(3600))
+        try loop.runTurns(3)
+        #expect(fired == ["early", "late"])
+        #expect(!early.isArmed && !late.isArmed)
+        #expect(loop.now == clock.now)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-5)])
+    func aDeadlineInThePastFiresInALaterTurn(_ delay: Duration) throws {
+        for clock in [nil, ManualClock()] {
+            let loop = try EventLoop(clock: clock)
+            var fired = false
+            let timer = try loop.timer(after: delay) {
+                fired = true
+                loop.stop()
+            }
+            #expect(!fired)
+            try loop.run()
+            #expect(fired)
+            timer.cancel()
+        }
+    }
+
+    @Test func rearmingReplacesTheDeadline() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var count = 0
+        let timer = try loop.timer(after: .seconds(1)) { count += 1 }
+        timer.rearm(after: .seconds(5))
+        clock.advance(by: .seconds(4))
+        try loop.runTurns(3)
+        #expect(count == 0)
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(3)
+        #expect(count == 1)
+        timer.rearm(at: clock.now + .seconds(1))
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(3)
+        #expect(count == 2)
+    }
+
+    @Test func cancelledAndDroppedTimersDoNotFire() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var count = 0
+        let cancelled = try loop.timer(after: .seconds(1)) { count += 1 }
+        cancelled.cancel()
+        cancelled.rearm(after: .zero)
+        var dropped: LoopTimer? = try loop.timer(after: .seconds(1)) { count += 1 }
+        #expect(dropped?.isArmed == true)
+        dropped = nil
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(3)
+        #expect(count == 0)
+    }
+
+    @Test func aHandlerMayCancelATimerThatIsDueToo() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var second: LoopTimer?
+        var count = 0
+        let first = try loop.timer(after: .seconds(1)) { second?.cancel() }
+        second = try loop.timer(after: .seconds(1)) { count += 1 }
+        clock.advance(by: .seconds(1))
+        try loop.runTurns(3)
+        #expect(count == 0)
+        #expect(!first.isArmed)
+    }
+
+    @Test func aTimerThatRearmsItselfForNowLeavesRoomForDescriptors() throws {
+        let loop = try EventLoop()
+        let pair = try Ends.sockets()
+        writeNow([1], to: pair.second)
+        var count = 0
+        var timer: LoopTimer?
+        timer = try loop.timer(after: .zero) {
+            count += 1
+            if count == 100_000 { loop.stop() }
+            timer?.rearm(after: .zero)
+        }
+        let source = try loop.watch(pair.first, .readable) { _ in loop.stop() }
+        try loop.runUntilStopped()
+        #expect(count < 100)
+        source.cancel()
+        timer = nil
+    }
+
+    @Test func theClockGoesOnAndDoesNotGoBack() throws {
+        let loop = try EventLoop()
+        let first = loop.now
+        let second = loop.now
+        #expect(second >= first)
+        #expect(second - first < .seconds(60))
+    }
+}
