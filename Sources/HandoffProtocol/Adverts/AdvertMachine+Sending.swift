@@ -31,6 +31,7 @@ extension AdvertMachine {
             targets += others.filter { greetings.admit(id, $0, at: now) }
         }
         if !targets.isEmpty { delivery.lastSent = now }
+        delivery.sealedFor = label
         let wasBlocked = delivery.isBlocked
         delivery.state = nextState(after: targets, isProved: !proved.isEmpty, count: count, peer: peer, at: now)
         deliveries[id] = delivery
@@ -51,6 +52,7 @@ extension AdvertMachine {
     mutating func useConnection(_ peer: Peer) -> [AdvertAction] {
         var delivery = deliveries[peer.deviceID] ?? Delivery()
         delivery.state = .byConnection
+        delivery.sealedFor = peer.label
         delivery.isBlocked = true
         deliveries[peer.deviceID] = delivery
         guard peer.connectionCount > 0 || !peer.candidates.ranked.isEmpty else { return [] }

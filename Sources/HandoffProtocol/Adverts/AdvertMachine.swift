@@ -67,24 +67,17 @@ package struct AdvertMachine: Sendable {
         return peers.all.flatMap { send(to: $0, count: 0, at: now, breadth: 2) }
     }
 
-    /// A beacon was taken by the table with this result: a device that is new, or came back as another, is greeted;
-    /// one that is known already is tried at addresses that are new, unless it has the present advert.
-    package mutating func receivedBeacon(
-        from id: DeviceID, reception: Reception, peers: PeerTable, at now: BootInstant
-    ) -> [AdvertAction] {
+    /// A device became known, came back as another, or has addresses that are new: it is sent the present advert,
+    /// unless it has that, or it is on its way to the label and addresses that the device has now.
+    package mutating func discovered(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
         guard let peer = peers[id], !has(peer, peers.ownPosition) else { return [] }
-        switch reception {
-        case .stale, .own, .cloned:
-            return []
-        case .new(_, let changes):
-            let isOther = changes.contains(.appeared(id)) || changes.contains(.changed(id))
-            return isOther || !isUnderWay(id) ? send(to: peer, count: 0, at: now) : []
-        case .repeated:
-            switch deliveries[id]?.state {
-            case .settled, nil: return send(to: peer, count: 0, at: now)
-            case .greeting: return greetMore(peer, at: now)
-            case .coalescing, .awaiting, .byConnection: return []
-            }
+        guard let delivery = deliveries[id], delivery.sealedFor == peer.label else {
+            return send(to: peer, count: 0, at: now)
+        }
+        switch delivery.state {
+        case .settled: return send(to: peer, count: 0, at: now)
+        case .greeting: return greetMore(peer, at: now)
+        case .coalescing, .awaiting, .byConnection: return []
         }
     }
 

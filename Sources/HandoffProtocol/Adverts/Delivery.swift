@@ -22,6 +22,9 @@ struct Delivery: Sendable, Equatable {
     /// When an advert was last sent to the device.
     var lastSent: BootInstant?
 
+    /// The label that the last advert was sealed for; a device with another one cannot open it.
+    var sealedFor: Label?
+
     /// The last advert was not acknowledged in time: the next ones go by connection too, until one is.
     var isBlocked = false
 

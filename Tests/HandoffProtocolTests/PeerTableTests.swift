@@ -1,0 +1,335 @@
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+@Suite struct PeerTableTests {
+    private let own = 200 as UInt8
+
+    private func table() throws -> PeerTable {
+        PeerTable(own: try Samples.device(own), ownPosition: Position(boot: 50, seq: 3))
+    }
+
+    private func advert(
+        _ table: inout PeerTable, _ announcement: Announcement, label: UInt8 = 1, from: UInt8? = 1, at: UInt64 = 0
+    ) throws -> Reception {
+        table.receivedAdvert(
+            announcement, label: try Samples.label(label), source: try from.map { try Samples.address($0) },
+            at: Samples.at(at))
+    }
+
+    private func ids(_ table: PeerTable, _ device: UInt8 = 1) throws -> [UInt8] {
+        table[try Samples.device(device)]?.offers.compactMap(\.activity.id.bytes.first) ?? []
+    }
+
+    @Test func aFirstAdvertMakesADeviceAppearWithItsOffers() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let reception = try advert(&table, try Samples.announcement(1, activities: [1, 2]))
+        #expect(reception == .new(isFirst: true, changes: [.appeared(device), .offersChanged(device)]))
+        #expect(try ids(table) == [1, 2])
+        #expect(table[device]?.candidates.ranked.map(\.address) == [try Samples.address(1)])
+        #expect(table.seenBoot(of: device) == 100)
+    }
+
+    @Test func aGreaterNumberReplacesAndASmallerOneIsIgnored() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
+        let newer = try advert(&table, try Samples.announcement(1, seq: 6, activities: [2]), label: 2)
+        #expect(newer == .new(isFirst: false, changes: [.changed(device), .offersChanged(device)]))
+        let before = table
+        #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [9]), from: 7) == .stale)
+        #expect(try advert(&table, try Samples.announcement(1, boot: 99, seq: 9, activities: [9]), from: 7) == .stale)
+        #expect(table[device] == before[device])
+        #expect(table[device]?.previousLabel == (try Samples.label(1)))
+    }
+
+    @Test func aReplayChangesNothingButMayAddAnAddress() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let announcement = try Samples.announcement(1, seq: 5, activities: [1])
+        _ = try advert(&table, announcement)
+        var before = try #require(table[device])
+        #expect(try advert(&table, announcement, from: 2, at: 1000) == .repeated(changes: []))
+        let after = try #require(table[device])
+        #expect(after.candidates.ranked.count == 2)
+        #expect(after.renewed == before.renewed && after.offers == before.offers)
+        before = after
+        #expect(try advert(&table, announcement, label: 9, at: 2000) == .stale)
+        #expect(table[device] == before)
+    }
+
+    @Test func aReplayNeverProlongsWhatItSays() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let announcement = try Samples.announcement(1, activities: [1])
+        _ = try advert(&table, announcement)
+        _ = try advert(&table, announcement, at: 599_000)
+        #expect(table.nextDeadline == Samples.at(600_000))
+        let early = table.expire(at: Samples.at(599_999))
+        #expect(early == [])
+        let late = table.expire(at: Samples.at(600_000))
+        #expect(late == [.gone(device, .silent)])
+        #expect(try advert(&table, announcement, at: 600_001) == .stale)
+        #expect(table.count == 0)
+    }
+
+    @Test func aNewStartReplacesEverything() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 9, activities: [1]))
+        table.delivered(Position(boot: 50, seq: 3), to: device)
+        let restarted = try Samples.announcement(1, boot: 101, seq: 0, port: 24864, hasMore: true)
+        _ = try advert(&table, restarted, label: 2, from: nil)
+        let peer = try #require(table[device])
+        #expect(peer.offers.isEmpty && !peer.isComplete)
+        #expect(peer.acknowledged == nil)
+        #expect(peer.candidates.ranked.map(\.address.port) == [24864])
+    }
+
+    @Test func whatAnAnnouncementLeavesOutStaysUntilTheListComes() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 0, activities: [1, 2, 3]))
+        let cut = try advert(&table, try Samples.announcement(1, seq: 1, hasMore: true, activities: [4]))
+        #expect(cut == .new(isFirst: false, changes: [.offersChanged(device), .moreToFetch(device)]))
+        #expect(try ids(table) == [4, 1, 2, 3])
+        let list = ActivityList(
+            position: Position(boot: 100, seq: 1), activities: [try Samples.activity(4), try Samples.activity(2)])
+        #expect(table.receivedList(list, from: device, at: Samples.at(10)) == [.offersChanged(device)])
+        #expect(try ids(table) == [4, 2])
+    }
+
+    @Test func theOtherFormOfAnAnnouncementAddsWhatTheFirstLeftOut() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, hasMore: true, activities: [1]))
+        let same = try advert(&table, try Samples.announcement(1, activities: [1, 2]))
+        #expect(same == .repeated(changes: [.offersChanged(device)]))
+        #expect(try ids(table) == [1, 2])
+        #expect(table[device]?.isComplete == true)
+    }
+
+    @Test func anOldListReplacesNothing() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
+        let old = ActivityList(position: Position(boot: 100, seq: 4), activities: [try Samples.activity(9)])
+        #expect(table.receivedList(old, from: device, at: Samples.at(1)) == [])
+        let other = ActivityList(position: Position(boot: 99, seq: 9), activities: [try Samples.activity(9)])
+        #expect(table.receivedList(other, from: device, at: Samples.at(1)) == [])
+        #expect(try ids(table) == [1])
+    }
+
+    @Test func aListThatOvertakesItsAnnouncementIsKeptWhenThatComes() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
+        let list = ActivityList(
+            position: Position(boot: 100, seq: 6), activities: [try Samples.activity(1), try Samples.activity(2)])
+        _ = table.receivedList(list, from: device, at: Samples.at(1))
+        let reception = try advert(&table, try Samples.announcement(1, seq: 6, hasMore: true, activities: [1]))
+        #expect(reception == .new(isFirst: false, changes: []))
+        #expect(try ids(table) == [1, 2])
+    }
+
+    @Test func goodbyeIsFinalForItsStart() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
+        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: [.gone(device, .goodbye)]))
+        #expect(try advert(&table, goodbye) == .stale)
+        #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [1])) == .stale)
+        #expect(table.seenBoot(of: device) == 100)
+        #expect(try advert(&table, try Samples.announcement(1, boot: 101)).changes == [.appeared(device)])
+    }
+
+    @Test func aGoodbyeOfAnUnknownDeviceShowsNothing() throws {
+        var table = try table()
+        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
+        #expect(table.count == 0)
+    }
+
+    @Test func aDeviceGivenUpTooEarlyComesBackForTheRestOfItsTime() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let announcement = try Samples.announcement(1, activities: [1])
+        _ = try advert(&table, announcement)
+        _ = table.remove(device, because: .unreachable)
+        let back = try advert(&table, announcement, at: 300_000)
+        #expect(back == .new(isFirst: true, changes: [.appeared(device), .offersChanged(device)]))
+        #expect(table.nextDeadline == Samples.at(600_000))
+    }
+
+    @Test func ownAndClonedAdvertsAreTold() throws {
+        var table = try table()
+        #expect(try advert(&table, try Samples.announcement(own, boot: 50)) == .own)
+        #expect(try advert(&table, try Samples.announcement(own, boot: 51)) == .cloned)
+        let beacon = table.receivedBeacon(
+            try Samples.announcement(own, boot: 51), label: try Samples.label(1), instance: "a", addresses: [],
+            at: Samples.at(0))
+        #expect(beacon == .own)
+        #expect(table.count == 0)
+    }
+
+    @Test func aDeviceThatIsNoLongerLiveGoesWithItsOffers() throws {
+        var table = try table()
+        for number in UInt8(1)...3 { _ = try advert(&table, try Samples.announcement(number, activities: [number])) }
+        let changes = table.retain([try Samples.device(2)])
+        #expect(changes == [.gone(try Samples.device(1), .removed), .gone(try Samples.device(3), .removed)])
+        #expect(table.all.map(\.deviceID) == [try Samples.device(2)])
+        #expect(table.seenBoot(of: try Samples.device(1)) == nil)
+    }
+
+    @Test func aRemovalInMDNSOnlyNamesTheDeviceToProbe() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let label = try Samples.label(1)
+        _ = table.receivedBeacon(
+            try Samples.announcement(1, seq: 0), label: label, instance: label.instanceName,
+            addresses: [try Samples.address(1)], at: Samples.at(0))
+        #expect(table[device]?.isAnnounced == true)
+        #expect(table.instanceRemoved("unknown") == nil)
+        #expect(table.instanceRemoved(label.instanceName) == device)
+        #expect(table[device] != nil && table[device]?.isAnnounced == false)
+        #expect(table.instanceRemoved(label.instanceName) == nil)
+    }
+
+    @Test func theServiceOfAFormerLabelMayGoWithoutAQuestion() throws {
+        var table = try table()
+        let old = try Samples.label(1)
+        let new = try Samples.label(2)
+        for (seq, label) in [(UInt32(0), old), (1, new)] {
+            _ = table.receivedBeacon(
+                try Samples.announcement(1, seq: seq), label: label, instance: label.instanceName, addresses: [],
+                at: Samples.at(0))
+        }
+        #expect(table.instanceRemoved(old.instanceName) == nil)
+        #expect(table[try Samples.device(1)]?.isAnnounced == true)
+    }
+
+    @Test func anAcknowledgementCountsForThisStartAndWhatWasSent() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1))
+        func acknowledge(_ boot: UInt64, _ seq: UInt32, from: UInt8 = 1) throws -> Bool {
+            table.receivedAcknowledgement(
+                Acknowledgement(deviceID: device, position: Position(boot: boot, seq: seq)),
+                source: try Samples.address(from), at: Samples.at(5))
+        }
+        #expect(try !acknowledge(49, 3))
+        #expect(try !acknowledge(50, 4))
+        #expect(table[device]?.candidates.isProved(try Samples.address(1)) == false)
+        #expect(try acknowledge(50, 3, from: 9))
+        #expect(table[device]?.candidates.isProved(try Samples.address(9)) == false)
+        #expect(try acknowledge(50, 2))
+        #expect(table[device]?.acknowledged == Position(boot: 50, seq: 3))
+        #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
+    }
+
+    @Test func aHelloMakesADeviceKnownAndAsksForItsList() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let address = try Samples.address(1)
+        let changes = table.receivedHello(try Samples.hello(), from: device, address: address, at: Samples.at(0))
+        #expect(changes == [.appeared(device), .moreToFetch(device)])
+        #expect(table[device]?.candidates.isProved(address) == true)
+        #expect(table[device]?.label == (try Samples.label(9)))
+        #expect(
+            try advert(&table, try Samples.announcement(1, seq: 4, activities: [1]), label: 9).changes
+                == [.offersChanged(device)])
+    }
+
+    @Test func aHelloOfAnOlderStartIsNotBelieved() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, activities: [1]))
+        let before = table[device]
+        let changes = table.receivedHello(
+            try Samples.hello(boot: 99), from: device, address: nil, at: Samples.at(5))
+        #expect(changes == [])
+        #expect(table[device] == before)
+    }
+
+    @Test func aHelloOfANewStartVoidsTheOffers() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, activities: [1]))
+        let changes = table.receivedHello(
+            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(5))
+        #expect(changes == [.changed(device), .offersChanged(device), .moreToFetch(device)])
+        #expect(try ids(table) == [])
+        #expect(try advert(&table, try Samples.announcement(1, seq: 99, activities: [1])) == .stale)
+    }
+
+    @Test func aConnectedDeviceStaysWhenNothingElseIsHeard() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, activities: [1]))
+        table.connectionOpened(device)
+        #expect(table.expire(at: Samples.at(600_000)) == [.offersChanged(device)])
+        #expect(table.nextDeadline == nil)
+        table.connectionClosed(device, at: Samples.at(700_000))
+        #expect(table.nextDeadline == Samples.at(1_300_000))
+    }
+
+    @Test func forgedAddressesNeverDisplaceAProvedOne() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let announcement = try Samples.announcement(1)
+        _ = try advert(&table, announcement)
+        _ = table.receivedHello(
+            try Samples.hello(label: 1), from: device, address: try Samples.address(1), at: Samples.at(1))
+        for host in UInt8(2)...60 { _ = try advert(&table, announcement, from: host) }
+        let ranked = try #require(table[device]).candidates.ranked
+        #expect(ranked.count == CandidateSet.maximumCount)
+        #expect(ranked.first?.address == (try Samples.address(1)))
+        #expect(ranked.dropFirst().map { $0.address.host[3] } == [60, 59, 58, 57, 56, 55, 54])
+    }
+
+    @Test func whenAllAreProvedAStrangerIsNotTaken() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1), from: nil)
+        for host in UInt8(1)...8 {
+            _ = table.receivedHello(
+                try Samples.hello(label: 1), from: device, address: try Samples.address(host), at: Samples.at(1))
+        }
+        _ = try advert(&table, try Samples.announcement(1), from: 99)
+        #expect(table[device]?.candidates.ranked.allSatisfy { $0.proved != nil } == true)
+        table.addressFailed(try Samples.address(3), of: device)
+        #expect(table[device]?.candidates.isProved(try Samples.address(3)) == false)
+    }
+
+    @Test func addressesThatMDNSNoLongerNamesAreForgottenUnlessProved() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let label = try Samples.label(1)
+        func beacon(_ hosts: [UInt8]) throws {
+            _ = table.receivedBeacon(
+                try Samples.announcement(1), label: label, instance: label.instanceName,
+                addresses: try hosts.map { try Samples.address($0, port: 1) }, at: Samples.at(0))
+        }
+        try beacon([1, 2])
+        _ = table.receivedAcknowledgement(
+            Acknowledgement(deviceID: device, position: Position(boot: 50, seq: 3)), source: try Samples.address(1),
+            at: Samples.at(1))
+        try beacon([3])
+        #expect(Set(try #require(table[device]).candidates.ranked.map { $0.address.host[3] }) == [1, 3])
+    }
+
+    @Test(arguments: 1...100 as ClosedRange<UInt64>) func theOrderOfArrivalDoesNotMatter(seed: UInt64) throws {
+        var random = FixedRandom(state: seed)
+        let sent = try (0..<8).map {
+            try Samples.announcement(1, boot: 100 + UInt64($0 / 4), seq: UInt32($0 % 4), activities: [UInt8($0)])
+        }
+        var table = try table()
+        for announcement in sent.shuffled(using: &random) + [try #require(sent.randomElement(using: &random))] {
+            _ = try advert(&table, announcement)
+        }
+        #expect(try ids(table) == [7])
+        #expect(table[try Samples.device(1)]?.seq == 3)
+    }
+}
