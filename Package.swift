@@ -83,6 +83,17 @@ let package = Package(
 
         // Tests, beside the target that they test.
         .testTarget(name: "HandoffAccountTests", dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffClientTests",
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO",
+            ], swiftSettings: common),
+        .testTarget(
+            name: "HandoffCommandsTests",
+            dependencies: [
+                "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
+                "HandoffTestSupport", "LoopIO",
+            ], swiftSettings: common),
         .testTarget(name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
@@ -93,6 +104,30 @@ let package = Package(
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
         .testTarget(name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
+        .target(
+            name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
     ]
 )
+
+// The fuzzers, built by Fuzz/run alone: they need flags that no other build should carry.
+if Context.environment["HANDOFF_FUZZ"] != nil {
+    let fuzz: [SwiftSetting] = common + [.unsafeFlags(["-parse-as-library"])]
+    package.targets.append(.target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz))
+    let targets: [(name: String, dependencies: [Target.Dependency])] = [
+        ("FuzzAnnouncement", ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"]),
+        ("FuzzConfiguration", ["HandoffDaemon"]),
+        ("FuzzControl", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
+        ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
+        ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
+        ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
+    ]
+    for target in targets {
+        package.products.append(.executable(name: target.name, targets: [target.name]))
+        package.targets.append(
+            .executableTarget(
+                name: target.name, dependencies: ["FuzzSupport"] + target.dependencies,
+                path: "Fuzz/Sources/\(target.name)", swiftSettings: fuzz))
+    }
+}

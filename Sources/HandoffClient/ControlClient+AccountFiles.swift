@@ -15,8 +15,8 @@ extension ControlClient {
     /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
     private static let largestFile = 16 * 1_048_576
 
-    /// `ExportAccount`; the answer is the account file, whose bytes the caller wipes.
-    package func exportAccount(_ then: @escaping (Result<[UInt8], ClientError>) -> Void) {
+    /// `ExportAccount`; the answer is the account file.
+    package func exportAccount(_ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
         upgrade(ControlMethod.exportAccount.rawValue) { result in
             switch result {
             case .failure(let error): then(.failure(error))
@@ -29,17 +29,17 @@ extension ControlClient {
     }
 
     /// `ImportAccount`.
-    /// - Parameter file: the whole account file; the caller wipes it.
-    package func importAccount(_ file: [UInt8], _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void) {
+    /// - Parameter file: the whole account file.
+    package func importAccount(_ file: SecretBuffer, _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void) {
         let path = path
         upgrade(ControlMethod.importAccount.rawValue) { result in
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
                 stream.collect(limit: Self.largestFile) { result in
-                    then(result.flatMap { Self.outcome($0, path: path) })
+                    then(result.flatMap { Self.outcome($0.bytes, path: path) })
                 }
-                stream.send(file, end: true)
+                stream.send(file.bytes, end: true)
             }
         }
     }

@@ -9,7 +9,7 @@ extension ControlClient {
 
     /// `Attach`: `attached` first, then whatever happens to the app; a failure is the last thing that is said.
     package func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
-        follow(
+        followForever(
             AppMethod.attach.rawValue, app.json, decode: { reply throws(VarlinkError) in try AppEvent(json: reply) },
             each)
     }

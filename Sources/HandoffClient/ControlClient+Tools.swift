@@ -56,7 +56,7 @@ extension ControlClient {
 
     /// `Watch`: an event for each change, until the connection ends; a failure is the last thing that is said.
     package func watch(_ each: @escaping (Result<WatchEvent, ClientError>) -> Void) {
-        follow(
+        followForever(
             ControlMethod.watch.rawValue, decode: { reply throws(VarlinkError) in try WatchEvent(json: reply) }, each)
     }
 
@@ -66,7 +66,14 @@ extension ControlClient {
     ) {
         follow(
             ControlMethod.continue.rawValue, request.json,
-            decode: { reply throws(VarlinkError) in try ContinueEvent(json: reply) }, each)
+            decode: { reply throws(VarlinkError) in try ContinueEvent(json: reply) }
+        ) { result, isLast in
+            if isLast, case .success(.willContinue) = result {
+                each(.failure(.badAnswer("'willContinue' as last reply")))
+            } else {
+                each(result)
+            }
+        }
     }
 
     private func request<Value>(

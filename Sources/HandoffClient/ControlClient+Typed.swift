@@ -12,14 +12,29 @@ extension ControlClient {
         call(method, parameters) { result in then(Self.decoded(result, decode)) }
     }
 
-    /// A call with many replies that are decoded. A stream that the daemon ends in good order has ended like a lost
-    /// one for somebody who waits for more, unless the last reply is what was waited for.
+    /// A call with many replies that are decoded; the handler is told which one is the last. A failure always is.
     func follow<Value>(
+        _ method: String, _ parameters: JSONObject = [:],
+        decode: @escaping (JSONObject) throws(VarlinkError) -> Value,
+        _ each: @escaping (Result<Value, ClientError>, _ isLast: Bool) -> Void
+    ) {
+        stream(method, parameters) { result in
+            let isLast = if case .success(let reply) = result { !reply.continues } else { true }
+            each(Self.decoded(result, decode), isLast)
+        }
+    }
+
+    /// A call whose replies never end: a daemon that ends them in good order is as lost as one that crashes.
+    func followForever<Value>(
         _ method: String, _ parameters: JSONObject = [:],
         decode: @escaping (JSONObject) throws(VarlinkError) -> Value,
         _ each: @escaping (Result<Value, ClientError>) -> Void
     ) {
-        stream(method, parameters) { result in each(Self.decoded(result, decode)) }
+        let path = path
+        follow(method, parameters, decode: decode) { result, isLast in
+            each(result)
+            if isLast, case .success = result { each(.failure(.lost(path: path))) }
+        }
     }
 
     private static func decoded<Value>(

@@ -2,19 +2,19 @@ import LoopIO
 
 /// A connection after an upgrade: bytes both ways, and no messages any more.
 package final class RawStream {
+    /// Room that is made before anything is collected: more than an account file has.
+    private static let usualSize = 65_536
+
     private let stream: ByteStream
     private let path: String
-    private var received: [UInt8]
+    private let received = SecretBuffer()
 
-    /// - Parameter received: what came together with the last reply.
-    init(_ stream: ByteStream, received: [UInt8], path: String) {
+    /// - Parameter first: what came together with the last reply.
+    init(_ stream: ByteStream, received first: [UInt8], path: String) {
         self.stream = stream
-        self.received = received
         self.path = path
-    }
-
-    deinit {
-        SecretWipe.wipe(&received)
+        received.reserve(Self.usualSize)
+        received.append(first)
     }
 
     /// Sends bytes; with `end` also the end of what we send.
@@ -27,22 +27,19 @@ package final class RawStream {
     /// - Parameters:
     ///   - limit: the most bytes that are collected; more is a failure.
     ///   - then: gets all bytes; those that came before a broken connection too.
-    package func collect(limit: Int, _ then: @escaping (Result<[UInt8], ClientError>) -> Void) {
-        stream.onEnd = { [self] in finish(then) }
+    package func collect(limit: Int, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
+        stream.onEnd = { [self] in
+            stream.close()
+            then(.success(received))
+        }
         stream.onError = { [self] _ in
-            if received.isEmpty { then(.failure(.lost(path: path))) } else { finish(then) }
+            then(received.bytes.isEmpty ? .failure(.lost(path: path)) : .success(received))
         }
         stream.onRead = { [self] bytes in
-            received += bytes
-            guard received.count > limit else { return }
+            received.append(bytes)
+            guard received.bytes.count > limit else { return }
             stream.close()
             then(.failure(.badAnswer("more than \(limit) bytes")))
         }
-    }
-
-    private func finish(_ then: (Result<[UInt8], ClientError>) -> Void) {
-        let all = received
-        stream.close()
-        then(.success(all))
     }
 }

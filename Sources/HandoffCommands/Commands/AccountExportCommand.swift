@@ -37,23 +37,23 @@ package struct AccountExportCommand: Command {
         }
     }
 
-    private func finish(_ result: Result<[UInt8], ClientError>, _ output: SecretOutput, _ context: CommandContext) {
+    private func finish(_ result: Result<SecretBuffer, ClientError>, _ output: SecretOutput, _ context: CommandContext)
+    {
         do throws(CommandFailure) {
-            var bytes: [UInt8]
+            let file: SecretBuffer
             do throws(ClientError) {
-                bytes = try result.get()
+                file = try result.get()
             } catch {
                 throw CommandFailure(error)
             }
-            defer { SecretWipe.wipe(&bytes) }
-            if bytes.isEmpty { throw .incompleteExport() }
-            try output.write(bytes)
+            if file.bytes.isEmpty { throw .incompleteExport() }
+            try output.write(file.bytes)
         } catch {
             output.discard()
             context.fail(error)
             return
         }
-        context.console.note("warning: \(Self.warning)")
+        context.note("warning: \(Self.warning)")
         if let path = output.path {
             if context.json {
                 context.console.line(["file": .string(path)])

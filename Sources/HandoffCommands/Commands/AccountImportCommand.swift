@@ -21,20 +21,18 @@ package struct AccountImportCommand: Command {
     }
 
     package func run(in context: CommandContext) {
-        var bytes: [UInt8]
+        let secret: SecretBuffer
         do {
             let path = source == "-" ? "/dev/stdin" : source
             let file = try LocalFile.read(path, limit: Self.largestFile)
-            bytes = file.bytes
+            secret = SecretBuffer(file.bytes)
             if file.isReadableByOthers {
-                context.console.note("warning: other users can read \(source), which is a secret")
+                context.note("warning: other users can read \(source), which is a secret")
             }
         } catch {
             context.fail(.file("read", source == "-" ? "standard input" : source, why: "\(error)"))
             return
         }
-        defer { SecretWipe.wipe(&bytes) }
-        let secret = bytes
         context.connect { client in
             client.importAccount(secret) { result in
                 switch result {

@@ -27,6 +27,9 @@ package struct ContinueCommand: Command {
     /// How long a continuation may take before a person is told what is being waited for.
     private static let silence = Duration.milliseconds(300)
 
+    /// How much longer than asked for is waited for the daemon's own word.
+    private static let grace = Duration.seconds(5)
+
     private let request: ContinueRequest
     private let isHandler: Bool
 
@@ -56,6 +59,12 @@ package struct ContinueCommand: Command {
         context.connect { client in
             if context.console.diagnosticsAreTerminal {
                 context.after(Self.silence) { ContinueProgress.show(request, context) }
+            }
+            if let timeout = request.timeout {
+                // The daemon gives up by itself, and says why; this is for one that does nothing any more.
+                context.after(.seconds(timeout) + Self.grace) {
+                    context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
+                }
             }
             client.continueActivity(request) { result in
                 switch result {

@@ -17,7 +17,7 @@ package struct DevicesCommand: Command {
             if context.json {
                 for device in devices { context.console.line(device.json) }
             } else if devices.isEmpty {
-                context.console.note("this device has no account yet; create one with: handoffctl account create")
+                context.note("this device has no account yet; create one with: handoffctl account create")
             } else {
                 for line in Self.table(devices).lines { context.console.line(line) }
             }

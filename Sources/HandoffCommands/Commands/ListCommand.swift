@@ -26,7 +26,7 @@ package struct ListCommand: Command {
             if context.json {
                 for activity in activities { context.console.line(activity.json) }
             } else if activities.isEmpty {
-                context.console.note("no other device offers anything\(here ? " that would open here" : "")")
+                context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
                 let table = Self.table(activities, titleWidth: context.console.outputIsTerminal ? Self.titleWidth : nil)
                 for line in table.lines { context.console.line(line) }

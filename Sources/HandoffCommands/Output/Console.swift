@@ -31,9 +31,6 @@ package struct Console {
     /// Writes one JSON object as a line, with `version` first.
     package func line(_ object: JSONObject) { output(JSONLine.text(object) + "\n") }
 
-    /// Says something that is no result, under the program's name.
-    package func note(_ text: String) { diagnostics("handoffctl: \(text)\n") }
-
-    /// Writes to standard error as it stands.
+    /// Writes to standard error; the text ends its own lines.
     package func writeDiagnostics(_ text: String) { diagnostics(text) }
 }

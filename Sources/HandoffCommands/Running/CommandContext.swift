@@ -1,4 +1,5 @@
 package import HandoffClient
+import HandoffJSON
 package import LoopIO
 
 /// What a running command works with: where it writes, the daemon that it talks to, and how it ends. Everything in it
@@ -12,6 +13,9 @@ package final class CommandContext {
     package let loop: EventLoop
     /// How the command ended; nil while it runs.
     package private(set) var status: ExitStatus?
+
+    /// How long a call that waits for nobody else may take.
+    private static let patience = Duration.seconds(45)
 
     private let onFinish: () -> Void
     /// What must live until the command ends: clients, sessions, timers, signals.
@@ -64,12 +68,15 @@ package final class CommandContext {
         then(client)
     }
 
-    /// Makes one call, shows its answer, and ends the command.
+    /// Makes one call, shows its answer, and ends the command; a daemon that does not answer is like one that is away.
     package func request<Value>(
         _ call: (ControlClient, @escaping (Result<Value, ClientError>) -> Void) -> Void,
         present: @escaping (Value) -> Void
     ) {
         connect { client in
+            after(Self.patience) { [unowned self] in
+                fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not answer")))
+            }
             call(client) { [unowned self] result in
                 switch result {
                 case .success(let value):
@@ -110,8 +117,14 @@ package final class CommandContext {
         }
     }
 
+    /// Says something on standard error that is neither a result nor a failure. Under `--json` it is an object with
+    /// `note`, so that every line there can be parsed.
+    package func note(_ text: String) {
+        console.writeDiagnostics(json ? JSONLine.text(["note": .string(text)]) + "\n" : "handoffctl: \(text)\n")
+    }
+
     /// Says that the daemon went away, once for each time that it does.
     package func sayDaemonWentAway() {
-        console.note("the daemon went away; going on as soon as it is back")
+        note("the daemon went away; going on as soon as it is back")
     }
 }

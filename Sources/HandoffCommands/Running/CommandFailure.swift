@@ -62,7 +62,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case "AmbiguousIdentifier":
             let candidates = refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []
             advice =
-                candidates.isEmpty ? [] : ["it fits: \(candidates.map(VisibleText.escape).joined(separator: ", "))"]
+                candidates.isEmpty ? [] : ["it fits: \(candidates.joined(separator: ", "))"]
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
         case "MethodNotFound", "InterfaceNotFound":
@@ -71,7 +71,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
             break
         }
         self.init(
-            status, refusal.kind, VisibleText.escape(refusal.message), advice: advice, details: refusal.parameters)
+            status, refusal.kind, refusal.message, advice: advice, details: refusal.parameters)
     }
 
     /// A file of the user's cannot be used.
@@ -93,7 +93,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// The daemon refused an account file that was sent to it.
     package static func importRefused(name: String, message: String) -> CommandFailure {
-        CommandFailure(.failed, name, VisibleText.escape(message))
+        CommandFailure(.failed, name, message)
     }
 
     /// The daemon ended the activity: it expired, or took it back.
@@ -121,7 +121,8 @@ extension CommandFailure {
     /// The lines for standard error: words for people, or one JSON object.
     package func text(json: Bool) -> String {
         guard json else {
-            return (["handoffctl: \(message)"] + advice.map { "  \($0)" }).joined(separator: "\n") + "\n"
+            let lines = ["handoffctl: \(VisibleText.escape(message))"] + advice.map { "  \(VisibleText.escape($0))" }
+            return lines.joined(separator: "\n") + "\n"
         }
         var object: JSONObject = ["error": .string(name), "message": .string(message)]
         for member in details where object[member.key] == nil { object[member.key] = member.value }

@@ -18,7 +18,7 @@ enum ContinueProgress {
     }
 
     private static func say(_ name: String, _ context: CommandContext) {
-        context.console.note("waiting for \(name)…")
+        context.note("waiting for \(name)…")
     }
 
     /// Whether the daemon probably chose this one; a wrong guess costs no more than a wrong name.

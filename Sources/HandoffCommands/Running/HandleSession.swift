@@ -72,11 +72,11 @@ final class HandleSession {
             let output: ShellCommand.Output = context.json ? .standardError : .standardOutput
             let child = try ShellCommand(command, input: input, output: output)
             try child.wait(on: context.loop) { [weak self] status in
-                if status != 0 { self?.context.console.note("the command ended with status \(status)") }
+                if status != 0 { self?.context.note("the command ended with status \(status)") }
                 self?.answer(session, continuation, handled: status == 0)
             }
         } catch {
-            context.console.note(CommandFailure.spawn(why: "\(error)").message)
+            context.note(CommandFailure.spawn(why: "\(error)").message)
             answer(session, continuation, handled: false)
         }
     }
@@ -87,7 +87,7 @@ final class HandleSession {
         ) { [weak self] result in
             // An answer that comes too late fails; it concerns no other activity.
             if case .failure(.refused(let refusal)) = result {
-                self?.context.console.note("not accepted: \(VisibleText.escape(refusal.message))")
+                self?.context.note("not accepted: \(VisibleText.escape(refusal.message))")
             }
         }
     }

@@ -1,5 +1,5 @@
 import HandoffControl
-import LoopIO
+package import LoopIO
 
 /// `handoffctl` from its arguments to its exit status.
 package enum Program {
@@ -26,26 +26,60 @@ package enum Program {
         }
     }
 
+    /// How far a command line got at once.
+    package enum Start {
+        /// It is done, or was wrong.
+        case ended(ExitStatus)
+        /// Its command goes on while the loop runs.
+        case running(CommandContext)
+    }
+
     /// Runs a command line to its end, on a loop of its own on this thread.
     /// - Parameter arguments: the words after the program's name.
     package static func run(_ arguments: [String], _ surroundings: Surroundings, _ console: Console) -> ExitStatus {
+        do throws(Errno) {
+            let loop = try EventLoop()
+            switch start(arguments, surroundings, console, on: loop, onFinish: { loop.stop() }) {
+            case .ended(let status):
+                return status
+            case .running(let context):
+                if context.status == nil { try loop.run() }
+                return context.status ?? .failed
+            }
+        } catch {
+            let failure = CommandFailure.system("run the event loop", why: "\(error)")
+            console.writeDiagnostics(failure.text(json: Invocation.wantsJSON(arguments)))
+            return .failed
+        }
+    }
+
+    /// Begins a command line on a loop of the caller's.
+    /// - Parameter onFinish: called when a command that is running has ended.
+    package static func start(
+        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, on loop: EventLoop,
+        onFinish: @escaping () -> Void
+    ) -> Start {
         let json = Invocation.wantsJSON(arguments)
         do throws(UsageError) {
             let invocation = try Invocation(arguments)
             switch invocation.request {
             case .help(let words):
                 console.write(try HelpText.text(for: words))
-                return .done
+                return .ended(.done)
             case .version:
                 console.line("\(ProgramVersion.program) \(ProgramVersion.number)")
-                return .done
+                return .ended(.done)
             case .command(let type, let parsed):
                 let command = try type.init(validating: parsed)
-                return run(command, json: json, socketPath: socketPath(invocation.socket, surroundings), console)
+                let context = CommandContext(
+                    console: console, json: json, socketPath: socketPath(invocation.socket, surroundings), loop: loop,
+                    onFinish: onFinish)
+                command.run(in: context)
+                return .running(context)
             }
         } catch {
             console.writeDiagnostics(CommandFailure(error).text(json: json))
-            return .wrongUsage
+            return .ended(.wrongUsage)
         }
     }
 
@@ -54,20 +88,5 @@ package enum Program {
         if let option { return option }
         if let socket = surroundings.socket, !socket.isEmpty { return socket }
         return SocketPath.control(runtimeDirectory: surroundings.runtimeDirectory, userID: surroundings.userID)
-    }
-
-    private static func run(_ command: any Command, json: Bool, socketPath: String, _ console: Console) -> ExitStatus {
-        do throws(Errno) {
-            let loop = try EventLoop()
-            let context = CommandContext(console: console, json: json, socketPath: socketPath, loop: loop) {
-                loop.stop()
-            }
-            command.run(in: context)
-            if context.status == nil { try loop.run() }
-            return context.status ?? .failed
-        } catch {
-            console.writeDiagnostics(CommandFailure.system("run the event loop", why: "\(error)").text(json: json))
-            return .failed
-        }
     }
 }

@@ -96,7 +96,7 @@ final class PublishSession {
                 advise(advice)
             case .failure(.refused(let refusal)):
                 // Too late, or the file grew beyond the limit: the last saved state travels.
-                context.console.note("not saved: \(VisibleText.escape(refusal.message))")
+                context.note("not saved: \(VisibleText.escape(refusal.message))")
             case .failure:
                 break  // The attachment reports a lost connection itself.
             }
@@ -109,7 +109,7 @@ final class PublishSession {
         do throws(CommandFailure) {
             userInfo = try source.read()
         } catch {
-            context.console.note("\(error.message); what it said last is used")
+            context.note("\(error.message); what it said last is used")
         }
     }
 
@@ -140,6 +140,6 @@ final class PublishSession {
     private func advise(_ advice: String?) {
         guard let advice, advice != lastAdvice else { return }
         lastAdvice = advice
-        context.console.note("advice: \(VisibleText.escape(advice))")
+        context.note("advice: \(VisibleText.escape(advice))")
     }
 }

@@ -1,0 +1,117 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct AppAttachmentTests {
+    private let test: LoopTest
+    private let path: String
+
+    init() throws {
+        test = try LoopTest()
+        path = test.folder.file("control.socket")
+    }
+
+    private func attachment() -> AppAttachment {
+        AppAttachment(path: path, loop: test.loop, app: AttachRequest(app: "test"))
+    }
+
+    /// A daemon that attaches everyone in a session of this name.
+    private func daemon(session: String) throws -> FakeDaemon {
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        daemon.onCall = { call in
+            if call.member == "Attach" { call.reply(AppEvent.attached(session: session).json, continues: true) }
+        }
+        return daemon
+    }
+
+    @Test func aDaemonThatIsAwayAtTheStartIsAFailure() throws {
+        var failure: ClientError?
+        attachment().start { report in
+            if case .failed(let error) = report { failure = error }
+        }
+        #expect(failure == .notReachable(path: path, reason: "no such file or directory"))
+    }
+
+    @Test func aDaemonThatRefusesIsAFailure() throws {
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        daemon.onCall = { $0.fail("dev.handoff1.LimitExceeded", ["limit": "apps", "message": "too many apps"]) }
+        let attachment = attachment()
+        var failure: ClientError?
+        attachment.start { report in
+            if case .failed(let error) = report { failure = error }
+            test.end()
+        }
+        try test.run()
+        guard case .refused(let refusal) = failure else {
+            Issue.record("no refusal: \(String(describing: failure))")
+            return
+        }
+        #expect(refusal.kind == "LimitExceeded")
+    }
+
+    @Test func itIsAttachedAgainAfterARestartOfTheDaemon() throws {
+        var first: FakeDaemon? = try daemon(session: "first")
+        var second: FakeDaemon?
+        let attachment = attachment()
+        var story: [String] = []
+        attachment.start { report in
+            switch report {
+            case .attached(let session):
+                story.append(session.id)
+                if session.id == "first" {
+                    first?.stop()
+                    first = nil
+                } else {
+                    test.end()
+                }
+            case .lost:
+                story.append("lost")
+                // Back only after the first attempts have failed.
+                second = try? daemon(session: "second")
+            case .event, .failed:
+                story.append("unexpected")
+                test.end()
+            }
+        }
+        try test.run()
+        #expect(story == ["first", "lost", "second"])
+        #expect(second != nil)
+    }
+
+    @Test func eventsArriveAfterTheSession() throws {
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        let activity = Sample.activityID(0xA1)
+        daemon.onCall = { call in
+            call.reply(AppEvent.attached(session: "s").json, continues: true)
+            call.reply(AppEvent.save(activity).json, continues: true)
+        }
+        let attachment = attachment()
+        var events: [AppEvent] = []
+        attachment.start { report in
+            if case .event(let event) = report {
+                events.append(event)
+                test.end()
+            }
+        }
+        try test.run()
+        #expect(events == [.save(activity)])
+    }
+
+    @Test func stoppingEndsBothConnectionsAndIsSilent() throws {
+        let daemon = try daemon(session: "s")
+        let attachment = attachment()
+        var reports = 0
+        attachment.start { _ in
+            reports += 1
+            attachment.stop()
+            daemon.stop()
+            test.end()
+        }
+        try test.run()
+        #expect(reports == 1)
+    }
+}

@@ -1,0 +1,96 @@
+import HandoffCommands
+import Testing
+
+/// Walks all commands: what they say of themselves must be right, whatever is added later.
+@Suite struct HelpTests {
+    private static let specifications = CommandTable.standard.commands.map { $0.specification }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyCommandHasHelpWithItsUsageOptionsAndExample(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        let help = try HelpText.text(for: command.words)
+        #expect(help.hasPrefix("Usage: handoffctl \(command.usage)\n"))
+        #expect(help.contains("\nExample:\n  \(command.example)\n"))
+        for option in command.options + OptionSpecification.global {
+            #expect(help.contains("  \(option.synopsis)"))
+            #expect(help.contains(option.summary))
+        }
+        #expect(help.hasSuffix("\n"))
+    }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyCommandIsInTheOverview(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        let overview = try HelpText.text(for: [])
+        #expect(overview.contains("  \(command.title)"))
+        #expect(overview.contains(command.summary))
+    }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyExampleIsACommandLineThatIsTaken(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        // The part that is ours: up to a pipe.
+        let line = command.example.split(separator: "|").first.map(String.init) ?? ""
+        var words = Self.words(line)
+        #expect(words.removeFirst() == "handoffctl")
+        guard case .command(let type, let arguments) = try Invocation(words).request else {
+            Issue.record("no command: \(words)")
+            return
+        }
+        #expect(type.specification.name == name)
+        _ = try type.init(validating: arguments)
+    }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyTextFollowsTheSameStyle(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        for text in [command.summary] + command.options.map(\.summary) {
+            #expect(text.first?.isLowercase == true, "\(text)")
+            #expect(!text.hasSuffix("."), "\(text)")
+            #expect(text.count <= 80, "\(text)")
+        }
+        for option in command.options {
+            #expect(option.name.hasPrefix("--"))
+            #expect(OptionSpecification.global.allSatisfy { $0.name != option.name })
+        }
+        #expect(command.details.split(separator: "\n").allSatisfy { $0.count <= 120 })
+    }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyCommandRefusesAnUnknownOption(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        #expect(throws: UsageError.self) { try Invocation(command.words + ["--no-such-option"]) }
+    }
+
+    @Test func namesAreUnique() {
+        let names = Self.specifications.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test func aGroupListsItsMembers() throws {
+        let help = try HelpText.text(for: ["account"])
+        for member in ["account create", "account show", "account export FILE|-", "account import FILE|-"] {
+            #expect(help.contains("  \(member)  "))
+        }
+    }
+
+    /// Splits a line as a shell does, as far as our examples need it: single quotes and spaces.
+    private static func words(_ line: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quoted = false
+        for character in line {
+            switch character {
+            case "'":
+                quoted.toggle()
+                word = word ?? ""
+            case " " where !quoted:
+                if let complete = word { words.append(complete) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+}

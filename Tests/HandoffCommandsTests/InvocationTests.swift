@@ -1,0 +1,165 @@
+import HandoffCommands
+import Testing
+
+@Suite struct InvocationTests {
+    private func command(_ words: String...) throws -> (name: String, arguments: ParsedArguments) {
+        guard case .command(let type, let arguments) = try Invocation(words).request else {
+            throw NoCommand()
+        }
+        return (type.specification.name, arguments)
+    }
+
+    private struct NoCommand: Error {}
+
+    private func message(_ words: String...) -> String? {
+        do throws(UsageError) {
+            let invocation = try Invocation(words)
+            if case .command(let type, let arguments) = invocation.request { _ = try type.init(validating: arguments) }
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func globalOptionsStandBeforeOrAfterTheCommand() throws {
+        for words in [
+            ["--json", "--socket", "/s", "status"], ["status", "--json", "--socket=/s"],
+            ["--json", "status", "--socket", "/s"],
+            ["account", "--json", "show", "--socket", "/s"],
+        ] {
+            let invocation = try Invocation(words)
+            #expect(invocation.json)
+            #expect(invocation.socket == "/s")
+        }
+    }
+
+    @Test func optionsAndOperandsMayMix() throws {
+        let (name, arguments) = try command(
+            "publish", "--title", "T", "com.example.a", "--required", "one", "--required=two")
+        #expect(name == "publish")
+        #expect(arguments.operands == ["com.example.a"])
+        #expect(arguments.value("--title") == "T")
+        #expect(arguments.all("--required") == ["one", "two"])
+    }
+
+    @Test func afterTwoDashesAllAreOperands() throws {
+        #expect(try command("handle", "--", "--exec", "-x").arguments.operands == ["--exec", "-x"])
+    }
+
+    @Test func aSingleDashIsAnOperand() throws {
+        #expect(try command("account", "import", "-").arguments.operands == ["-"])
+    }
+
+    @Test func aValueMayBeginWithADashOrBeEmptyOrHoldAnEqualsSign() throws {
+        #expect(try command("publish", "a", "--title", "- milk").arguments.value("--title") == "- milk")
+        #expect(try command("publish", "a", "--title=").arguments.value("--title")?.isEmpty == true)
+        #expect(try command("publish", "a", "--title=a=b").arguments.value("--title") == "a=b")
+    }
+
+    @Test(arguments: [["--help"], ["-h"]])
+    func helpWithoutACommandIsTheOverview(_ words: [String]) throws {
+        guard case .help(let topic) = try Invocation(words).request else { throw NoCommand() }
+        #expect(topic.isEmpty)
+    }
+
+    @Test(arguments: [["publish", "--help"], ["--help", "publish"], ["publish", "-h", "--json"]])
+    func helpWithACommandNeedsNoOperands(_ words: [String]) throws {
+        guard case .help(let topic) = try Invocation(words).request else { throw NoCommand() }
+        #expect(topic == ["publish"])
+    }
+
+    @Test func versionIsAskedForBeforeACommand() throws {
+        guard case .version = try Invocation(["--version"]).request else { throw NoCommand() }
+        #expect(message("status", "--version") == "unknown option '--version'")
+    }
+
+    @Test(arguments: [
+        ([], "a command is missing"),
+        (["contine"], "unknown command 'contine'; did you mean 'continue'?"),
+        (["xyzzy"], "unknown command 'xyzzy'"),
+        (["account"], "'account' needs one of: create, show, export, import"),
+        (["account", "crate"], "unknown command 'account crate'; did you mean 'account create'?"),
+        (["peer", "xyzzy"], "unknown command 'peer xyzzy'"),
+        (["--bogus", "status"], "unknown option '--bogus'"),
+        (["--title", "T", "publish"], "option '--title' stands before the command; only --socket and --json may"),
+        (["publish", "a", "--titel", "T"], "unknown option '--titel'; did you mean '--title'?"),
+        (["publish", "a", "--title"], "option '--title' needs a value: --title TEXT"),
+        (
+            ["publish", "a", "--title", "--json"],
+            "option '--title' needs a value, and '--json' is an option; write --title=--json if it is meant"
+        ),
+        (["publish", "a", "--title", "x", "--title", "y"], "option '--title' is given twice"),
+        (["list", "--here=yes"], "option '--here' takes no value"),
+        (["publish"], "'publish' needs TYPE"),
+        (["publish", "a", "b"], "'publish' does not take 'b'"),
+        (["status", "now"], "'status' does not take 'now'"),
+        (["--socket=", "status"], "--socket is empty"),
+    ])
+    func wrongUsageIsNamed(_ words: [String], _ expected: String) {
+        #expect(throws: UsageError.self) { try Invocation(words) }
+        do throws(UsageError) { _ = try Invocation(words) } catch { #expect(error.message == expected) }
+    }
+
+    @Test(arguments: [
+        (
+            ["publish", "two words"],
+            "activity type 'two words' is not 1 to 255 bytes without spaces, such as com.example.editing"
+        ),
+        (
+            ["publish", "a", "--web-url", "ftp://example.org/"],
+            "--web-url 'ftp://example.org/' is not a URL with http or https and a host"
+        ),
+        (["publish", "a", "--team", ""], "--team is empty"),
+        (["publish", "a", "--user-info", "[]"], "--user-info: not a JSON object: it should begin with {"),
+        (["publish", "a", "--user-info", "@"], "the file name after --user-info @ is empty"),
+        (["continue", "xyz"], "id 'xyz' is not the beginning of an id: hexadecimal digits"),
+        (
+            ["continue", "0123456789abcdef0123456789abcdef0"],
+            "id '0123456789abcdef0123456789abcdef0' is not the beginning of an id: hexadecimal digits"
+        ),
+        (["continue", "ab", "--latest"], "an ID and --latest exclude each other"),
+        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds, at most a day"),
+        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds, at most a day"),
+        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds, at most a day"),
+        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds, at most a day"),
+        (["continue", "--from", ""], "--from is empty"),
+        (["peer", "add", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "desk:0"], "address 'desk:0' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["handle", "a", "--exec", ""], "--exec is empty"),
+        (["account", "export", ""], "FILE is empty"),
+        (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
+    ])
+    func wrongValuesAreNamed(_ words: [String], _ expected: String) throws {
+        guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
+        do throws(UsageError) {
+            _ = try type.init(validating: arguments)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.message == expected)
+        }
+    }
+
+    @Test(arguments: [
+        ["continue", "AB12-cd"], ["continue", "ab:12 cd"], ["continue", "--timeout", "2.5"], ["continue"],
+        ["peer", "add", "desk.example.org:24863"], ["peer", "add", "[fe80::1%eth0]:1"],
+        ["peer", "remove", "10.0.0.1:65535"],
+        ["publish", "a", "--user-info", #"{"a": {"$date": 1.5}}"#], ["handle", "a", "b", "--exec", "-x"],
+    ])
+    func rightValuesAreTaken(_ words: [String]) throws {
+        guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
+        _ = try type.init(validating: arguments)
+    }
+
+    @Test func aMalformedPayloadIsNamedWithItsPlace() {
+        let malformed = message("publish", "a", "--user-info", "{\n  \"a\": x\n}")
+        #expect(malformed?.hasPrefix("--user-info: ") == true)
+        #expect(malformed?.contains("at line 2, column ") == true)
+        #expect(message("publish", "a", "--user-info", #"{"a": {"$new": 1}}"#)?.contains("userInfo.a") == true)
+    }
+
+    @Test func errorsAreJSONOnlyWhenTheOptionIsNoOperand() {
+        #expect(Invocation.wantsJSON(["status", "--json"]))
+        #expect(!Invocation.wantsJSON(["handle", "--", "--json"]))
+    }
+}

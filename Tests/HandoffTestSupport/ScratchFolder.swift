@@ -1,0 +1,43 @@
+import Glibc
+
+/// A new folder of mode 0700 under the temporary one, removed with everything in it when it is let go.
+package final class ScratchFolder {
+    /// Its absolute path; short, since a socket's path may have 107 bytes only.
+    package let path: String
+
+    /// - Throws: `ScratchError` when it cannot be made.
+    package init() throws {
+        var template = Array("/tmp/ho-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw ScratchError(errno: errno) }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        // Tests make no folders in it.
+        if let folder = opendir(path) {
+            while let entry = readdir(folder) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                _ = unlink(file(name))
+            }
+            closedir(folder)
+        }
+        _ = rmdir(path)
+    }
+
+    /// The path of something in it.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file, or replaces what it says.
+    package func write(_ text: String, to name: String) throws {
+        guard let stream = fopen(file(name), "w") else { throw ScratchError(errno: errno) }
+        defer { fclose(stream) }
+        guard fputs(text, stream) >= 0 else { throw ScratchError(errno: errno) }
+    }
+}
+
+/// A scratch folder or file could not be made.
+package struct ScratchError: Error {
+    package let errno: Int32
+}
