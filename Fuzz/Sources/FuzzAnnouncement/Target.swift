@@ -1,0 +1,58 @@
+import FuzzSupport
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import HandoffProtocol
+
+private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
+
+/// A label that passes as a member's, so that datagrams get past the first check.
+private let member = Label(random: [1, 2, 3, 4, 5, 6, 7, 8], labelKey: key)
+
+/// What the network brings unasked: datagrams and TXT records as they are, and what would be inside them if a member
+/// had sealed it. The first byte chooses.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    guard let label = Label(bytes: [UInt8](repeating: 3, count: Label.byteCount)) else { return 0 }
+    switch input.byte() % 6 {
+    case 0:
+        announcement(input.rest)
+    case 1:
+        guard let found = try? Acknowledgement(decoding: input.rest) else { return 0 }
+        require((try? Acknowledgement(decoding: found.encoded())) == found, "an acknowledgement reads differently")
+    case 2:
+        _ = try? AdvertSeal.open(input.rest, receivers: [label], labelKey: key, advertKey: key) { _ in nil }
+    case 3:
+        // A datagram of the right size from a member's label: up to the seal.
+        guard let member else { return 0 }
+        let datagram = [1] + member.bytes + padded(input.rest, to: AdvertSeal.advertCount - 1 - Label.byteCount)
+        _ = try? AdvertSeal.open(datagram, receivers: [label, member], labelKey: key, advertKey: key) { _ in nil }
+    case 4:
+        // Strings of a TXT record: each has its length in front, as in DNS.
+        var strings: [[UInt8]] = []
+        while !input.bytes.isEmpty {
+            let length = Int(input.byte())
+            strings.append((0..<min(length, input.bytes.count)).map { _ in input.byte() })
+        }
+        _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }
+    default:
+        guard let name = String(validating: input.rest, as: UTF8.self), let label = Label(instanceName: name) else {
+            return 0
+        }
+        require(label.instanceName == name.lowercased(), "an instance name reads differently")
+        _ = label.isMember(labelKey: key)
+    }
+    return 0
+}
+
+private func announcement(_ bytes: [UInt8]) {
+    guard let found = try? Announcement(decoding: bytes) else { return }
+    let again = found.encode(capacity: bytes.count)
+    require(again.count == bytes.count, "another size")
+    require((try? Announcement(decoding: again)) == found, "an announcement reads differently")
+}
+
+private func padded(_ bytes: [UInt8], to count: Int) -> [UInt8] {
+    Array(bytes.prefix(count)) + [UInt8](repeating: 0, count: max(0, count - bytes.count))
+}

@@ -1,0 +1,32 @@
+import FuzzSupport
+import HandoffDaemon
+
+/// The configuration file, the command line, and the file of added peers. The first byte chooses.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    switch input.byte() % 3 {
+    case 0:
+        do {
+            var configuration = Configuration()
+            let entries = try ConfigurationFile.parse(input.rest, path: "f")
+            try ConfigurationLoader.overlay(entries, on: &configuration)
+        } catch {
+            require(error.description.hasPrefix("f:"), "an error without its place")
+        }
+    case 1:
+        let words = input.rest.split(separator: 0, omittingEmptySubsequences: false).compactMap {
+            String(validating: $0, as: UTF8.self)
+        }
+        do {
+            _ = try CommandLineParser.parse(words)
+        } catch {
+            require(!error.description.isEmpty, "an error without words")
+        }
+    default:
+        guard let peers = try? PeersFile(decoding: input.rest) else { return 0 }
+        let again = try? PeersFile(decoding: peers.encoded())
+        require(again?.addresses == peers.addresses, "the peers read differently")
+    }
+    return 0
+}

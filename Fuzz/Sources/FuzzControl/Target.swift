@@ -1,0 +1,86 @@
+import FuzzSupport
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// What a client sends to the control socket, and a server to a client: messages in any cuts, and the parameters of
+/// every method. The first byte chooses the side, the second the size of the cuts.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    let isServer = input.byte() % 2 == 0
+    let size = input.byte()
+    if isServer {
+        serve(input.pieces(of: size))
+    } else {
+        ask(input.pieces(of: size))
+    }
+    return 0
+}
+
+private let service = VarlinkService(version: "1", interfaces: HandoffInterfaces.onControlSocket)
+
+private func serve(_ pieces: [[UInt8]]) {
+    var machine = VarlinkServerMachine()
+    for piece in pieces {
+        // A driver does not read while the machine wants none.
+        guard machine.wantsInput else { return }
+        var actions = machine.received(piece)[...]
+        var served = 0
+        while let action = actions.popFirst() {
+            switch action {
+            case .dispatch(let call, let id):
+                served += 1
+                parameters(of: call)
+                if let reply = service.reply(to: call) {
+                    if let error = reply.error {
+                        actions += machine.fail(id, error: error, parameters: reply.parameters)
+                    } else {
+                        actions += machine.reply(to: id, reply.parameters, continues: false)
+                    }
+                } else if call.upgrade {
+                    actions += machine.upgrade(id, [:])
+                } else {
+                    actions += machine.fail(id, error: "dev.handoff1.NoSuchSession", parameters: ["session": ""])
+                }
+            case .close, .upgrade: return
+            case .send, .abandon: break
+            }
+        }
+        require(machine.outstanding <= VarlinkServerMachine.maximumOutstanding, "too many calls are read ahead")
+    }
+    _ = machine.receivedEnd()
+}
+
+private func ask(_ pieces: [[UInt8]]) {
+    var machine = VarlinkClientMachine()
+    _ = machine.call(VarlinkCall(method: ControlMethod.watch.rawValue, parameters: [:], more: true))
+    for piece in pieces {
+        for action in machine.received(piece) {
+            switch action {
+            case .reply(_, let reply):
+                _ = try? WatchEvent(json: reply.parameters)
+                _ = try? ContinueEvent(json: reply.parameters)
+                _ = try? AppEvent(json: reply.parameters)
+                _ = try? ControlStatus(json: reply.parameters)
+                _ = try? ControlAccount(json: reply.parameters)
+            case .close, .upgraded: return
+            default: break
+            }
+        }
+    }
+    _ = machine.receivedEnd()
+}
+
+/// Reads the parameters as each of the methods would.
+private func parameters(of call: VarlinkCall) {
+    let fields = Fields(call.parameters)
+    _ = try? AttachRequest(json: call.parameters)
+    _ = try? ContinueRequest(json: call.parameters)
+    if let change = try? ActivityChange(fields), let type = ActivityType("com.example.editing") {
+        _ = change.applied(to: ActivityContent(type: type))
+    }
+    if let description = try? ActivityDescription(fields), let content = try? description.content() {
+        _ = try? content.validate(origin: PayloadOrigin(), maximumPayload: Limits.payloadDefault)
+    }
+}

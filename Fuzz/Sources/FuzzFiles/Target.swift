@@ -1,0 +1,45 @@
+import FuzzSupport
+import HandoffAccount
+import HandoffCrypto
+
+/// The binary files: identity, counter of starts, account, exported account, and the roster inside them.
+///
+/// The first byte chooses; its highest bit puts a right header and checksum around what follows, which no mutation
+/// would find.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    let choice = input.byte()
+    let formats: [FileFormat] = [.identity, .boot, .account, .export]
+    let format = formats[Int(choice & 3)]
+    let bytes = choice & 0x80 == 0 ? input.rest : whole(format, input.rest)
+    let file = SecretBytes(copying: bytes)
+    switch choice & 7 {
+    case 0:
+        guard let seed = try? IdentityFile.decode(file) else { return 0 }
+        require(IdentityFile.encode(seed: seed).isEqual(to: file), "an identity reads differently")
+    case 1:
+        guard let boot = try? BootFile.decode(file) else { return 0 }
+        require(BootFile.encode(boot).isEqual(to: file), "a counter reads differently")
+    case 2:
+        guard let account = try? AccountState(decoding: file) else { return 0 }
+        require((try? AccountState(decoding: account.encoded())) != nil, "an account cannot be read again")
+    case 3:
+        guard let account = try? AccountFile(decoding: file) else { return 0 }
+        require((try? AccountFile(decoding: account.encoded())) != nil, "an export cannot be read again")
+    default:
+        guard let roster = try? Roster(decoding: input.rest) else { return 0 }
+        let again = try? Roster(decoding: roster.encoded())
+        require(again?.digest == roster.digest, "a roster reads differently")
+    }
+    return 0
+}
+
+/// The content with the header and the checksum that make it a whole file.
+private func whole(_ format: FileFormat, _ content: [UInt8]) -> [UInt8] {
+    let length = UInt32(clamping: content.count)
+    let header =
+        Array(format.magic.utf8) + [UInt8(format.version >> 8), UInt8(format.version & 0xFF), 0, 0]
+        + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
+    return header + content + SHA256.hash(header + content)
+}
