@@ -4,9 +4,9 @@ import HandoffDiscovery
 extension AvahiServerConfig {
     /// A responder that publishes nothing by itself: no host name, no addresses, no workstation, no hardware. To be
     /// freed with avahi_server_config_free.
-    init(_ options: DiscoveryOptions) {
+    init(_ options: DiscoveryOptions, _ functions: cavahicore) {
         self.init()
-        avahi_server_config_init(&self)
+        _ = functions.server_config_init(&self)
         // Never the machine's own name, not even in memory that might be published by mistake.
         avahi_free(host_name)
         host_name = avahi_strdup("handoff-\(UInt64.random(in: .min ... .max))")

@@ -23,6 +23,8 @@ final class AvahiServerLibrary: MulticastLibrary {
     private let options: DiscoveryOptions
     private let transport: AvahiProtocol
     private let clock: ClockWatch
+    /// Nil when libavahi-core is not installed.
+    fileprivate let functions: cavahicore?
     private var server: OpaquePointer?
     private var serverContext: Context?
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
@@ -32,12 +34,13 @@ final class AvahiServerLibrary: MulticastLibrary {
     let kind = DiscoveryKind.embedded
 
     init(loop: DiscoveryLoop, options: DiscoveryOptions, logger: Logger) {
+        functions = AvahiServerLibrary.load()
         self.loop = loop
         self.options = options
         let protocols = (options.useIPv4, options.useIPv6 && !options.isLoopbackOnly)
         transport = AvahiProtocol(
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
-        AvahiLog.forward(to: logger)
+        if let functions { AvahiLog.forward(to: logger, functions) }
         clock = ClockWatch(loop: loop)
         clock.onJump = { [unowned self] in
             // Avahi's timers follow the wall clock: after a step back they would not fire for as long.
@@ -49,14 +52,18 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     func open() {
         close()
+        guard let functions else {
+            events = [.waiting("libavahi-core is not installed")]
+            return
+        }
         let context = Context(self)
         serverContext = context
         var error: Int32 = 0
         let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
-        var configuration = AvahiServerConfig(options)
-        defer { avahi_server_config_free(&configuration) }
+        var configuration = AvahiServerConfig(options, functions)
+        defer { functions.server_config_free(&configuration) }
         // It calls back before it returns, so the callback uses its arguments alone. It copies the configuration.
-        server = avahi_server_new(
+        server = functions.server_new(
             poll, &configuration,
             { _, state, context in
                 guard let context else { return }
@@ -69,9 +76,10 @@ final class AvahiServerLibrary: MulticastLibrary {
     }
 
     func close() {
+        guard let functions else { return }
         // Browsers must go before the server; groups go with it, which sends their goodbyes.
-        for browser in browsers.values { avahi_s_record_browser_free(browser.handle) }
-        if let server { avahi_server_free(server) }
+        for browser in browsers.values { functions.s_record_browser_free(browser.handle) }
+        if let server { functions.server_free(server) }
         server = nil
         serverContext = nil
         browsers = [:]
@@ -84,12 +92,12 @@ final class AvahiServerLibrary: MulticastLibrary {
     }
 
     func browse(_ query: RecordQuery) throws(MulticastError) {
-        guard let server else { throw .disconnected("not started") }
-        let key = avahi_key_new(query.name, UInt16(AVAHI_DNS_CLASS_IN), UInt16(query.kind.rawValue))
+        guard let functions, let server else { throw .disconnected("not started") }
+        let key = functions.key_new(query.name, UInt16(AVAHI_DNS_CLASS_IN), UInt16(query.kind.rawValue))
         guard let key else { throw .refused("no memory") }
-        defer { avahi_key_unref(key) }
+        defer { functions.key_unref(key) }
         let context = Context(self, query: query)
-        let handle = avahi_s_record_browser_new(
+        let handle = functions.s_record_browser_new(
             server, interface(query.interface), transport, key, AVAHI_LOOKUP_USE_MULTICAST,
             { _, interface, transport, event, record, _, context in
                 guard let context else { return }
@@ -102,14 +110,14 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     func stopBrowsing(_ query: RecordQuery) {
         // The context lives to the end of this call, longer than the browser.
-        guard let browser = browsers.removeValue(forKey: query) else { return }
-        avahi_s_record_browser_free(browser.handle)
+        guard let functions, let browser = browsers.removeValue(forKey: query) else { return }
+        functions.s_record_browser_free(browser.handle)
     }
 
     func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError) {
-        guard let server else { throw .disconnected("not started") }
+        guard let functions, let server else { throw .disconnected("not started") }
         let context = Context(self, group: id)
-        let handle = avahi_s_entry_group_new(
+        let handle = functions.s_entry_group_new(
             server,
             { _, _, state, context in
                 guard let context else { return }
@@ -120,7 +128,7 @@ final class AvahiServerLibrary: MulticastLibrary {
         for record in records {
             try add(record, to: handle, on: interface, flags: record.isShared ? [] : [AVAHI_PUBLISH_NO_PROBE])
         }
-        try check(avahi_s_entry_group_commit(handle))
+        try check(functions.s_entry_group_commit(handle))
     }
 
     func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError) {
@@ -129,28 +137,29 @@ final class AvahiServerLibrary: MulticastLibrary {
     }
 
     func freeGroup(_ id: UInt64) {
-        guard let group = groups.removeValue(forKey: id) else { return }
-        avahi_s_entry_group_free(group.handle)
+        guard let functions, let group = groups.removeValue(forKey: id) else { return }
+        functions.s_entry_group_free(group.handle)
     }
 
     private func add(
         _ record: PublishedRecord, to group: OpaquePointer, on index: UInt32?, flags: [AvahiPublishFlags]
     ) throws(MulticastError) {
+        guard let functions else { throw .disconnected("not started") }
         switch record {
         case .address(let host, let address):
             var value = AvahiAddress()
             value.proto = AvahiProtocol(address.isIPv4 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
             withUnsafeMutableBytes(of: &value.data) { $0.copyBytes(from: address.bytes.prefix($0.count)) }
             let flags = AvahiServerLibrary.union(flags + [AVAHI_PUBLISH_NO_REVERSE])
-            try check(avahi_server_add_address(server, group, interface(index), transport, flags, host, &value))
+            try check(functions.server_add_address(server, group, interface(index), transport, flags, host, &value))
         case .raw(let name, let kind, let lifetime, let data, let isShared):
-            let record = avahi_record_new_full(
+            let record = functions.record_new_full(
                 name, UInt16(AVAHI_DNS_CLASS_IN), UInt16(kind.rawValue), lifetime)
             guard let record else { throw .refused("no memory") }
-            defer { avahi_record_unref(record) }
-            try check(avahi_rdata_parse(record, data, data.count))
+            defer { functions.record_unref(record) }
+            try check(functions.rdata_parse(record, data, data.count))
             let flags = AvahiServerLibrary.union(flags + (isShared ? [] : [AVAHI_PUBLISH_UNIQUE]))
-            try check(avahi_server_add(server, group, interface(index), transport, flags, record))
+            try check(functions.server_add(server, group, interface(index), transport, flags, record))
         }
     }
 
@@ -166,7 +175,10 @@ final class AvahiServerLibrary: MulticastLibrary {
         }
     }
 
-    private var lastError: MulticastError { server.map { error(avahi_server_errno($0)) } ?? .disconnected("closed") }
+    private var lastError: MulticastError {
+        guard let functions, let server else { return .disconnected("closed") }
+        return error(functions.server_errno(server))
+    }
 
     private func check(_ result: Int32) throws(MulticastError) {
         if result < 0 { throw error(result) }
@@ -179,6 +191,14 @@ final class AvahiServerLibrary: MulticastLibrary {
 
     private func interface(_ index: UInt32?) -> AvahiIfIndex {
         AvahiIfIndex(clamping: index.map { Int($0) } ?? AVAHI_IF_UNSPEC)
+    }
+
+    private static func load() -> cavahicore? {
+        withUnsafeTemporaryAllocation(of: cavahicore.self, capacity: 1) { functions in
+            // A table that was not filled wholly is not read.
+            guard let table = functions.baseAddress, cavahicore_load(table) != 0 else { return nil }
+            return table.pointee
+        }
     }
 
     private static func union(_ flags: [AvahiPublishFlags]) -> AvahiPublishFlags {
@@ -215,9 +235,9 @@ extension AvahiServerLibrary.Context {
 
     /// Nil for data larger than any that is taken.
     private func data(of record: UnsafeMutablePointer<AvahiRecord>?) -> [UInt8]? {
-        guard let record else { return nil }
+        guard let record, let functions = library.functions else { return nil }
         let data = [UInt8](unsafeUninitializedCapacity: TextData.maximumByteCount) { buffer, count in
-            let size = avahi_rdata_serialize(record, buffer.baseAddress, buffer.count)
+            let size = functions.rdata_serialize(record, buffer.baseAddress, buffer.count)
             // It says (size_t) -1 when there is not enough room.
             count = (0...buffer.count).contains(size) ? size : 0
         }

@@ -20,6 +20,8 @@ final class AvahiLibrary: MulticastLibrary {
 
     private let loop: DiscoveryLoop
     private let transport: AvahiProtocol
+    /// Nil when libavahi-client is not installed.
+    private let functions: cavahi_client?
     private var client: OpaquePointer?
     private var clientContext: Context?
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
@@ -30,6 +32,7 @@ final class AvahiLibrary: MulticastLibrary {
     let kind = DiscoveryKind.avahi
 
     init(loop: DiscoveryLoop, options: DiscoveryOptions) {
+        functions = AvahiLibrary.load()
         self.loop = loop
         transport =
             options.useIPv4 == options.useIPv6
@@ -40,6 +43,10 @@ final class AvahiLibrary: MulticastLibrary {
 
     func open() {
         close()
+        guard let functions else {
+            events = [.waiting("libavahi-client is not installed")]
+            return
+        }
         // Once: an avahi-daemon that is stopped while we run was stopped on purpose.
         if mayActivate { ServiceActivation.start("org.freedesktop.Avahi") }
         mayActivate = false
@@ -48,7 +55,7 @@ final class AvahiLibrary: MulticastLibrary {
         var error: Int32 = 0
         let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         // It calls back before it returns, so the callback uses its arguments alone.
-        client = avahi_client_new(
+        client = functions.client_new(
             poll, AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
                 guard let client, let context else { return }
@@ -63,7 +70,7 @@ final class AvahiLibrary: MulticastLibrary {
     func close() {
         // This closes the bus connection first, so that freeing the rest waits for nobody; avahi-daemon withdraws
         // what a closed connection published. Never called in a callback: the driver acts between turns.
-        if let client { avahi_client_free(client) }
+        if let client { functions?.client_free(client) }
         client = nil
         clientContext = nil
         browsers = [:]
@@ -76,9 +83,9 @@ final class AvahiLibrary: MulticastLibrary {
     }
 
     func browse(_ query: RecordQuery) throws(MulticastError) {
-        guard let client else { throw .disconnected("not connected") }
+        guard let functions, let client else { throw .disconnected("not connected") }
         let context = Context(self, query: query)
-        let handle = avahi_record_browser_new(
+        let handle = functions.record_browser_new(
             client, interface(query.interface), transport, query.name, UInt16(AVAHI_DNS_CLASS_IN),
             UInt16(query.kind.rawValue), AVAHI_LOOKUP_USE_MULTICAST,
             { _, interface, transport, event, _, _, _, data, size, _, context in
@@ -93,14 +100,14 @@ final class AvahiLibrary: MulticastLibrary {
 
     func stopBrowsing(_ query: RecordQuery) throws(MulticastError) {
         // The context lives to the end of this call, longer than the browser.
-        guard let browser = browsers.removeValue(forKey: query) else { return }
-        try check(avahi_record_browser_free(browser.handle))
+        guard let functions, let browser = browsers.removeValue(forKey: query) else { return }
+        try check(functions.record_browser_free(browser.handle))
     }
 
     func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError) {
-        guard let client else { throw .disconnected("not connected") }
+        guard let functions, let client else { throw .disconnected("not connected") }
         let context = Context(self, group: id)
-        let handle = avahi_entry_group_new(
+        let handle = functions.entry_group_new(
             client,
             { _, state, context in
                 guard let context else { return }
@@ -111,7 +118,7 @@ final class AvahiLibrary: MulticastLibrary {
         for record in records {
             try add(record, to: handle, on: interface, flags: record.isShared ? [] : [AVAHI_PUBLISH_NO_PROBE])
         }
-        try check(avahi_entry_group_commit(handle))
+        try check(functions.entry_group_commit(handle))
     }
 
     func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError) {
@@ -120,24 +127,25 @@ final class AvahiLibrary: MulticastLibrary {
     }
 
     func freeGroup(_ id: UInt64) throws(MulticastError) {
-        guard let group = groups.removeValue(forKey: id) else { return }
-        try check(avahi_entry_group_free(group.handle))
+        guard let functions, let group = groups.removeValue(forKey: id) else { return }
+        try check(functions.entry_group_free(group.handle))
     }
 
     private func add(
         _ record: PublishedRecord, to group: OpaquePointer, on index: UInt32?, flags: [AvahiPublishFlags]
     ) throws(MulticastError) {
+        guard let functions else { throw .disconnected("not connected") }
         switch record {
         case .address(let host, let address):
             var value = AvahiAddress()
             value.proto = AvahiProtocol(address.isIPv4 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
             withUnsafeMutableBytes(of: &value.data) { $0.copyBytes(from: address.bytes.prefix($0.count)) }
             let flags = AvahiLibrary.union(flags + [AVAHI_PUBLISH_NO_REVERSE])
-            try check(avahi_entry_group_add_address(group, interface(index), transport, flags, host, &value))
+            try check(functions.entry_group_add_address(group, interface(index), transport, flags, host, &value))
         case .raw(let name, let kind, let lifetime, let data, let isShared):
             let flags = AvahiLibrary.union(flags + (isShared ? [] : [AVAHI_PUBLISH_UNIQUE]))
             try check(
-                avahi_entry_group_add_record(
+                functions.entry_group_add_record(
                     group, interface(index), transport, flags, name, UInt16(AVAHI_DNS_CLASS_IN),
                     UInt16(kind.rawValue), lifetime, data, data.count))
         }
@@ -151,11 +159,14 @@ final class AvahiLibrary: MulticastLibrary {
         case AVAHI_CLIENT_CONNECTING:
             events.append(.waiting("avahi-daemon is not running"))
         default:
-            events.append(.lost(AvahiLibrary.text(of: avahi_client_errno(client))))
+            events.append(.lost(AvahiLibrary.text(of: functions?.client_errno(client) ?? 0)))
         }
     }
 
-    private var lastError: MulticastError { client.map { error(avahi_client_errno($0)) } ?? .disconnected("closed") }
+    private var lastError: MulticastError {
+        guard let functions, let client else { return .disconnected("closed") }
+        return error(functions.client_errno(client))
+    }
 
     private func check(_ result: Int32) throws(MulticastError) {
         if result < 0 { throw error(result) }
@@ -177,6 +188,14 @@ final class AvahiLibrary: MulticastLibrary {
 
     private func interface(_ index: UInt32?) -> AvahiIfIndex {
         AvahiIfIndex(clamping: index.map { Int($0) } ?? AVAHI_IF_UNSPEC)
+    }
+
+    private static func load() -> cavahi_client? {
+        withUnsafeTemporaryAllocation(of: cavahi_client.self, capacity: 1) { functions in
+            // A table that was not filled wholly is not read.
+            guard let table = functions.baseAddress, cavahi_load_client(table) != 0 else { return nil }
+            return table.pointee
+        }
     }
 
     private static func union(_ flags: [AvahiPublishFlags]) -> AvahiPublishFlags {
