@@ -1,13 +1,34 @@
 import Glibc
 
-/// A pass over a text that knows no more grammar than strings and brackets, before the parser recurses.
+/// A pass over a text that knows no more grammar than strings and brackets, before jansson recurses into it.
 ///
-/// It is exact for every prefix that the parser accepts, so whatever the parser builds is within the limits.
-enum JSONScan {
-    /// Checks depth and numbers of members and values.
-    static func check(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
+/// It checks depth and numbers of members and values, exactly for every prefix that jansson accepts, so whatever is
+/// built is within the limits. And it takes long plain strings out of the text: jansson looks at every byte of a
+/// string several times, and they are most of a payload.
+struct JSONScan {
+    /// A string that was taken out; the text for jansson has an empty one in its place.
+    struct Cut {
+        /// How many string values come before it.
+        let ordinal: Int
+        /// Where its first byte is in the original text.
+        let position: Int
+        /// What it says.
+        let text: String
+    }
+
+    /// Shorter strings are not worth it, in bytes.
+    private static let shortestCut = 16
+
+    /// The strings that were taken out, in the order of the text.
+    private(set) var cuts: [Cut] = []
+    /// The text without them; empty when there are none.
+    private(set) var reduced: [UInt8] = []
+    private var copied = 0
+    private var stringValues = 0
+
+    /// Scans a whole text.
+    init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
         guard text.count <= limits.bytes else { throw .tooLarge }
-        guard let base = text.baseAddress else { return }
         // Separators seen so far in each open array or object.
         var separators: [Int] = []
         separators.reserveCapacity(limits.depth)
@@ -17,7 +38,7 @@ enum JSONScan {
         while position < text.count {
             switch text[position] {
             case UInt8(ascii: "\""):
-                position = endOfString(base, from: position + 1, count: text.count)
+                position = passString(in: text, from: position + 1)
                 continue
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 guard separators.count < limits.depth else { throw .tooDeep }
@@ -33,29 +54,75 @@ enum JSONScan {
                 current += 1
                 values += 1
                 guard current < limits.members else { throw .tooManyMembers }
+            case 0:
+                // jansson overlooks a NUL after a number or a literal.
+                throw .syntax(message: "NUL", position: position)
             default:
                 break
             }
             guard values <= limits.values else { throw .tooManyValues }
             position += 1
         }
+        if !cuts.isEmpty { reduced.append(contentsOf: text[copied...]) }
     }
 
-    /// The position after the closing quote, or the end of the text.
-    ///
+    /// Where a byte of the reduced text is in the original.
+    func originalPosition(_ position: Int) -> Int {
+        var original = position
+        for cut in cuts where cut.position <= original { original += cut.text.utf8.count }
+        return original
+    }
+
+    /// Passes a string that begins after its opening quote; returns the position after the closing one.
+    private mutating func passString(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        guard let end = Self.closingQuote(in: text, from: start) else { return text.count }
+        guard !Self.isKey(endingAt: end, in: text) else { return end + 1 }
+        if end - start >= Self.shortestCut, let plain = Self.plainText(text[start..<end]) {
+            cuts.append(Cut(ordinal: stringValues, position: start, text: plain))
+            reduced.append(contentsOf: text[copied..<start])
+            copied = end
+        }
+        stringValues += 1
+        return end + 1
+    }
+
     /// A quote after an odd number of backslashes is part of the string. Each byte is looked at twice at most.
-    private static func endOfString(_ base: UnsafePointer<UInt8>, from start: Int, count: Int) -> Int {
+    private static func closingQuote(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var position = start
-        while position < count {
-            guard let found = memchr(base + position, 0x22, count - position) else { return count }
-            let quote = UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) - base
+        while let quote = firstIndex(of: UInt8(ascii: "\""), in: text, from: position) {
             var backslashes = 0
-            while quote - 1 - backslashes >= position, base[quote - 1 - backslashes] == UInt8(ascii: "\\") {
+            while quote - 1 - backslashes >= position, text[quote - 1 - backslashes] == UInt8(ascii: "\\") {
                 backslashes += 1
             }
+            if backslashes.isMultiple(of: 2) { return quote }
             position = quote + 1
-            if backslashes.isMultiple(of: 2) { return position }
         }
-        return count
+        return nil
+    }
+
+    private static func isKey(endingAt quote: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+        for byte in text[(quote + 1)...] {
+            switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D: continue
+            default: return byte == UInt8(ascii: ":")
+            }
+        }
+        return false
+    }
+
+    /// What the bytes say, or nil when jansson has to unescape or to refuse them.
+    private static func plainText(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
+        let bytes = UnsafeBufferPointer(rebasing: bytes)
+        // No early exit, so that the compiler can look at many bytes at once.
+        var special: UInt8 = 0
+        for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) }
+        guard special == 0 else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func firstIndex(of byte: UInt8, in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard let base = text.baseAddress, start < text.count else { return nil }
+        let found = memchr(base + start, Int32(byte), text.count - start)
+        return found.map { UnsafePointer($0.assumingMemoryBound(to: UInt8.self)) - base }
     }
 }

@@ -1,17 +1,25 @@
+import Glibc
+
 extension String {
     /// Whether both texts are the same UTF-8 bytes.
     ///
     /// `==` is canonical equivalence, which would make one key of two that differ only in composition.
     package func hasSameBytes(as other: String) -> Bool {
-        let left = utf8
-        let right = other.utf8
-        guard left.count == right.count else { return false }
-        return left.elementsEqual(right)
+        var left = self
+        var right = other
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return true }
+                return memcmp(leftBase, rightBase, left.count) == 0
+            }
+        }
     }
 
     /// Feeds the UTF-8 bytes, and a terminator that no UTF-8 text contains, to a hasher.
     package func hashBytes(into hasher: inout Hasher) {
-        for byte in utf8 { hasher.combine(byte) }
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
     }
 

@@ -31,21 +31,34 @@ package enum Base64 {
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 4 * 3)
-        return walk(text) { bytes.append($0) } ? bytes : nil
+        return walk(text.utf8[...]) { bytes.append($0) } ? bytes : nil
     }
 
-    /// Whether `decode` takes the text, without keeping the bytes.
+    /// Whether `decode` takes the text, much faster and without keeping the bytes.
     package static func isValid(_ text: String) -> Bool {
-        walk(text) { _ in }
-    }
-
-    private static func walk(_ text: String, take: (UInt8) -> Void) -> Bool {
         let count = text.utf8.count
         guard count.isMultiple(of: 4) else { return false }
+        guard count > 0 else { return true }
+        // All but the last group: only digits. No early exit, so that the compiler can look at many bytes at once.
+        let characters = text.utf8.span
+        var areDigits = true
+        for position in 0..<(count - 4) { areDigits = isDigit(characters[position]) && areDigits }
+        return areDigits && walk(text.utf8.suffix(4)) { _ in }
+    }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        let isLetter = (character | 0x20) &- UInt8(ascii: "a") < 26
+        let isNumber = character &- UInt8(ascii: "0") < 10
+        let isSign = character == UInt8(ascii: "+") || character == UInt8(ascii: "/")
+        return isLetter || isNumber || isSign
+    }
+
+    private static func walk(_ text: Substring.UTF8View, take: (UInt8) -> Void) -> Bool {
+        guard text.count.isMultiple(of: 4) else { return false }
         var pending: UInt32 = 0
         var digits = 0
         var paddings = 0
-        for character in text.utf8 {
+        for character in text {
             if character == padding {
                 paddings += 1
                 continue
