@@ -30,6 +30,11 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
         package let address: SocketAddress
         package let cause: Cause
 
+        package init(address: SocketAddress, cause: Cause) {
+            self.address = address
+            self.cause = cause
+        }
+
         package var description: String {
             switch cause {
             case .connect(let error): "\(address): \(error)"
