@@ -1,0 +1,371 @@
+import HandoffJSON
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+@Suite struct PeerSessionMachineTests {
+    /// A machine with the budget of its device.
+    private struct Rig {
+        var machine: PeerSessionMachine
+        var budget = MemberBudget()
+
+        init(_ role: SessionRole, scope: SessionScope = .full, hello: Hello? = nil) throws {
+            machine = PeerSessionMachine(
+                device: try Samples.device(1), role: role, scope: scope, hello: try hello ?? Samples.hello())
+        }
+
+        mutating func receive(_ frames: Frame..., at: UInt64 = 0) throws -> [SessionAction] {
+            let bytes = try frames.flatMap { try #require(FrameEncoder.encode($0)) }
+            return machine.received(bytes, budget: &budget, at: Samples.at(at))
+        }
+
+        mutating func merged(isLive: Bool, digest: UInt8 = 0, at: UInt64 = 0) -> [SessionAction] {
+            machine.merged(
+                isLive: isLive, rosterDigest: [UInt8](repeating: digest, count: 8), budget: &budget,
+                at: Samples.at(at))
+        }
+
+        /// A session in which both have said hello.
+        static func established(
+            _ role: SessionRole = .client, scope: SessionScope = .full
+        ) throws -> Rig {
+            var rig = try Rig(role, scope: scope)
+            _ = rig.machine.connected(at: Samples.at(0))
+            _ = try rig.receive(Frame(.hello, try Samples.hello().encoded()))
+            try #require(rig.machine.isEstablished)
+            return rig
+        }
+    }
+
+    private static func helloFrame(
+        seenBoot: UInt64? = nil, digest: UInt8 = 0, epoch: UInt64? = 1
+    ) throws -> Frame {
+        Frame(.hello, try Samples.hello(seenBoot: seenBoot, digest: digest, epoch: epoch).encoded())
+    }
+
+    private static func request(_ id: Int64, _ method: String = "ping") -> Frame {
+        Frame(.request, PeerRequest(id: id, method: method, parameters: [:]).encoded())
+    }
+
+    private static func response(_ id: Int64) -> Frame {
+        Frame(.response, PeerResponse(id: id, outcome: .result([:])).encoded())
+    }
+
+    @Test func aClientSaysAllItMaySayAlone() throws {
+        var rig = try Rig(.client)
+        let (id, waiting) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        #expect(id == 1 && waiting == [])
+        let actions = rig.machine.connected(statements: [7], at: Samples.at(0))
+        #expect(
+            actions == [
+                .send(Frame(.statements, [7])), .send(Frame(.hello, try Samples.hello().encoded())),
+                .send(Self.request(1)),
+            ])
+        let (_, next) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(1))
+        #expect(next == [.send(Self.request(2))])
+        #expect(!rig.machine.isEstablished)
+    }
+
+    @Test(arguments: FrameKind.allCases.filter { $0 != .hello })
+    func aClientBelievesNothingBeforeTheHello(kind: FrameKind) throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        let (id, _) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        let actions = try rig.receive(Frame(kind, Array("{}".utf8)))
+        #expect(
+            actions == [.close(.framing(.notAllowed(code: kind.rawValue))), .complete(id: id, .lost)])
+    }
+
+    @Test func theServersHelloOpensTheSession() throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(try rig.receive(Self.helloFrame()) == [.establish(try Samples.hello())])
+        #expect(rig.machine.isEstablished && rig.machine.isIdle)
+        #expect(rig.machine.nextDeadline == nil)
+    }
+
+    @Test func aServerAnswersTheHelloAndReadsOn() throws {
+        var rig = try Rig(.server(isLive: true))
+        #expect(rig.machine.connected(at: Samples.at(0)) == [])
+        let actions = try rig.receive(Self.helloFrame(), Self.request(1, "activities"))
+        #expect(
+            actions == [
+                .send(try Self.helloFrame()), .establish(try Samples.hello()),
+                .handle(PeerRequest(id: 1, method: "activities", parameters: [:])),
+            ])
+        #expect(rig.machine.respond(to: 1, with: .result([:])) == [.send(Self.response(1))])
+        #expect(rig.machine.respond(to: 1, with: .result([:])) == [])
+    }
+
+    @Test func statementsBeforeTheHelloAreMergedFirst() throws {
+        var rig = try Rig(.server(isLive: true))
+        _ = rig.machine.connected(at: Samples.at(0))
+        let actions = try rig.receive(Frame(.statements, [1, 2]), Self.helloFrame(digest: 5), Self.request(1))
+        #expect(actions == [.merge([1, 2])])
+        #expect(!rig.machine.wantsInput)
+        let more = rig.merged(isLive: true, digest: 5)
+        #expect(
+            more == [
+                .send(Frame(.hello, try Samples.hello(digest: 5).encoded())),
+                .establish(try Samples.hello(digest: 5)),
+                .handle(PeerRequest(id: 1, method: "ping", parameters: [:])),
+            ])
+    }
+
+    @Test(arguments: FrameKind.allCases.filter { $0 != .statements })
+    func aStrangerMaySendStatementsOnly(kind: FrameKind) throws {
+        var rig = try Rig(.server(isLive: false))
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(
+            try rig.receive(Frame(kind, Array("{}".utf8)))
+                == [.close(.framing(.notAllowed(code: kind.rawValue)))])
+    }
+
+    @Test func aStrangerBecomesLiveByItsStatements() throws {
+        var rig = try Rig(.server(isLive: false))
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(try rig.receive(Frame(.statements, [1]), Self.helloFrame()) == [.merge([1])])
+        #expect(rig.merged(isLive: true).first == .send(try Self.helloFrame()))
+        #expect(rig.machine.isEstablished)
+    }
+
+    @Test func aStrangerWhoseStatementsProveNothingIsSentAway() throws {
+        var rig = try Rig(.server(isLive: false))
+        _ = rig.machine.connected(at: Samples.at(0))
+        _ = try rig.receive(Frame(.statements, [1]), Self.helloFrame(), Self.request(1))
+        #expect(rig.merged(isLive: false) == [.close(.notLive)])
+        #expect(try rig.receive(Self.request(2)) == [])
+    }
+
+    @Test func aStrangersLongStatementsAreRefusedByTheirLength() throws {
+        var rig = try Rig(.server(isLive: false))
+        _ = rig.machine.connected(at: Samples.at(0))
+        let actions = rig.machine.received([0, 8, 0, 2], budget: &rig.budget, at: Samples.at(0))
+        #expect(actions == [.close(.framing(.tooLong(length: 0x80002)))])
+    }
+
+    @Test(arguments: FrameKind.allCases.filter { $0 != .statements && $0 != .hello })
+    func aLiveClientMustSayHelloFirst(kind: FrameKind) throws {
+        var rig = try Rig(.server(isLive: true))
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(
+            try rig.receive(Frame(kind, Array("{}".utf8)))
+                == [.close(.framing(.notAllowed(code: kind.rawValue)))])
+    }
+
+    @Test func aSecondHelloEndsTheSession() throws {
+        var rig = try Rig.established()
+        #expect(try rig.receive(Self.helloFrame()) == [.close(.unexpected(.hello))])
+    }
+
+    @Test func aHelloThatIsNoHelloEndsTheSession() throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(try rig.receive(Frame(.hello, [])).count == 1)
+        #expect(!rig.machine.isEstablished)
+    }
+
+    @Test(
+        arguments: [
+            (seen: nil, own: 100, raised: false), (100, 100, false), (99, 100, false), (101, 100, true),
+            (Position.maximumBoot / 2, 100, false), (Position.maximumBoot, 100, false),
+        ] as [(UInt64?, UInt64, Bool)])
+    func aGreaterStartNumberOfOursIsTaken(seen: UInt64?, own: UInt64, raised: Bool) throws {
+        var rig = try Rig(.client, hello: try Samples.hello(boot: own))
+        _ = rig.machine.connected(at: Samples.at(0))
+        let actions = try rig.receive(Self.helloFrame(seenBoot: seen))
+        #expect(actions.contains(.raiseBoot(above: seen ?? 0)) == raised)
+    }
+
+    @Test func rostersThatDifferAreOfferedOnce() throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(try rig.receive(Self.helloFrame(digest: 9)).last == .offerStatements)
+        #expect(rig.machine.sendStatements([3]) == [.send(Frame(.statements, [3]))])
+        var other = try Rig(.client)
+        _ = other.machine.connected(statements: [3], at: Samples.at(0))
+        #expect(try !other.receive(Self.helloFrame(digest: 9)).contains(.offerStatements))
+    }
+
+    @Test func theHolderOfTheCurrentKeyOffersIt() throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        #expect(try rig.receive(Self.helloFrame(epoch: nil)).last == .offerEpochKey)
+        #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
+        var former = try Rig(.client, hello: try Samples.hello(epochIsCurrent: false))
+        _ = former.machine.connected(at: Samples.at(0))
+        #expect(try !former.receive(Self.helloFrame(epoch: nil)).contains(.offerEpochKey))
+    }
+
+    @Test func statementsKeysAndAdvertsArePassedOnInOrder() throws {
+        var rig = try Rig.established(.server(isLive: true))
+        let actions = try rig.receive(Frame(.advert, [4]), Frame(.statements, [1]), Frame(.epochKey, [2]))
+        #expect(actions == [.takeAdvert([4]), .merge([1])])
+        #expect(rig.machine.isEstablished && !rig.machine.wantsInput)
+        #expect(rig.merged(isLive: true) == [.takeEpochKey([2])])
+    }
+
+    @Test func aDeviceThatAMergeRemovesIsSentAwayAtOnce() throws {
+        var rig = try Rig.established()
+        let (id, _) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        _ = try rig.receive(Frame(.statements, [1]), Self.response(id))
+        #expect(rig.merged(isLive: false) == [.close(.notLive), .complete(id: id, .lost)])
+    }
+
+    @Test func aMergeThatEndsAfterTheConnectionDoesNothing() throws {
+        var rig = try Rig.established()
+        _ = try rig.receive(Frame(.statements, [1]))
+        #expect(rig.machine.connectionEnded() == [])
+        #expect(rig.merged(isLive: true) == [])
+    }
+
+    @Test func answersFindTheirRequestsInAnyOrder() throws {
+        var rig = try Rig.established()
+        let (first, _) = rig.machine.request("a", [:], timeout: nil, at: Samples.at(0))
+        let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
+        #expect(!rig.machine.isIdle)
+        #expect(
+            try rig.receive(Self.response(second), Self.response(first)) == [
+                .complete(id: second, .answered(.result([:]))), .complete(id: first, .answered(.result([:]))),
+            ])
+        #expect(rig.machine.isIdle)
+        #expect(try rig.receive(Self.response(first)) == [])
+        #expect(try rig.receive(Self.response(3)) == [.close(.wrongID(3))])
+    }
+
+    @Test func anUnansweredRequestEndsAtItsDeadlineAndALateAnswerIsIgnored() throws {
+        var rig = try Rig.established()
+        let (id, _) = rig.machine.request("a", [:], timeout: .seconds(3), at: Samples.at(0))
+        #expect(rig.machine.nextDeadline == Samples.at(3000))
+        #expect(rig.machine.deadlinePassed(at: Samples.at(2999)) == [])
+        #expect(rig.machine.deadlinePassed(at: Samples.at(3000)) == [.complete(id: id, .timedOut)])
+        #expect(try rig.receive(Self.response(id), at: 3001) == [])
+        #expect(rig.machine.isEstablished)
+    }
+
+    @Test func everyRequestCompletesOnceWhenTheConnectionEnds() throws {
+        var rig = try Rig.established()
+        let (first, _) = rig.machine.request("a", [:], timeout: .seconds(1), at: Samples.at(0))
+        let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
+        #expect(rig.machine.connectionEnded() == [.complete(id: first, .lost), .complete(id: second, .lost)])
+        #expect(rig.machine.connectionEnded() == [])
+        #expect(rig.machine.close() == [])
+        let (third, actions) = rig.machine.request("c", [:], timeout: nil, at: Samples.at(0))
+        #expect(actions == [.complete(id: third, .lost)])
+        #expect(rig.machine.nextDeadline == nil)
+    }
+
+    @Test(arguments: [1, 0, -1] as [Int64]) func anIdThatDoesNotGrowEndsTheSession(second: Int64) throws {
+        var rig = try Rig.established()
+        _ = try rig.receive(Self.request(1))
+        let actions = try rig.receive(Self.request(second))
+        #expect(actions == [.close(second < 1 ? .message(.field("id")) : .wrongID(second))])
+    }
+
+    @Test func tooManyRequestsAreDroppedAndTenTimesAsManyEndTheSession() throws {
+        var rig = try Rig.established()
+        var actions: [SessionAction] = []
+        for id in Int64(1)...20 { actions += try rig.receive(Self.request(id)) }
+        #expect(actions.count == 20)
+        for id in Int64(21)...200 { #expect(try rig.receive(Self.request(id)) == []) }
+        #expect(try rig.receive(Self.request(201)) == [.close(.flooding)])
+    }
+
+    @Test func moreOpenRequestsThanAllowedEndTheSession() throws {
+        var rig = try Rig.established()
+        for id in Int64(1)...32 { _ = try rig.receive(Self.request(id), at: UInt64(id) * 100) }
+        #expect(try rig.receive(Self.request(33), at: 3300) == [.close(.flooding)])
+    }
+
+    @Test func kindsOfLaterVersionsAreIgnored() throws {
+        var rig = try Rig.established()
+        #expect(try rig.receive(Frame(code: 99, body: [1, 2, 3]), Self.request(1)).count == 1)
+    }
+
+    @Test func noticesArePassedOnAndTold() throws {
+        var rig = try Rig.established()
+        let notice = PeerNotice(method: "wasContinued", parameters: ["activity": "00"])
+        #expect(try rig.receive(Frame(.notice, notice.encoded())) == [.note(notice)])
+        #expect(
+            rig.machine.notify("wasContinued", ["activity": "00"]) == [.send(Frame(.notice, notice.encoded()))])
+    }
+
+    @Test(arguments: [SessionRole.client, .server(isLive: true)])
+    func aSessionOfAFormerEpochCarriesRosterAndKeyOnly(role: SessionRole) throws {
+        var rig = try Rig.established(role, scope: .rosterOnly)
+        let ignored = [Self.request(1), Frame(.notice, [0]), Frame(.advert, [0]), Self.response(1)]
+        for frame in ignored { #expect(try rig.receive(frame) == []) }
+        #expect(try rig.receive(Frame(.epochKey, [1])) == [.takeEpochKey([1])])
+        #expect(try rig.receive(Frame(.statements, [1])) == [.merge([1])])
+        #expect(rig.machine.notify("wasContinued", [:]) == [])
+        #expect(rig.machine.sendAdvert([1]) == [])
+        #expect(rig.machine.sendStatements([1]) == [.send(Frame(.statements, [1]))])
+        let (id, actions) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        #expect(actions == [.complete(id: id, .lost)])
+    }
+
+    @Test func whoeverIsSilentIsLeft() throws {
+        var stranger = try Rig(.server(isLive: false))
+        _ = stranger.machine.connected(at: Samples.at(0))
+        #expect(stranger.machine.nextDeadline == Samples.at(1000))
+        _ = stranger.machine.received([0], budget: &stranger.budget, at: Samples.at(900))
+        #expect(stranger.machine.deadlinePassed(at: Samples.at(1999)) == [])
+        #expect(stranger.machine.deadlinePassed(at: Samples.at(2000)) == [.close(.late)])
+
+        var live = try Rig(.server(isLive: true))
+        _ = live.machine.connected(at: Samples.at(0))
+        #expect(live.machine.nextDeadline == Samples.at(1000))
+        _ = live.machine.received([0], budget: &live.budget, at: Samples.at(900))
+        #expect(live.machine.nextDeadline == Samples.at(5000))
+
+        var client = try Rig(.client)
+        _ = client.machine.connected(at: Samples.at(0))
+        #expect(client.machine.deadlinePassed(at: Samples.at(5000)) == [.close(.late)])
+    }
+
+    @Test func nothingIsToldToADeviceThatWasNotAccepted() throws {
+        for role in [SessionRole.server(isLive: true), .server(isLive: false)] {
+            var rig = try Rig(role)
+            _ = rig.machine.connected(at: Samples.at(0))
+            #expect(rig.machine.notify("wasContinued", [:]) == [])
+            #expect(rig.machine.sendStatements([1]) == [])
+            #expect(rig.machine.sendEpochKey([1]) == [])
+            #expect(rig.machine.sendAdvert([1]) == [])
+            #expect(rig.machine.respond(to: 1, with: .result([:])) == [])
+            let (_, actions) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+            #expect(actions == [])
+        }
+    }
+
+    @Test func aServersOwnRequestWaitsForTheHello() throws {
+        var rig = try Rig(.server(isLive: true))
+        _ = rig.machine.connected(at: Samples.at(0))
+        _ = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        #expect(try rig.receive(Self.helloFrame()).last == .send(Self.request(1)))
+    }
+
+    @Test func bytesOneAtATimeMeanTheSame() throws {
+        var whole = try Rig(.server(isLive: true))
+        var slow = try Rig(.server(isLive: true))
+        _ = whole.machine.connected(at: Samples.at(0))
+        _ = slow.machine.connected(at: Samples.at(0))
+        let frames = [try Self.helloFrame(), Self.request(1), Frame(code: 77, body: [1]), Self.request(2)]
+        let bytes = try frames.flatMap { try #require(FrameEncoder.encode($0)) }
+        let expected = whole.machine.received(bytes, budget: &whole.budget, at: Samples.at(0))
+        var found: [SessionAction] = []
+        for byte in bytes { found += slow.machine.received([byte], budget: &slow.budget, at: Samples.at(0)) }
+        #expect(found == expected && expected.count == 4)
+    }
+
+    @Test(arguments: 1...200 as ClosedRange<UInt64>) func randomBytesNeverTrap(seed: UInt64) throws {
+        var random = FixedRandom(state: seed)
+        var rig = try Rig.established()
+        for _ in 0..<20 {
+            let kind = UInt8.random(in: 1...8, using: &random)
+            let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                UInt8.random(in: 32...126, using: &random)
+            }
+            for case .merge in try rig.receive(Frame(code: kind, body: body)) { _ = rig.merged(isLive: true) }
+        }
+    }
+}
