@@ -101,6 +101,7 @@ let package = Package(
             dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
             swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
+        .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
         .testTarget(name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),

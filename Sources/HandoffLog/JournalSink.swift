@@ -26,7 +26,7 @@ package struct JournalSink: LogSink {
     }
 
     /// `NAME=value` for each part of the entry. Values may contain anything: the journal's protocol is binary.
-    static func items(of entry: LogEntry, identifier: String) -> [String] {
+    package static func items(of entry: LogEntry, identifier: String) -> [String] {
         let common = [
             "MESSAGE=\(entry.line)",
             "PRIORITY=\(entry.level.priority)",

@@ -1,0 +1,40 @@
+import CSystemd
+import Glibc
+
+/// What the system knows of the machine.
+package enum MachineInfo {
+    /// The chassis as `org.freedesktop.hostname1` names it (hostnamectl(1)): `laptop`, `desktop`, `vm` and so on.
+    ///
+    /// Asks over the system bus and may take seconds: for a worker's thread.
+    /// - Returns: nil when there is no bus, no such service, or it does not know.
+    package static func chassis() -> String? {
+        var bus: OpaquePointer?
+        guard sd_bus_open_system(&bus) >= 0 else { return nil }
+        defer { sd_bus_flush_close_unref(bus) }
+        var text: UnsafeMutablePointer<CChar>?
+        let result = sd_bus_get_property_string(
+            bus, "org.freedesktop.hostname1", "/org/freedesktop/hostname1", "org.freedesktop.hostname1", "Chassis", nil,
+            &text)
+        guard result >= 0, let text else { return nil }
+        defer { free(text) }
+        let chassis = String(cString: text)
+        return chassis.isEmpty ? nil : chassis
+    }
+
+    /// The machine's own name, up to its first dot (gethostname(2)).
+    package static func hostName() -> String? {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
+        let bytes = buffer.prefix { $0 != 0 && $0 != CChar(UInt8(ascii: ".")) }.map { UInt8(bitPattern: $0) }
+        return String(validating: bytes, as: UTF8.self).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Whether a process belongs to a sandboxed app, by the name of its unit (sd_pid_get_user_unit(3)); a hint only.
+    package static func isSandboxed(process: Int32) -> Bool {
+        var unit: UnsafeMutablePointer<CChar>?
+        guard sd_pid_get_user_unit(process, &unit) >= 0, let unit else { return false }
+        defer { free(unit) }
+        let name = String(cString: unit)
+        return name.hasPrefix("app-flatpak-") || name.hasPrefix("snap.")
+    }
+}

@@ -1,0 +1,60 @@
+import HandoffLog
+import LoopIO
+import Testing
+
+struct LoggerTests {
+    @Test(arguments: LogLevel.allCases)
+    func writesFromItsLevelOn(_ level: LogLevel) {
+        let sink = MemorySink()
+        let logger = Logger(subsystem: "test", sink: sink, level: level)
+        logger.debug("Debug")
+        logger.info("Info")
+        logger.notice("Notice")
+        logger.error("Error")
+        logger.fault("Fault")
+        #expect(sink.entries.map(\.level) == LogLevel.allCases.filter { $0 >= level })
+    }
+
+    @Test func aMessageThatIsNotWrittenIsNotMade() {
+        let logger = Logger(subsystem: "test", sink: MemorySink(), level: .notice)
+        func made() -> String {
+            Issue.record("made for nothing")
+            return ""
+        }
+        logger.debug("Value \(made())", ["field": made()])
+        logger.info(made())
+    }
+
+    @Test func anEntryCarriesSubsystemMessageAndFieldsInOrder() {
+        let sink = MemorySink()
+        let logger = Logger(subsystem: "daemon", sink: sink, level: .debug).named("discovery")
+        logger.notice("Found a device", ["peer": "abc", "count": "2"])
+        #expect(
+            sink.entries == [
+                LogEntry(
+                    level: .notice, subsystem: "discovery", message: "Found a device",
+                    fields: [.init(name: "peer", value: "abc"), .init(name: "count", value: "2")])
+            ])
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("two words", "\"two words\""), ("", "\"\""), ("say \"hi\"", "\"say \\\"hi\\\"\""),
+        ("a\nb", "a\\u{a}b"), ("\u{1b}[31m", "\\u{1b}[31m"), ("a\u{202e}b", "a\\u{202e}b"), ("ümläut", "ümläut"),
+        ("a\r\nb", "a\\u{d}\\u{a}b"), ("\u{85}", "\\u{85}"), ("x=\u{2066}", "x=\\u{2066}"),
+    ])
+    func valuesCannotForgeALine(_ value: String, _ written: String) {
+        let entry = LogEntry(level: .info, subsystem: "s", message: "M", fields: [.init(name: "n", value: value)])
+        #expect(entry.line == "s: M n=\(written)")
+    }
+
+    @Test func messagesCannotForgeALineEither() {
+        #expect(LogEntry(level: .info, subsystem: "s", message: "a\nb").line == "s: a\\u{a}b")
+    }
+
+    @Test func levelsHaveNamesAndPriorities() {
+        #expect(LogLevel.allCases.map(\.name) == ["debug", "info", "notice", "error", "fault"])
+        #expect(LogLevel.allCases.map(\.priority) == [7, 6, 5, 3, 2])
+        for level in LogLevel.allCases { #expect(LogLevel(name: level.name) == level) }
+        #expect(LogLevel(name: "warning") == nil)
+    }
+}

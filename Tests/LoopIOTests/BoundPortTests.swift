@@ -1,0 +1,85 @@
+import Glibc
+import LoopIO
+import Testing
+
+/// Serialised: they compete for ports.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct BoundPortTests {
+    private func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
+        var value: Int32 = -1
+        var size = socklen_t(4)
+        getsockopt(descriptor, level, name, &value, &size)
+        return value
+    }
+
+    @Test func bothProtocolsGetTheSamePort() throws {
+        let port = try BoundPort(port: 0)
+        #expect(port.port != 0)
+        #expect(try SocketAddress.local(of: port.tcp.raw).port == port.port)
+        #expect(try SocketAddress.local(of: port.udp.raw).port == port.port)
+        #expect(option(port.tcp.raw, SOL_SOCKET, SO_ACCEPTCONN) == 1)
+        #expect(option(port.udp.raw, SOL_SOCKET, SO_TYPE) == Int32(SOCK_DGRAM.rawValue))
+        #expect(option(port.udp.raw, SOL_SOCKET, SO_REUSEADDR) == 0)
+        #expect(option(port.udp.raw, SOL_SOCKET, SO_REUSEPORT) == 0)
+    }
+
+    @Test func aTakenPortIsAnError() throws {
+        let port = try BoundPort(port: 0)
+        let number = port.port
+        #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number) }
+        #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number, address: .loopbackIPv4) }
+        port.udp.close()
+    }
+
+    @Test func aPortThatIsTakenForOneProtocolOnlyIsTaken() throws {
+        for address in [IPAddress.anyIPv4, .loopbackIPv4, .loopbackIPv6] {
+            let free = try BoundPort(port: 0)
+            let number = free.port
+            let kept = try { (port: consuming BoundPort) throws(Errno) in
+                port.tcp.close()
+                port.udp.close()
+                return try BoundPort.bindUDP(port: number, address: address)
+            }(free)
+            #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number) }
+            kept.close()
+            let tcp = try BoundPort.bindTCP(port: number, address: address)
+            #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number) }
+            tcp.close()
+            // The failed attempts have left nothing behind.
+            let again = try BoundPort(port: number)
+            #expect(again.port == number)
+        }
+    }
+
+    @Test func takesTheFirstPairThatIsFreeAndElseAny() throws {
+        // A range that other tests and programs do not use: below the kernel's own choice.
+        let range: ClosedRange<UInt16> = 21_347...21_349
+        let first = try BoundPort(firstFreeOf: range)
+        #expect(first.port == 21_347)
+        // The next pair has its UDP port taken.
+        let blocker = try BoundPort.bindUDP(port: 21_348)
+        let second = try BoundPort(firstFreeOf: range)
+        #expect(second.port == 21_349)
+        let third = try BoundPort(firstFreeOf: range)
+        #expect(!range.contains(third.port))
+        blocker.close()
+        let fourth = try BoundPort(firstFreeOf: range)
+        #expect(fourth.port == 21_348)
+    }
+
+    @Test func theDefaultPortsAreThoseOfTheFirewallFiles() {
+        #expect(BoundPort.defaultPorts == 24_863...24_872)
+    }
+
+    @Test(arguments: [IPAddress.loopbackIPv4, .loopbackIPv6])
+    func bindsOneAddressOnly(_ address: IPAddress) throws {
+        let port = try BoundPort(port: 0, address: address)
+        #expect(try SocketAddress.local(of: port.tcp.raw).address == address)
+        #expect(try SocketAddress.local(of: port.udp.raw).address == address)
+    }
+
+    @Test func anAddressOfAnotherMachineIsAnError() throws {
+        let address = try #require(IPAddress(text: "192.0.2.1"))
+        #expect(throws: Errno.addressNotAvailable) { _ = try BoundPort(port: 0, address: address) }
+    }
+}

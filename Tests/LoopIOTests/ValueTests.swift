@@ -1,0 +1,112 @@
+import Glibc
+import LoopIO
+import Testing
+
+struct ErrnoTests {
+    @Test(arguments: [
+        (EACCES, "permission denied"), (ENOENT, "no such file or directory"), (EIO, "input/output error"),
+        (ENOTSUP, "operation not supported"), (EPIPE, "broken pipe"),
+    ])
+    func describesItselfAsTheSystemDoes(_ number: Int32, _ text: String) {
+        #expect("\(Errno(rawValue: number))" == text)
+    }
+
+    @Test func anUnknownNumberIsNamed() {
+        #expect("\(Errno(rawValue: 12_345))".contains("12345"))
+    }
+
+    @Test func negativeResultsOfTheLibraryAreThrown() throws {
+        #expect(throws: Errno.permissionDenied) { try Errno.check(-EACCES) }
+        #expect(try Errno.check(7) == 7)
+    }
+
+    @Test func interruptedCallsAreRepeated() throws {
+        var attempts = 0
+        let result = try SystemCall.retrying { () -> Int32 in
+            attempts += 1
+            errno = attempts < 3 ? EINTR : 0
+            return attempts < 3 ? -1 : 42
+        }
+        #expect(result == 42)
+        #expect(attempts == 3)
+    }
+
+    @Test func otherErrorsAreThrownAtOnce() {
+        var attempts = 0
+        #expect(throws: Errno.noSuchFile) {
+            try SystemCall.retrying { () -> Int in
+                attempts += 1
+                errno = ENOENT
+                return -1
+            }
+        }
+        #expect(attempts == 1)
+    }
+}
+
+struct DescriptorTests {
+    private func isOpen(_ raw: Int32) -> Bool { fcntl(raw, F_GETFD) >= 0 }
+
+    /// A number that tests beside this one do not get: the kernel gives out the lowest.
+    private func high() throws -> Int32 {
+        let raw = fcntl(0, F_DUPFD_CLOEXEC, 700)
+        try #require(raw >= 700)
+        return raw
+    }
+
+    @Test func theEndOfTheValueClosesIt() throws {
+        let raw = try high()
+        do {
+            let descriptor = Descriptor(owning: raw)
+            #expect(isOpen(descriptor.raw))
+        }
+        #expect(!isOpen(raw))
+    }
+
+    @Test func itIsClosedOnDemandAndNotTwice() throws {
+        let raw = try high()
+        let descriptor = Descriptor(owning: raw)
+        descriptor.close()
+        #expect(!isOpen(raw))
+    }
+
+    @Test func releasingGivesItAway() throws {
+        let raw = try high()
+        let descriptor = Descriptor(owning: raw)
+        #expect(descriptor.release() == raw)
+        #expect(isOpen(raw))
+        close(raw)
+    }
+
+    @Test func aDuplicateIsIndependent() throws {
+        let ends = try Ends.sockets()
+        let original = try ends.takeFirst()
+        let copy = try original.duplicate()
+        #expect(copy.raw != original.raw)
+        #expect(fcntl(copy.raw, F_GETFD) & FD_CLOEXEC != 0)
+        original.close()
+        writeNow([1], to: ends.second)
+        #expect(readNow(copy.raw) == [1])
+    }
+}
+
+struct LoopInstantTests {
+    @Test(arguments: [
+        (UInt64(5), Duration.nanoseconds(3), UInt64(8)), (5, .nanoseconds(-3), 2), (5, .nanoseconds(-6), 0),
+        (.max - 1, .seconds(1), .max), (0, .seconds(Int64.max), UInt64(Int64.max)), (7, .seconds(Int64.min), 0),
+        (0, .milliseconds(1), 1_000_000),
+    ])
+    func movesWithinItsRange(_ start: UInt64, _ step: Duration, _ result: UInt64) {
+        #expect((LoopInstant(nanoseconds: start) + step).nanoseconds == result)
+    }
+
+    @Test func theDifferenceMayBeNegative() {
+        let early = LoopInstant(nanoseconds: 10)
+        let late = LoopInstant(nanoseconds: 35)
+        #expect(late - early == .nanoseconds(25))
+        #expect(early - late == .nanoseconds(-25))
+        #expect(early.duration(to: late) == .nanoseconds(25))
+        #expect(early < late)
+        #expect(LoopInstant(nanoseconds: 0) - LoopInstant(nanoseconds: .max) < .zero)
+    }
+}
