@@ -12,8 +12,9 @@ package final class LoopTest {
     /// A folder for the sockets and files of the test.
     package let folder: ScratchFolder
 
-    package init() throws {
-        loop = try EventLoop()
+    /// - Parameter clock: a clock that the test moves; then nothing ends a test that hangs, but its own time limit.
+    package init(clock: ManualClock? = nil) throws {
+        loop = try EventLoop(clock: clock)
         folder = try ScratchFolder()
     }
 

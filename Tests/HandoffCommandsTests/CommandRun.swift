@@ -1,0 +1,63 @@
+import HandoffCommands
+import HandoffJSON
+import HandoffTestSupport
+import LoopIO
+
+/// A command line that runs against a fake daemon, and what it wrote.
+final class CommandRun {
+    let test: LoopTest
+    let daemon: FakeDaemon
+    private(set) var output = ""
+    private(set) var diagnostics = ""
+    private(set) var context: CommandContext?
+    /// Called after each line of output.
+    var onOutput: (String) -> Void = { _ in }
+    /// Called after each line on standard error.
+    var onDiagnostics: (String) -> Void = { _ in }
+
+    init(clock: ManualClock? = nil) throws {
+        test = try LoopTest(clock: clock)
+        daemon = try FakeDaemon(path: test.folder.file("control.socket"), loop: test.loop)
+    }
+
+    /// Runs a command line to its end.
+    /// - Parameters:
+    ///   - onTerminal: whether it writes to a terminal.
+    ///   - answer: what the daemon does with each call.
+    func run(
+        _ words: String..., onTerminal: Bool = false, answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
+    ) throws -> ExitStatus {
+        daemon.onCall = answer
+        let console = Console(
+            outputIsTerminal: onTerminal, diagnosticsAreTerminal: onTerminal,
+            output: { [unowned self] text in
+                output += text
+                onOutput(text)
+            },
+            diagnostics: { [unowned self] text in
+                diagnostics += text
+                onDiagnostics(text)
+            })
+        let surroundings = Program.Surroundings(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
+        let start = Program.start(words, surroundings, console, on: test.loop) { [test] in test.end() }
+        switch start {
+        case .ended(let status): return status
+        case .running(let context):
+            self.context = context
+            if context.status == nil { try test.run() }
+            return context.status ?? .failed
+        }
+    }
+
+    /// What was written to standard output, line by line, as JSON.
+    var objects: [JSONObject] { Self.objects(output) }
+
+    /// What was written to standard error, line by line, as JSON.
+    var errorObjects: [JSONObject] { Self.objects(diagnostics) }
+
+    private static func objects(_ text: String) -> [JSONObject] {
+        text.split(separator: "\n").compactMap { line in
+            (try? JSON(parsing: Array(line.utf8), limits: JSONLimits(bytes: 1_000_000)))?.object
+        }
+    }
+}

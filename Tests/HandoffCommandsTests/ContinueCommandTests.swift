@@ -1,0 +1,151 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct ContinueCommandTests {
+    private static func activity() throws -> ContinuedActivity {
+        let type = try #require(ActivityType("com.example.editing"))
+        return Sample.continued(type: type, title: "Draft\u{202E}", userInfo: ["page": 3, "at": ["$date": 1.5]])
+    }
+
+    private static func answer(_ call: FakeDaemon.Call, _ activity: ContinuedActivity?, _ opens: ControlOpens?) {
+        guard let type = ActivityType("com.example.editing") else { return }
+        call.reply(ContinueEvent.willContinue(type).json, continues: true)
+        call.reply(ContinueEvent.continued(type, activity, opens).json)
+    }
+
+    @Test func printShowsTheActivityWithItsPayload() throws {
+        let run = try CommandRun()
+        let activity = try Self.activity()
+        #expect(try run.run("continue", "--print") { Self.answer($0, activity, nil) } == .done)
+        #expect(
+            run.output == """
+                type      com.example.editing
+                title     Draft\\u{202E}
+                from      laptop (laptop)
+                app       editor 2.1
+                web page  https://example.org/draft
+                required  page
+                userInfo  {
+                            "page": 3,
+                            "at": {
+                              "$date": 1.5
+                            }
+                          }
+
+                """)
+        #expect(run.daemon.parameters(of: "Continue") == ["take": true])
+        #expect(run.daemon.log.first?.more == true)
+    }
+
+    @Test func printAsJSONHasUserInfoAndOrigin() throws {
+        let run = try CommandRun()
+        let activity = try Self.activity()
+        let status = try run.run(
+            "continue", "A1-A1", "--type", "com.example.editing", "--from", "laptop", "--timeout", "2.5", "--print",
+            "--json"
+        ) { Self.answer($0, activity, nil) }
+        #expect(status == .done)
+        var expected = activity.json
+        expected["version"] = 1
+        #expect(run.objects == [expected])
+        #expect(
+            run.daemon.parameters(of: "Continue") == [
+                "activity": "a1a1", "type": "com.example.editing", "from": "laptop", "take": true, "timeout": 2.5,
+            ])
+    }
+
+    @Test func withoutPrintItSaysWhatOpened() throws {
+        let run = try CommandRun()
+        let opens = ControlOpens(kind: .app, name: "Editor")
+        #expect(try run.run("continue") { Self.answer($0, nil, opens) } == .done)
+        #expect(run.output == "continued com.example.editing: opens in Editor\n")
+    }
+
+    @Test func withoutPrintJSONSaysWhatOpened() throws {
+        let run = try CommandRun()
+        #expect(try run.run("continue", "--json") { Self.answer($0, nil, ControlOpens(kind: .web)) } == .done)
+        #expect(
+            run.objects == [
+                ["version": 1, "event": "continued", "type": "com.example.editing", "opens": ["kind": "web"]]
+            ])
+    }
+
+    @Test func nothingToContinueHasItsOwnStatus() throws {
+        let run = try CommandRun()
+        let status = try run.run("continue", "--json") {
+            $0.fail("dev.handoff1.Control.NothingToContinue", ["message": "no activity is on offer"])
+        }
+        #expect(status == .nothingToContinue)
+        #expect(
+            run.errorObjects == [
+                ["version": 1, "error": "NothingToContinue", "message": "no activity is on offer"]
+            ])
+    }
+
+    @Test func aFailedContinuationKeepsItsCode() throws {
+        let run = try CommandRun()
+        let failure = HandoffFailure.timedOut(device: "laptop")
+        let status = try run.run("continue", "--json") {
+            $0.fail("dev.handoff1.Control.ContinuationFailed", failure.json)
+        }
+        #expect(status == .failed)
+        #expect(run.errorObjects.first?["code"] == 4610)
+        #expect(run.errorObjects.first?["reason"] == "timedOut")
+    }
+
+    @Test func anIdThatFitsSeveralListsThem() throws {
+        let run = try CommandRun()
+        let status = try run.run("continue", "a1") {
+            $0.fail(
+                "dev.handoff1.Control.AmbiguousIdentifier",
+                ["identifier": "a1", "candidates": ["a1b", "a1c"], "message": "'a1' fits several"])
+        }
+        #expect(status == .failed)
+        #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it fits: a1b, a1c\n")
+    }
+
+    @Test func aLastReplyThatPromisesMoreIsRefused() throws {
+        let run = try CommandRun()
+        let status = try run.run("continue", "--json") { $0.reply(ContinueEvent.willContinue(.browsingWeb).json) }
+        #expect(status == .failed)
+        #expect(run.errorObjects.first?["error"] == "BadAnswer")
+    }
+
+    @Test func aTerminalIsToldWhoIsWaitedFor() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
+        let activity = try Self.activity()
+        var continuation: FakeDaemon.Call?
+        run.onDiagnostics = { _ in
+            if let continuation { Self.answer(continuation, activity, nil) }
+        }
+        let status = try run.run("continue", "--print", onTerminal: true) { call in
+            if call.member == "Continue" {
+                continuation = call
+                clock.advance(by: .milliseconds(300))
+            } else {
+                let offer = Sample.offer(0xA1, type: .browsingWeb, title: nil, deviceName: "desk\u{7}")
+                call.reply(["activities": [.object(offer.json)]])
+            }
+        }
+        #expect(status == .done)
+        #expect(run.diagnostics == "handoffctl: waiting for desk\\u{7}…\n")
+    }
+
+    @Test func aFileIsToldNothingWhileWaiting() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
+        let activity = try Self.activity()
+        let status = try run.run("continue", "--print") { call in
+            clock.advance(by: .seconds(10))
+            Self.answer(call, activity, nil)
+        }
+        #expect(status == .done)
+        #expect(run.diagnostics.isEmpty)
+    }
+}

@@ -1,0 +1,188 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// Commands that make one call and show its answer.
+@Suite struct QueryCommandTests {
+    private let run: CommandRun
+
+    init() throws {
+        run = try CommandRun()
+    }
+
+    private static let status = ControlStatus(
+        daemon: "0.1.0", device: Sample.device(0x3F), name: "desk\u{202E}", kind: .desktop, account: Sample.account,
+        epoch: 2, discovery: "avahi", discoveryState: "running", port: 24863,
+        peers: [
+            ControlPeer(
+                device: Sample.device(0x1A), name: "laptop", address: "192.168.1.5:24863", via: .mdns, connected: true,
+                activities: 2),
+            ControlPeer(
+                device: nil, name: nil, address: "10.0.0.1:24863", via: .static, connected: false, activities: 0),
+        ], published: 1, offered: 3,
+        tickets: [ControlTicket(id: "0123456789ab", device: Sample.device(0x3F), mine: true)],
+        warnings: ["no firewall rule"])
+
+    @Test func statusIsReadable() throws {
+        #expect(try run.run("status") { $0.reply(Self.status.json) } == .done)
+        let id = Array(repeating: "3f3f3f3f", count: 8).joined(separator: "-")
+        let account = Array(repeating: "acacacac", count: 4).joined(separator: "-")
+        #expect(
+            run.output == """
+                daemon      0.1.0
+                device      desk\\u{202E} (desktop)
+                id          \(id)
+                account     \(account), epoch 2
+                discovery   avahi, running
+                port        24863
+                activities  1 published here, 3 offered by other devices
+                peers       NAME           ID       ADDRESS            VIA     CONNECTION  OFFERS
+                            laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
+                            not yet known           10.0.0.1:24863     static  none        0
+                tickets     0123456, exported by this device, not yet used
+                warnings    no firewall rule
+
+                """)
+        #expect(run.diagnostics.isEmpty)
+    }
+
+    @Test func statusIsJSON() throws {
+        #expect(try run.run("--json", "status") { $0.reply(Self.status.json) } == .done)
+        var expected = Self.status.json
+        expected["version"] = 1
+        #expect(run.objects == [expected])
+    }
+
+    @Test func devicesAreATable() throws {
+        let devices = [
+            ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true),
+            ControlDevice(id: Sample.device(0x1A), name: "", kind: .laptop, isSelf: false, online: false),
+        ]
+        let reply: JSONObject = ["devices": .array(devices.map { .object($0.json) })]
+        #expect(try run.run("devices") { $0.reply(reply) } == .done)
+        #expect(
+            run.output == """
+                NAME     KIND     STATE        ID
+                desk     desktop  this device  \(Sample.device(0x3F).grouped)
+                unnamed  laptop   offline      \(Sample.device(0x1A).grouped)
+
+                """)
+    }
+
+    @Test func devicesAreALineOfJSONEach() throws {
+        let device = ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true)
+        #expect(try run.run("devices", "--json") { $0.reply(["devices": [.object(device.json)]]) } == .done)
+        #expect(
+            run.objects == [
+                [
+                    "version": 1, "id": .string(device.id.hex), "name": "desk", "kind": "desktop", "self": true,
+                    "online": true,
+                ]
+            ])
+    }
+
+    private static func offers() throws -> [ControlActivity] {
+        let editing = try #require(ActivityType("com.example.editing"))
+        return [
+            Sample.offer(0xA1, type: editing, title: "A title that is longer than forty columns by far", age: 3),
+            Sample.offer(
+                0xB2, type: .browsingWeb, title: nil, deviceName: "phone\u{1B}[2J", age: 150,
+                opens: ControlOpens(kind: .nothing, reason: "no app continues it")),
+        ]
+    }
+
+    private static func reply(_ offers: [ControlActivity]) -> JSONObject {
+        ["activities": .array(offers.map { .object($0.json) })]
+    }
+
+    @Test func offersAreATableThatFitsATerminal() throws {
+        let offers = try Self.offers()
+        #expect(try run.run("list", onTerminal: true) { $0.reply(Self.reply(offers)) } == .done)
+        #expect(
+            run.output == """
+                ID       TITLE                                     TYPE                           DEVICE          AGE       OPENS IN
+                a1a1a1a  A title that is longer than forty colum…  com.example.editing            laptop          just now  Editor
+                b2b2b2b                                            NSUserActivityTypeBrowsingWeb  phone\\u{1B}[2J  2 min     nothing: no app continues it
+
+                """)
+    }
+
+    @Test func offersAreALineOfJSONEach() throws {
+        let offers = try Self.offers()
+        #expect(try run.run("list", "--json", "--here") { $0.reply(Self.reply(offers)) } == .done)
+        #expect(run.objects.count == 2)
+        #expect(run.objects.first?["id"]?.string == Sample.activityID(0xA1).hex)
+        #expect(run.objects.last?["title"] == JSON.null)
+        #expect(run.objects.last?["webpageURL"] == JSON.null)
+        #expect(run.objects.last?["opens"] == ["kind": "nothing", "reason": "no app continues it"])
+        #expect(run.daemon.parameters(of: "ListActivities") == ["here": true])
+    }
+
+    @Test func noOffersAreNoOutput() throws {
+        #expect(try run.run("list") { $0.reply(["activities": []]) } == .done)
+        #expect(run.output.isEmpty)
+        #expect(run.diagnostics == "handoffctl: no other device offers anything\n")
+    }
+
+    @Test func anAccountIsShownOrNull() throws {
+        let none = ControlAccount(account: nil, epoch: nil, devices: 1, tickets: [])
+        #expect(try run.run("account", "show", "--json") { $0.reply(none.json) } == .done)
+        #expect(run.objects == [["version": 1, "account": nil, "epoch": nil, "devices": 1, "tickets": []]])
+    }
+
+    @Test func anErrorOfTheDaemonIsSaidWithAdvice() throws {
+        let error: (FakeDaemon.Call) -> Void = {
+            $0.fail("dev.handoff1.Control.NoAccount", ["message": "this device has no account"])
+        }
+        #expect(try run.run("devices", answer: error) == .failed)
+        #expect(run.output.isEmpty)
+        #expect(run.diagnostics.hasPrefix("handoffctl: this device has no account\n  create one here with: "))
+    }
+
+    @Test func anErrorOfTheDaemonIsOneLineOfJSON() throws {
+        let fields: JSONObject = ["account": "ac", "message": "there is one"]
+        let status = try run.run("--json", "account", "create") {
+            $0.fail("dev.handoff1.Control.AccountExists", fields)
+        }
+        #expect(status == .failed)
+        #expect(
+            run.errorObjects == [["version": 1, "error": "AccountExists", "message": "there is one", "account": "ac"]])
+        #expect(run.diagnostics.split(separator: "\n").count == 1)
+    }
+
+    @Test func peersAreAddedAndRemoved() throws {
+        #expect(try run.run("peer", "add", "desk:24863") { $0.reply() } == .done)
+        #expect(try run.run("peer", "remove", "desk:24863") { $0.reply() } == .done)
+        #expect(run.output == "added desk:24863\nremoved desk:24863\n")
+        #expect(run.daemon.methods == ["AddPeer", "RemovePeer"])
+        #expect(run.daemon.parameters(of: "RemovePeer") == ["address": "desk:24863"])
+    }
+
+    @Test func aDaemonThatIsAwayIsNamedWithItsSocketAndWhatToDo() throws {
+        run.daemon.stop()
+        #expect(try run.run("status") == .daemonNotReachable)
+        #expect(
+            run.diagnostics == """
+                handoffctl: cannot reach the daemon at \(run.daemon.path): no such file or directory
+                  start it with: systemctl --user start handoffd
+                  or run handoffd in another terminal; --socket PATH names another socket
+
+                """)
+    }
+
+    @Test func aDaemonThatDiesInBetweenIsNotReachable() throws {
+        #expect(try run.run("status", "--json") { $0.crash() } == .daemonNotReachable)
+        #expect(run.errorObjects.first?["error"] == "ConnectionLost")
+    }
+
+    @Test func theSocketOptionIsStrongerThanTheEnvironmentAndTheDefault() {
+        let set = Program.Surroundings(socket: "/env", runtimeDirectory: "/run/user/7", userID: 7)
+        let unset = Program.Surroundings(socket: "", runtimeDirectory: nil, userID: 7)
+        #expect(Program.socketPath("/option", set) == "/option")
+        #expect(Program.socketPath(nil, set) == "/env")
+        #expect(Program.socketPath(nil, unset) == "/run/user/7/handoff/control.socket")
+    }
+}

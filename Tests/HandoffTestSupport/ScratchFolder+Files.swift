@@ -1,0 +1,17 @@
+import Glibc
+import LoopIO
+
+extension ScratchFolder {
+    /// What a file says; nil when there is none.
+    package func text(of name: String) -> String? {
+        guard let content = try? LocalFile.read(file(name), limit: 1_048_576) else { return nil }
+        return String(decoding: content.bytes, as: UTF8.self)
+    }
+
+    /// The permission bits of a file; nil when there is none.
+    package func mode(of name: String) -> UInt32? {
+        var status = stat()
+        guard stat(file(name), &status) == 0 else { return nil }
+        return status.st_mode & 0o777
+    }
+}
