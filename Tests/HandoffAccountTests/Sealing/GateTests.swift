@@ -1,0 +1,91 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffProtocol
+import Testing
+
+@Suite struct GateTests {
+    private let samples: SealingSamples
+    private let clientHello: [UInt8] = [22, 3, 1, 0, 4, 1, 2, 3, 4]
+
+    init() throws {
+        samples = try SealingSamples()
+    }
+
+    private func isValid(_ token: [UInt8], label: Label, clientHello: [UInt8]) -> Bool {
+        Gate.isValid(token, gateKey: samples.keys.gate, label: label, clientHello: clientHello)
+    }
+
+    @Test func aTokenOpensForItsLabelAndClientHelloOnly() {
+        let token = Gate.token(gateKey: samples.keys.gate, label: samples.labelB, clientHello: clientHello)
+        #expect(isValid(token, label: samples.labelB, clientHello: clientHello))
+        #expect(!isValid(token, label: samples.labelA, clientHello: clientHello))
+        for index in clientHello.indices {
+            var changed = clientHello
+            changed[index] ^= 1
+            #expect(!isValid(token, label: samples.labelB, clientHello: changed))
+        }
+        #expect(!isValid(Array(token.dropLast()), label: samples.labelB, clientHello: clientHello))
+        #expect(!isValid([], label: samples.labelB, clientHello: clientHello))
+    }
+
+    @Test func aTokenOfAnotherEpochDoesNotOpen() throws {
+        let next = try EpochKeys(accountKey: samples.accountKey, accountID: samples.accountID, epoch: 8)
+        let token = Gate.token(gateKey: next.gate, label: samples.labelB, clientHello: clientHello)
+        #expect(!isValid(token, label: samples.labelB, clientHello: clientHello))
+    }
+
+    @Test(
+        arguments: [
+            ([22, 3, 1, 0, 1], 1), ([22, 3, 1, 4, 0], 1024), ([22, 3, 1, 4, 1], nil), ([22, 3, 1, 0, 0], nil),
+            ([23, 3, 1, 0, 1], nil), ([22, 3, 1, 0], nil), ([22, 3, 1, 0xFF, 0xFF], nil), ([], nil),
+        ] as [([UInt8], Int?)])
+    func aRecordIsAHandshakeOfAtMost1024Bytes(header: [UInt8], count: Int?) {
+        #expect(Gate.recordBodyCount(header: header) == count)
+    }
+
+    @Test func aStaticLabelHoldsForItsPeriodAndItsNeighbours() {
+        let label = Gate.staticLabel(labelKey: samples.keys.label, unixSeconds: 10 * 1024)
+        func isTaken(at seconds: UInt64) -> Bool {
+            Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: seconds).contains(label)
+        }
+        #expect(!isTaken(at: 9 * 1024 - 1))
+        #expect(isTaken(at: 9 * 1024))
+        #expect(isTaken(at: 12 * 1024 - 1))
+        #expect(!isTaken(at: 12 * 1024))
+        #expect(Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: 0).count == 3)
+        #expect(Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: .max).count == 3)
+    }
+
+    @Test func aStaticLabelIsNoMembersLabel() {
+        let label = Gate.staticLabel(labelKey: samples.keys.label, unixSeconds: 0)
+        #expect(!label.isMember(labelKey: samples.keys.label))
+    }
+
+    @Test func aTokenOpensOnce() {
+        var seen = SeenTokens()
+        let results = [1, 2, 1].map { seen.insert([UInt8](repeating: $0, count: 32)) }
+        #expect(results == [true, true, false])
+    }
+
+    @Test func aFullMemoryTakesNoTokenAndSaysSo() {
+        var seen = SeenTokens()
+        for number in 0..<SeenTokens.maximumCount {
+            let isNew = seen.insert([UInt8(number & 0xFF), UInt8(number >> 8)])
+            #expect(isNew)
+        }
+        let isTaken = seen.insert([0xFF, 0xFF, 0xFF])
+        #expect(seen.isFull && !isTaken)
+    }
+
+    @Test func labelsAreRecognisedByMembersOnly() throws {
+        let label = Label.random(labelKey: samples.keys.label)
+        #expect(label.isMember(labelKey: samples.keys.label))
+        #expect(!label.isMember(labelKey: samples.keys.gate))
+        for index in 0..<16 {
+            var bytes = label.bytes
+            bytes[index] ^= 0x80
+            #expect(try !#require(Label(bytes: bytes)).isMember(labelKey: samples.keys.label))
+        }
+        #expect(Label.random(labelKey: samples.keys.label) != label)
+    }
+}

@@ -1,0 +1,71 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import HandoffProtocol
+import Testing
+
+/// The account of the worked example in docs/protocol.md; every number in it is fixed.
+struct SealingSamples {
+    let accountKey = SecretBytes(copying: Array(0x00...0x1F))
+    let accountID: AccountID
+    let keys: EpochKeys
+    /// Sender and receiver, with their labels.
+    let keyA: SigningKey
+    let keyB: SigningKey
+    let labelA: Label
+    let labelB: Label
+    let announcement: Announcement
+
+    init() throws {
+        accountID = try #require(AccountID(bytes: 0x20...0x2F))
+        keys = try EpochKeys(accountKey: accountKey, accountID: accountID, epoch: 7)
+        keyA = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xA1, count: 32)))
+        keyB = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xB2, count: 32)))
+        labelA = try #require(Label(random: Array(0x30...0x37), labelKey: keys.label))
+        labelB = try #require(Label(random: Array(0x40...0x47), labelKey: keys.label))
+        announcement = try Self.announcement(by: keyA, seq: 5)
+    }
+
+    static func announcement(by key: SigningKey, seq: UInt32, activities: Int = 2) throws -> Announcement {
+        let first = OfferedActivity(
+            id: try #require(ActivityID(bytes: 0x50...0x5F)),
+            type: try #require(ActivityType("com.example.notes.edit")),
+            title: "Café list", team: "TEAM42", supportsStreams: true, hasWebpageURL: true, age: 12)
+        let others = try (1..<max(activities, 1)).map {
+            OfferedActivity(
+                id: try #require(ActivityID(bytes: [UInt8](repeating: UInt8($0), count: 16))), type: .browsingWeb,
+                title: nil, team: nil, supportsStreams: false, hasWebpageURL: true, age: 3600)
+        }
+        return try #require(
+            Announcement(
+                deviceID: DeviceID(key.publicKey), position: Position(boot: 1_800_000_000, seq: seq), port: 24863,
+                kind: .laptop, rosterDigest: Array(0x60...0x67), epoch: 7,
+                activities: activities == 0 ? [] : [first] + others))
+    }
+
+    /// The members: both devices.
+    func publicKey(_ id: DeviceID) -> PublicKey? {
+        [keyA.publicKey, keyB.publicKey].first { DeviceID($0) == id }
+    }
+
+    func sealed(to receiver: Label? = nil, salt: [UInt8] = Randomness.bytes(16)) throws -> [UInt8] {
+        let advert = try SignedAdvert(announcement, label: labelA, key: keyA)
+        return try AdvertSeal.seal(advert, to: receiver ?? labelB, advertKey: keys.advert, salt: salt)
+    }
+
+    func open(_ datagram: [UInt8], receivers: [Label]? = nil) throws(SealError) -> OpenedDatagram {
+        try AdvertSeal.open(
+            datagram, receivers: receivers ?? [labelB], labelKey: keys.label, advertKey: keys.advert,
+            publicKey: publicKey)
+    }
+
+    func beacon(salt: [UInt8] = Randomness.bytes(16)) throws -> [[UInt8]] {
+        let signed = try BeaconSeal.sign(announcement, label: labelA, key: keyA)
+        return try BeaconSeal.seal(signed, label: labelA, beaconKey: keys.beacon, salt: salt)
+    }
+
+    func open(beacon: [[UInt8]], label: Label? = nil) throws(SealError) -> Announcement {
+        try BeaconSeal.open(
+            beacon, label: label ?? labelA, labelKey: keys.label, beaconKey: keys.beacon, publicKey: publicKey)
+    }
+}
