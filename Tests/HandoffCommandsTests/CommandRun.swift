@@ -10,6 +10,7 @@ final class CommandRun {
     private(set) var output = ""
     private(set) var diagnostics = ""
     private(set) var context: CommandContext?
+    private var soon: LoopTimer?
     /// Called after each line of output.
     var onOutput: (String) -> Void = { _ in }
     /// Called after each line on standard error.
@@ -47,6 +48,12 @@ final class CommandRun {
             if context.status == nil { try test.run() }
             return context.status ?? .failed
         }
+    }
+
+    /// Does what Ctrl-C does, once the daemon's answers that are on their way have come.
+    func interruptSoon() {
+        // Failing to arm it would make the test hang, and so fail.
+        soon = try? test.loop.timer(after: .milliseconds(1)) { [weak self] in self?.context?.interrupt() }
     }
 
     /// What was written to standard output, line by line, as JSON.

@@ -1,0 +1,98 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct AccountFileTests {
+    private let run: CommandRun
+    private let file: String
+
+    init() throws {
+        run = try CommandRun()
+        file = run.test.folder.file("account")
+    }
+
+    /// A daemon that exports these bytes once it got a byte.
+    private static func exporting(_ bytes: [UInt8]) -> (FakeDaemon.Call) -> Void {
+        { call in
+            call.upgrade(
+                received: { _, stream in
+                    stream.write(bytes)
+                    stream.finish()
+                }, ended: { _ in })
+        }
+    }
+
+    @Test func anExportIsANewFileThatOnlyTheUserMayRead() throws {
+        #expect(try run.run("account", "export", file, answer: Self.exporting([0x73, 0x65])) == .done)
+        #expect(run.test.folder.text(of: "account") == "se")
+        #expect(run.test.folder.mode(of: "account") == 0o600)
+        #expect(run.output == "exported to \(file)\n")
+        #expect(run.diagnostics.contains("works once and for a day"))
+    }
+
+    @Test func anExistingFileIsRefusedBeforeTheDaemonIsAsked() throws {
+        try run.test.folder.write("mine", to: "account")
+        #expect(try run.run("account", "export", file, answer: Self.exporting([1])) == .failed)
+        #expect(run.test.folder.text(of: "account") == "mine")
+        #expect(run.daemon.log.isEmpty)
+        #expect(run.diagnostics.contains("cannot create \(file): file exists"))
+    }
+
+    @Test func aSecretIsNeverShownOnATerminal() throws {
+        #expect(try run.run("account", "export", "-", onTerminal: true, answer: Self.exporting([1])) == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test func anExportThatFailsLeavesNoFile() throws {
+        let refused = try run.run("account", "export", file) { $0.fail("dev.handoff1.Control.NoAccount") }
+        #expect(refused == .failed)
+        #expect(run.test.folder.mode(of: "account") == nil)
+        #expect(try run.run("account", "export", file, answer: Self.exporting([])) == .failed)
+        #expect(run.test.folder.mode(of: "account") == nil)
+        run.daemon.stop()
+        #expect(try run.run("account", "export", file) == .daemonNotReachable)
+        #expect(run.test.folder.mode(of: "account") == nil)
+    }
+
+    @Test func anImportSendsTheFileAndShowsTheAccount() throws {
+        try run.test.folder.write("secret", to: "account")
+        var sent: [UInt8] = []
+        let status = try run.run("account", "import", file, "--json") { call in
+            call.upgrade(
+                received: { bytes, _ in sent += bytes },
+                ended: { stream in
+                    stream.write(Array("{\"account\":\"\(Sample.account.hex)\"}\0".utf8))
+                    stream.finish()
+                })
+        }
+        #expect(status == .done)
+        #expect(sent == Array("secret".utf8))
+        #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex)]])
+    }
+
+    @Test func aRefusedImportIsAFailureWithItsName() throws {
+        try run.test.folder.write("secret", to: "account")
+        let status = try run.run("account", "import", file, "--json") { call in
+            call.upgrade(
+                received: { _, _ in },
+                ended: { stream in
+                    let answer = #"{"error":"dev.handoff1.Control.InvalidAccountFile","message":"it was used"}"#
+                    stream.write(Array(answer.utf8) + [0])
+                    stream.finish()
+                })
+        }
+        #expect(status == .failed)
+        #expect(run.errorObjects.last == ["version": 1, "error": "InvalidAccountFile", "message": "it was used"])
+    }
+
+    @Test func aFileThatIsMissingIsAFailureBeforeTheDaemonIsAsked() throws {
+        #expect(try run.run("account", "import", file) == .failed)
+        #expect(run.daemon.log.isEmpty)
+        #expect(run.diagnostics.contains("cannot read \(file): no such file or directory"))
+    }
+}

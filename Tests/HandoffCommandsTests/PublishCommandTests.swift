@@ -1,0 +1,207 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct PublishCommandTests {
+    private let run: CommandRun
+    private let activity = Sample.activityID(0xA1)
+
+    init() throws {
+        run = try CommandRun()
+    }
+
+    /// A daemon that attaches and publishes, and then asks to save once.
+    private func daemon(
+        advice: String? = nil, saved: @escaping (FakeDaemon.Call) -> Void = { _ in }
+    ) -> (FakeDaemon.Call) -> Void {
+        var events: FakeDaemon.Call?
+        return { [activity] call in
+            switch call.member {
+            case "Attach":
+                events = call
+                call.reply(AppEvent.attached(session: "s1").json, continues: true)
+            case "Publish":
+                call.reply(AppEvent.published(activity, advice: advice).json)
+            case "BecomeCurrent":
+                call.reply()
+                events?.reply(AppEvent.save(activity).json, continues: true)
+            case "AnswerSave":
+                events?.reply(AppEvent.saved(activity).json, continues: true)
+                call.reply(["advice": advice.map { .string($0) } ?? JSON.null])
+                if let events { saved(events) }
+            default:
+                call.reply()
+            }
+        }
+    }
+
+    @Test func itTellsWhatHappensUntilInterrupted() throws {
+        run.onOutput = { [run] line in
+            if line.hasPrefix("continued") { run.context?.interrupt() }
+        }
+        let status = try run.run(
+            "publish", "com.example.editing", "--title", "Draft", "--user-info", #"{"page": 3}"#, "--required", "page",
+            "--web-url", "https://example.org/", "--team", "T1",
+            answer: daemon { [activity] in
+                $0.reply(AppEvent.continued(activity, by: Sample.origin).json, continues: true)
+            })
+        #expect(status == .done)
+        #expect(
+            run.output == """
+                published  a1a1a1a
+                saved      a1a1a1a
+                continued  a1a1a1a  by laptop (1a1a1a1)
+
+                """)
+        #expect(run.diagnostics.isEmpty)
+        #expect(run.daemon.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
+        #expect(
+            run.daemon.parameters(of: "Attach") == [
+                "app": "handoffctl", "version": .string(ProgramVersion.number), "team": "T1", "types": [],
+            ])
+        #expect(
+            run.daemon.parameters(of: "Publish") == [
+                "session": "s1",
+                "activity": [
+                    "type": "com.example.editing", "title": "Draft", "userInfo": ["page": 3],
+                    "webpageURL": "https://example.org/", "team": "T1", "requiredUserInfoKeys": ["page"],
+                    "needsSave": true,
+                ],
+            ])
+        #expect(
+            run.daemon.parameters(of: "AnswerSave") == [
+                "session": "s1", "activity": .string(activity.hex), "change": [:],
+            ])
+    }
+
+    @Test func itsEventsAreLinesOfJSON() throws {
+        run.onOutput = { [run] _ in
+            if run.objects.count == 3 { run.context?.interrupt() }
+        }
+        let answer = daemon { [activity] in
+            $0.reply(AppEvent.continued(activity, by: Sample.origin).json, continues: true)
+        }
+        #expect(try run.run("publish", "com.example.editing", "--json", answer: answer) == .done)
+        let id = JSON.string(activity.hex)
+        #expect(
+            run.objects == [
+                ["version": 1, "event": "published", "id": id, "type": "com.example.editing", "title": nil],
+                ["version": 1, "event": "saved", "id": id],
+                [
+                    "version": 1, "event": "continued", "id": id, "type": "com.example.editing", "title": nil,
+                    "device": .string(Sample.origin.device.hex), "deviceName": "laptop", "deviceKind": "laptop",
+                ],
+            ])
+    }
+
+    @Test func aFileIsReadAgainWhenTheDaemonAsks() throws {
+        try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
+        var answer = daemon()
+        let plain = answer
+        answer = { [run] call in
+            if call.member == "BecomeCurrent" { try? run.test.folder.write(#"{"state": "new"}"#, to: "info.json") }
+            plain(call)
+        }
+        run.onOutput = { [run] line in
+            if line.hasPrefix("saved") { run.context?.interrupt() }
+        }
+        let file = run.test.folder.file("info.json")
+        #expect(try run.run("publish", "com.example.editing", "--user-info", "@\(file)", answer: answer) == .done)
+        #expect(run.daemon.parameters(of: "Publish")?["activity"]?.object?["userInfo"] == ["state": "old"])
+        #expect(
+            run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "new"], "needsSave": true])
+    }
+
+    @Test func aFileThatBecameUselessKeepsWhatItSaidLast() throws {
+        try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
+        let plain = daemon()
+        run.onOutput = { [run] line in
+            if line.hasPrefix("saved") { run.context?.interrupt() }
+        }
+        let file = run.test.folder.file("info.json")
+        let status = try run.run("publish", "com.example.editing", "--user-info", "@\(file)") { [run] call in
+            if call.member == "BecomeCurrent" { try? run.test.folder.write("{", to: "info.json") }
+            plain(call)
+        }
+        #expect(status == .done)
+        #expect(
+            run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "old"], "needsSave": true])
+        #expect(run.diagnostics.hasSuffix("what it said last is used\n"))
+    }
+
+    @Test func aMalformedFileIsWrongUsageAndAMissingOneAFailure() throws {
+        try run.test.folder.write("[]", to: "info.json")
+        let file = run.test.folder.file("info.json")
+        #expect(try run.run("publish", "a", "--user-info", "@\(file)") == .wrongUsage)
+        #expect(try run.run("publish", "a", "--user-info", "@\(file).none") == .failed)
+        #expect(run.diagnostics.contains("\(file): not a JSON object"))
+        #expect(run.diagnostics.contains("cannot read \(file).none: no such file or directory"))
+        #expect(run.daemon.log.isEmpty)
+    }
+
+    @Test func adviceIsSaidOnceOnStandardError() throws {
+        run.onOutput = { [run] line in
+            if line.hasPrefix("saved") { run.context?.interrupt() }
+        }
+        let answer = daemon(advice: "the payload has 4000 bytes")
+        #expect(try run.run("publish", "com.example.editing", answer: answer) == .done)
+        #expect(run.diagnostics == "handoffctl: advice: the payload has 4000 bytes\n")
+    }
+
+    @Test func aRefusedActivityEndsIt() throws {
+        let plain = daemon()
+        let status = try run.run("publish", "com.example.editing", "--json") { call in
+            guard call.member == "Publish" else { return plain(call) }
+            call.fail(
+                "dev.handoff1.InvalidActivity", ["field": "userInfo", "message": "too large", "code": 4611])
+        }
+        #expect(status == .failed)
+        #expect(run.errorObjects.first?["error"] == "InvalidActivity")
+        #expect(run.errorObjects.first?["code"] == 4611)
+    }
+
+    @Test func anActivityThatTheDaemonWithdrawsEndsIt() throws {
+        let answer = daemon { [activity] in $0.reply(AppEvent.withdrawn(activity).json, continues: true) }
+        #expect(try run.run("publish", "com.example.editing", answer: answer) == .failed)
+        #expect(run.diagnostics == "handoffctl: the daemon withdrew the activity\n")
+    }
+
+    @Test func aDaemonThatIsAwayAtTheStartIsNotWaitedFor() throws {
+        run.daemon.stop()
+        #expect(try run.run("publish", "com.example.editing") == .daemonNotReachable)
+    }
+
+    @Test func itIsPublishedAgainAfterARestartOfTheDaemon() throws {
+        var second: FakeDaemon?
+        let path = run.daemon.path
+        run.onDiagnostics = { [run] _ in
+            second = try? FakeDaemon(path: path, loop: run.test.loop)
+            second?.onCall = daemon()
+        }
+        run.onOutput = { [run] line in
+            guard line.hasPrefix("saved") else { return }
+            if second == nil { run.daemon.stop() } else { run.context?.interrupt() }
+        }
+        #expect(try run.run("publish", "com.example.editing", answer: daemon()) == .done)
+        #expect(run.output == "published  a1a1a1a\nsaved      a1a1a1a\npublished  a1a1a1a\nsaved      a1a1a1a\n")
+        #expect(run.diagnostics == "handoffctl: the daemon went away; going on as soon as it is back\n")
+        #expect(second?.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
+    }
+
+    @Test func aSecondInterruptDoesNotWaitForTheDaemon() throws {
+        let plain = daemon()
+        run.onOutput = { [run] line in
+            guard line.hasPrefix("saved") else { return }
+            run.context?.interrupt()
+            run.context?.interrupt()
+        }
+        let status = try run.run("publish", "com.example.editing") { call in
+            if call.member != "Invalidate" { plain(call) }
+        }
+        #expect(status == .done)
+    }
+}
