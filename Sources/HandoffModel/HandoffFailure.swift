@@ -50,6 +50,11 @@ extension HandoffFailure {
             code: connectionUnavailableCode, reason: "peerUnreachable", message: "cannot reach \(device): \(cause)")
     }
 
+    /// The user gave it up before the payload came.
+    package static func cancelled(device: String) -> HandoffFailure {
+        HandoffFailure(code: failedCode, reason: "cancelled", message: "continuing from \(device) was cancelled")
+    }
+
     /// The other device did not answer in time.
     package static func timedOut(device: String) -> HandoffFailure {
         HandoffFailure(code: timedOutCode, reason: "timedOut", message: "\(device) did not answer in time")

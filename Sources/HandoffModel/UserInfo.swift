@@ -9,11 +9,11 @@ package enum UserInfo {
         if object.count == 1, let (key, _) = object.first, UserInfoTag.isTagLike(key), UserInfoTag(key: key) != .dict {
             throw .invalid(field: "userInfo.\(VisibleText.escape(key))", message: "userInfo must be a dictionary")
         }
-        try validate(.object(object))
+        try validate(value: .object(object))
     }
 
     /// Checks one value in the tagged form, of any type.
-    package static func validate(_ value: JSON) throws(ActivityError) {
+    package static func validate(value: JSON) throws(ActivityError) {
         do throws(Problem) {
             try check(value, depth: 1, jsonDepth: 1)
         } catch {

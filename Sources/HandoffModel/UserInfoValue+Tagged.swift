@@ -5,7 +5,7 @@ extension UserInfoValue {
     ///
     /// An integer after `$date` is taken too, since other languages write 0.0 so.
     package init(tagged: JSON) throws(ActivityError) {
-        try UserInfo.validate(tagged)
+        try UserInfo.validate(value: tagged)
         self = try Self.read(tagged)
     }
 

@@ -1,0 +1,143 @@
+import HandoffModel
+import Testing
+
+struct ActivityTypeTests {
+    @Test(arguments: [
+        "a", "com.example.edit", "NSUserActivityTypeBrowsingWeb", "日本", String(repeating: "x", count: 255),
+    ])
+    func `a visible word is a type`(text: String) {
+        #expect(ActivityType(text)?.text == text)
+    }
+
+    @Test(arguments: [
+        "", "a b", "a\tb", "a\n", "\u{0}", "a\u{7F}", "a\u{85}", "a\u{A0}b", "a\u{2028}", "a\u{202E}b", "\u{FEFF}a",
+        String(repeating: "x", count: 256), String(repeating: "é", count: 128),
+    ])
+    func `what cannot be seen or is too long is none`(text: String) {
+        #expect(ActivityType(text) == nil)
+    }
+
+    @Test func `types are compared as bytes`() throws {
+        let composed = try #require(ActivityType("caf\u{E9}"))
+        let decomposed = try #require(ActivityType("cafe\u{301}"))
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+        #expect(ActivityType("NSUserActivityTypeBrowsingWeb") == .browsingWeb)
+    }
+}
+
+struct WebURLTests {
+    @Test(arguments: [
+        "http://a", "https://example.com", "HTTPS://Example.com/Path?q=1#f", "https://example.com:8443/",
+        "http://[::1]/",
+        "http://[fe80::1]:80/x", "http://127.0.0.1", "https://example.com/a@b", "https://example.com?x=a@b",
+        "https://exämple.com/ü", "https://example.com:/", "https://example.com/%40",
+    ])
+    func `a page of the web is taken`(text: String) {
+        #expect(WebURL.isAcceptable(text))
+    }
+
+    @Test(arguments: [
+        "", "http:", "http://", "https:///path", "http:///", "https://:80", "https://?q", "ftp://a",
+        "file:///etc/passwd",
+        "javascript:alert(1)", "//example.com", "example.com", "-https://a", " https://a", "https://a b", "https://a\n",
+        "https://user@a", "https://user:pass@a", "https://a@", "https://a\\@b", "https://a%40b", "https://a:99999",
+        "https://a:-1", "https://a:+1", "https://a:8x", "http://[::1", "http://[]", "http://[x]", "http://[::1]x",
+        "http://a]",
+        "https://a\u{202E}b", "https://a/\u{0}", "https://a/\u{85}", "http\u{73}\u{301}://a", "https:/a",
+    ])
+    func `what a browser should not be given is refused`(text: String) {
+        #expect(!WebURL.isAcceptable(text))
+    }
+
+    @Test func `the length is limited`() {
+        let start = "https://a/"
+        #expect(WebURL.isAcceptable(start + String(repeating: "x", count: 2048 - start.utf8.count)))
+        #expect(!WebURL.isAcceptable(start + String(repeating: "x", count: 2049 - start.utf8.count)))
+    }
+}
+
+struct VisibleTextTests {
+    @Test(arguments: [
+        ("plain é 日本", "plain é 日本"),
+        ("a\u{1B}[31mb", "a\\u{1B}[31mb"),
+        ("a\nb\u{7F}", "a\\u{A}b\\u{7F}"),
+        ("\u{202E}abc\u{2066}", "\\u{202E}abc\\u{2066}"),
+        ("\u{9B}x", "\\u{9B}x"),
+        ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
+        ("👨\u{200D}👩\u{200D}👧", "👨\u{200D}👩\u{200D}👧"),
+        ("", ""),
+    ])
+    func `what cannot be seen is written out`(text: String, shown: String) {
+        #expect(Array(VisibleText.escape(text).utf8) == Array(shown.utf8))
+    }
+}
+
+struct DeviceKindTests {
+    @Test(arguments: DeviceKind.allCases)
+    func `a kind comes back from its name and number`(kind: DeviceKind) {
+        #expect(DeviceKind(name: kind.name) == kind)
+        #expect(DeviceKind(wire: kind.rawValue) == kind)
+    }
+
+    @Test(arguments: [
+        ("laptop", DeviceKind.laptop), ("convertible", .laptop), ("handset", .phone), ("container", .vm), ("", .other),
+        ("watch", .other), ("Laptop", .other),
+    ])
+    func `a chassis has a kind`(chassis: String, kind: DeviceKind) {
+        #expect(DeviceKind(chassis: chassis) == kind)
+    }
+
+    @Test func `what is not known is another kind or none`() {
+        #expect(DeviceKind(wire: 7) == .other)
+        #expect(DeviceKind(wire: 255) == .other)
+        #expect(DeviceKind(name: "toaster") == nil)
+    }
+}
+
+struct UUIDTextTests {
+    @Test func `the text is exact`() {
+        let text = "01234567-89AB-CDEF-0123-456789ABCDEF"
+        let bytes: [UInt8] = [
+            0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF,
+        ]
+        #expect(UUIDText.decode(text) == bytes)
+        #expect(UUIDText.decode(text.lowercased()) == bytes)
+        #expect(UUIDText.encode(bytes) == text)
+    }
+
+    @Test(arguments: [
+        "", "0123456789ABCDEF0123456789ABCDEF", "01234567-89AB-CDEF-0123-456789ABCDE",
+        "01234567-89AB-CDEF-0123-456789ABCDEG",
+        "{01234567-89AB-CDEF-0123-456789ABCDEF}", "0123456-789AB-CDEF-0123-456789ABCDEF",
+        "01234567-89AB-CDEF-0123-456789ABCD: ", "01234567-89AB-CDEF-0123-456789ABCDEF-",
+    ])
+    func `anything else is none`(text: String) {
+        #expect(UUIDText.decode(text) == nil)
+    }
+}
+
+struct HandoffFailureTests {
+    @Test(arguments: [
+        (4608, 4608), (4609, 4609), (4610, 4610), (4611, 4611), (3328, 3328), (0, 4608), (-1, 4608), (4612, 4608),
+    ])
+    func `a code is one of Apple's`(given: Int, code: Int) {
+        #expect(HandoffFailure(code: given, reason: "x", message: "y").code == code)
+    }
+
+    @Test func `each failure has its own reason, and names the device`() {
+        let failures: [HandoffFailure] = [
+            .unknownActivity(device: "Mac"), .ownerGone(device: "Mac"), .peerUnreachable(device: "Mac", cause: "x"),
+            .timedOut(device: "Mac"), .tooLarge(device: "Mac", bytes: 2, limit: 1),
+            .rejected(device: "Mac", cause: "x"),
+            .paused(device: "Mac"), .invalidPayload(device: "Mac", cause: "x"), .streamsUnsupported(device: "Mac"),
+        ]
+        #expect(failures.allSatisfy { $0.message.contains("Mac") })
+        let all =
+            failures + [
+                .noHandler(type: .browsingWeb), .handlerGone(app: "x"), .handlerTimedOut(app: "x"),
+                .handlerRefused(app: "x"),
+            ]
+        #expect(Set(all.map(\.reason)).count == all.count)
+    }
+}
