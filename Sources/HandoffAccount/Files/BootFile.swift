@@ -3,8 +3,8 @@ internal import HandoffProtocol
 
 /// The file with the number of the latest start; a greater one makes everything from before it obsolete to the others.
 package enum BootFile {
-    /// A peer that tells of a greater number than this is not believed: hearsay must not use up the numbers.
-    package static let greatestHearsay: UInt64 = 1 << 62
+    /// A peer that tells of this number or more is not believed: hearsay must not use up the numbers.
+    package static let hearsayLimit: UInt64 = 1 << 62
 
     /// The number of a start at `now`, seconds since 1970, after the one with number `stored`.
     ///
@@ -18,7 +18,7 @@ package enum BootFile {
     /// The number to go on with when a peer says that it has seen `seen` of us while we are at `current`: that happens
     /// after the state was restored from a backup. Nil when there is nothing to do, or no reason to believe it.
     package static func raised(current: UInt64, seen: UInt64) -> UInt64? {
-        seen > current && seen <= greatestHearsay ? seen + 1 : nil
+        seen > current && seen < hearsayLimit ? seen + 1 : nil
     }
 
     /// The content of the file for `number`.

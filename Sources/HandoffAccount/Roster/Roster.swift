@@ -1,3 +1,4 @@
+internal import HandoffCrypto
 package import HandoffModel
 
 /// The statements of one account: a set that only grows, up to its limits.
@@ -66,6 +67,12 @@ package struct Roster: Sendable {
         StatementOrder.admissionsFirst(statements, founding: founding)
     }
 
+    /// What a device that a member does not know yet sends to be let in: all statements if they fit into `limit` bytes of a
+    /// ``StatementList``, else at least the chain of admissions that makes it a member.
+    package func introduction(of device: DeviceID, limit: Int) -> [Statement] {
+        StatementOrder.introducing(Fingerprint(device), ordered, limit: limit)
+    }
+
     /// ``ordered`` as a ``StatementList``.
     package func encoded() -> [UInt8] {
         StatementList.encode(ordered)
@@ -83,7 +90,9 @@ package struct Roster: Sendable {
 
     /// SHA-256 of the ids in ascending order.
     static func digest(of ids: some Sequence<Fingerprint>) -> [UInt8] {
-        Fingerprint(hashing: ids.sorted().flatMap(\.bytes)).bytes
+        var bytes: [UInt8] = []
+        for id in ids.sorted() { id.append(to: &bytes) }
+        return SHA256.hash(bytes)
     }
 
     /// Adds the statements that are new, all of them or, on a throw, none.
@@ -95,6 +104,11 @@ package struct Roster: Sendable {
     /// already, and what would be left out, is not checked again.
     package mutating func merge(_ offered: [Statement]) throws(StatementError) -> MergeResult {
         try merge(offered, isTrusted: false)
+    }
+
+    /// Adds all of another roster of this account. It was checked when it was made, so no signature is checked again.
+    package mutating func merge(_ other: Roster) throws(StatementError) -> MergeResult {
+        try merge(other.ordered, isTrusted: true)
     }
 
     private mutating func merge(_ offered: [Statement], isTrusted: Bool) throws(StatementError) -> MergeResult {

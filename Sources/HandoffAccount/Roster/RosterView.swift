@@ -5,7 +5,7 @@ package import HandoffModel
 ///
 /// A pure function of the set: two devices with the same statements have the same view, whatever the order in which
 /// they heard of them. It is an immutable snapshot, fit to be read by other threads.
-package struct RosterView: Sendable {
+package struct RosterView: Sendable, Equatable {
     /// The account.
     package let accountID: AccountID
     /// The device that made the account; it may have been removed since.

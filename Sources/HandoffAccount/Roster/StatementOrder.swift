@@ -28,4 +28,31 @@ enum StatementOrder {
         }
         return ordered
     }
+
+    /// Those that make `device` a member first: who admitted it, who admitted those, and so on; then all others as far as
+    /// they fit into `limit` bytes of a ``StatementList``.
+    static func introducing(
+        _ device: Fingerprint, _ statements: [Statement], limit: Int
+    ) -> [Statement] {
+        var byAdmitted: [Fingerprint: [Statement]] = [:]
+        for statement in statements {
+            if let admitted = statement.admitted { byAdmitted[admitted, default: []].append(statement) }
+        }
+        var chain: [Statement] = []
+        var wanted: Set<Fingerprint> = [device]
+        var frontier = [device]
+        while !frontier.isEmpty {
+            let admissions = frontier.flatMap { byAdmitted[$0] ?? [] }
+            chain += admissions
+            frontier = admissions.map(\.signerID).filter { wanted.insert($0).inserted }
+        }
+        let first = Set(chain.map(\.id))
+        var room = limit
+        return (chain + statements.filter { !first.contains($0.id) }).filter { statement in
+            let size = statement.encodedCount + StatementList.overhead
+            guard size <= room else { return false }
+            room -= size
+            return true
+        }
+    }
 }

@@ -1,0 +1,119 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+
+/// Devices that admit, remove, export and back-date at random, and tell each other at random: a network with partitions.
+struct RosterGossip {
+    private let account: TestAccount
+    private var random: SplitMix
+    private var replicas: [Roster]
+    private var ticketCount = 0
+
+    /// Devices that take part at most, so that removals and conflicts are frequent.
+    private static let mostDevices = 9
+    private static let firstTicket = 100
+
+    /// Plays `steps` random steps.
+    init(seed: UInt64, steps: Int = 60) throws {
+        account = try TestAccount()
+        random = SplitMix(seed: seed)
+        replicas = [try account.roster()]
+        for _ in 0..<steps { try step() }
+    }
+
+    private mutating func step() throws {
+        let number = Int.random(in: replicas.indices, using: &random)
+        let device = try TestKeys.device(number)
+        let act = random.fraction()
+        if replicas[number].view.isLive(device) {
+            try actLive(number, act)
+        } else if act < 0.2 {
+            // One that is removed, or void, signs what it may not any more.
+            let victim = Int.random(in: replicas.indices, using: &random)
+            try join(by: number, statements: [account.add(replicas.count, by: number)])
+            try say(account.remove(victim, by: number), at: number)
+        }
+        if replicas[number].view.isLive(device), replicas[number].view.currentEpoch == nil {
+            try say(epoch(by: number, in: replicas[number]), at: number)
+        }
+        try exchange(number, Int.random(in: replicas.indices, using: &random))
+    }
+
+    private mutating func actLive(_ number: Int, _ act: Double) throws {
+        let view = replicas[number].view
+        switch act {
+        case ..<0.15:
+            guard replicas.count < Self.mostDevices else { return }
+            try join(by: number, statements: [account.add(replicas.count, by: number)])
+        case ..<0.25:
+            let live = try view.liveNumbers()
+            guard let victim = live.randomElement(using: &random) else { return }
+            try say(account.remove(victim, keeping: live.filter { $0 != victim }, by: number), at: number)
+        case ..<0.35:
+            let ticket = Self.firstTicket + ticketCount
+            ticketCount += 1
+            let use = try account.use(ticket, for: replicas.count)
+            try join(by: number, statements: [account.ticket(ticket, by: number), use])
+        default:
+            return
+        }
+    }
+
+    /// A new device that knows what `number` knows, and the statements that admit it.
+    private mutating func join(by number: Int, statements: [Statement]) throws {
+        for statement in statements { try say(statement, at: number) }
+        replicas.append(replicas[number])
+    }
+
+    private mutating func say(_ statement: Statement, at number: Int) throws {
+        _ = try replicas[number].merge([statement])
+    }
+
+    /// Both have the union afterwards.
+    private mutating func exchange(_ left: Int, _ right: Int) throws {
+        var union = replicas[left]
+        _ = try union.merge(replicas[right])
+        replicas[left] = union
+        replicas[right] = union
+    }
+
+    private mutating func epoch(by number: Int, in roster: Roster) throws -> Statement {
+        let greatest = roster.ordered.compactMap { statement in
+            if case .epoch(let n, _, _) = statement.content { n } else { nil }
+        }.max()
+        return try account.epoch(
+            1 + (greatest ?? 0), for: roster.view, by: number, key: UInt8.random(in: 0...255, using: &random))
+    }
+
+    /// All that anybody knows, and whether five random orders, cut at random, give the same view and digest.
+    mutating func union() throws -> (roster: Roster, isOneView: Bool) {
+        var union = replicas[0]
+        for replica in replicas { _ = try union.merge(replica) }
+        var isOneView = true
+        for _ in 0..<5 {
+            replicas.shuffle(using: &random)
+            var other = replicas[0]
+            for replica in replicas {
+                // Only a part first, then the rest: as when a connection breaks.
+                let statements = replica.ordered
+                let part = statements.prefix(Int.random(in: 1...statements.count, using: &random))
+                // As a roster, since those are not checked again: signatures are not what this is about.
+                _ = try other.merge(Roster(decoding: StatementList.encode(part), isTrusted: true))
+                _ = try other.merge(replica)
+            }
+            isOneView = isOneView && other.view == union.view && other.digest == union.digest
+        }
+        return (union, isOneView)
+    }
+
+    /// Lets all live devices make epochs at once, round by round, until one is in force.
+    mutating func settle(_ roster: inout Roster) throws -> Int {
+        var rounds = 0
+        while !roster.view.live.isEmpty, roster.view.currentEpoch == nil, rounds < 5 {
+            let before = roster
+            for number in try before.view.liveNumbers() { _ = try roster.merge([epoch(by: number, in: before)]) }
+            rounds += 1
+        }
+        return rounds
+    }
+}

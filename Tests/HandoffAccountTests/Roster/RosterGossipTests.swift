@@ -1,0 +1,23 @@
+import HandoffAccount
+import Testing
+
+/// Random histories of whole accounts, each by its seed.
+@Suite struct RosterGossipTests {
+    @Test("devices that heard the same agree, and one round of epochs settles", arguments: 0..<30)
+    func converges(_ block: Int) throws {
+        for seed in UInt64(block * 100)..<UInt64(block * 100 + 100) {
+            var gossip = try RosterGossip(seed: seed)
+            var (roster, isOneView) = try gossip.union()
+            #expect(isOneView, "seed \(seed)")
+            let founder = Fingerprint(roster.view.founder)
+            #expect(
+                RosterModel(roster.view) == RosterModel(founder: founder, statements: roster.ordered), "seed \(seed)")
+            let rounds = try gossip.settle(&roster)
+            #expect(rounds <= 1, "seed \(seed)")
+            guard !roster.view.live.isEmpty else { continue }
+            let current = try #require(roster.view.currentEpoch, "seed \(seed)")
+            #expect(roster.view.isLive(current.signer), "seed \(seed)")
+            #expect(roster.view.live.allSatisfy { !roster.view.isRemoved($0) }, "seed \(seed)")
+        }
+    }
+}

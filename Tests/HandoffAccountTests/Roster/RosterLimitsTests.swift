@@ -1,0 +1,113 @@
+import HandoffAccount
+import HandoffModel
+import Testing
+
+@Suite struct RosterLimitsTests {
+    let account: TestAccount
+
+    init() throws {
+        account = try TestAccount()
+    }
+
+    @Test("a signer admits 64 at most, and the complaint names it")
+    func admissions() throws {
+        var roster = try account.roster()
+        let result = try roster.merge((1...65).map { try account.add($0, by: 0) })
+        #expect(result.added.count == 64)
+        #expect(result.refused.map(\.reason) == [.full(.admissions)])
+        let founder = try TestKeys.device(0)
+        #expect(result.complaints == ["account full, signer \(founder.short), limit admissions"])
+    }
+
+    @Test("an account knows 256 keys at most, removed ones included")
+    func keys() throws {
+        // The founder, four guests, and 63 by each of them: one too many.
+        var statements = try (1...4).map { try account.add($0, by: 0) }
+        for guest in 1...4 { statements += try (0..<63).map { try account.add(1000 * guest + $0, by: guest) } }
+        statements += try (1...2).map { try account.remove($0, by: 3) }
+        var roster = try account.roster(statements)
+        let result = try roster.merge([account.add(9999, by: 3)])
+        #expect(result.refused.map(\.reason) == [.full(.keys)])
+        #expect(roster.view.knownDevices.count == 256)
+        #expect(try roster.merge([account.add(9998, by: 3)]).refused.map(\.reason) == [.full(.keys)])
+        #expect(try roster.merge([account.add(1000, by: 3)]).hasChanged, "a known key needs no room")
+    }
+
+    @Test("a signer removes 64 subjects at most")
+    func removals() throws {
+        var roster = try account.roster([account.add(1, by: 0)])
+        let result = try roster.merge((2...66).map { try account.remove($0, by: 1) })
+        #expect(result.added.count == 64)
+        #expect(result.refused.map(\.reason) == [.full(.removals)])
+    }
+
+    @Test("of names by one signer for one device the greatest is kept")
+    func names() throws {
+        var roster = try account.roster([account.name(0, "new", 5, by: 0)])
+        #expect(try !roster.merge([account.name(0, "old", 4, by: 0)]).hasChanged)
+        let result = try roster.merge([account.name(0, "newest", 6, by: 0), account.name(0, "between", 5, by: 0)])
+        #expect(result.added.count == 1)
+        #expect(roster.ordered.count == 2)
+        #expect(roster.view.names.values.map(\.self) == ["newest"])
+    }
+
+    @Test("of epoch records by one signer the greatest eight are kept")
+    func epochs() throws {
+        let view = try account.roster().view
+        let records = try (1...20).map { try account.epoch($0, for: view, by: 0) }
+        var roster = try account.roster(records.reversed())
+        #expect(roster.ordered.count == 9)
+        #expect(roster.view.currentEpoch?.n == 20)
+        #expect(try !roster.merge([records[3]]).hasChanged)
+    }
+
+    @Test("pruning commutes with merging: parts in any order and grouping give one set")
+    func pruningCommutes() throws {
+        let view = try account.roster().view
+        var statements = try (1...3).map { try account.add($0, by: 0) }
+        for signer in 0...3 {
+            statements += try (1...12).map { try account.epoch($0, for: view, by: signer, key: UInt8($0)) }
+            statements += try (1...5).map { try account.name(1, "name \($0)", UInt32($0 / 2), by: signer) }
+            statements += try (1...5).map { try account.remove(3, keeping: [$0], by: signer) }
+        }
+        let whole = try account.roster(statements)
+        var random = SplitMix(seed: 3)
+        for _ in 0..<30 {
+            statements.shuffle(using: &random)
+            let cut = Int.random(in: 0...statements.count, using: &random)
+            // Each part with the admissions, as every device has them: parts are then closed.
+            let admissions = Array(whole.ordered.prefix(4))
+            var left = try account.roster(admissions + statements[..<cut])
+            let right = try account.roster(admissions + statements[cut...])
+            _ = try left.merge(right)
+            #expect(left.digest == whole.digest)
+            #expect(left.view == whole.view)
+            #expect(left.byteCount == whole.byteCount)
+        }
+    }
+
+    @Test("when the bytes are used up, a removal and its epoch still fit, and nothing else does")
+    func bytes() throws {
+        // 64 removals of 8 KiB by each of 16 signers are 8.1 MiB.
+        let ids = (0..<256).map { Fingerprint(hashing: [UInt8($0)]) }.sorted()
+        var roster = try account.roster((1...17).map { try account.add($0, by: 0) })
+        for signer in 1...16 {
+            let removals = try (0..<64).map { number in
+                try account.sign(.remove(subject: ids[number], keeps: ids), by: signer)
+            }
+            _ = try roster.merge(removals)
+        }
+        let room = RosterLimits.bytes - roster.byteCount
+        #expect(room < Statement.longest, "the sixteen were stopped by the limit, not by their number")
+        let filler = Array(ids.prefix((room - 147) / 32))
+        #expect(try roster.merge([account.sign(.remove(subject: ids[0], keeps: filler), by: 17)]).hasChanged)
+        #expect(try roster.merge([account.add(30, by: 0)]).refused.map(\.reason) == [.full(.bytes)])
+        for number in 1...8 {
+            let removal = try account.sign(.remove(subject: ids[number], keeps: ids), by: 0)
+            #expect(try roster.merge([removal]).hasChanged)
+        }
+        let ninth = try account.sign(.remove(subject: ids[9], keeps: ids), by: 0)
+        #expect(try roster.merge([ninth]).refused.map(\.reason) == [.full(.bytes)])
+        #expect(try roster.merge([account.epoch(1, for: roster.view, by: 17)]).hasChanged)
+    }
+}

@@ -1,0 +1,28 @@
+import HandoffAccount
+import Testing
+
+@Suite struct StatementListTests {
+    @Test("a list survives encoding in its order")
+    func roundTrip() throws {
+        let statements = try TestAccount().oneOfEach()
+        #expect(try StatementList.decode(StatementList.encode(statements)) == statements)
+        #expect(try StatementList.decode([]).isEmpty)
+    }
+
+    @Test("a list that is cut inside a statement is refused")
+    func truncated() throws {
+        let statements = try TestAccount().oneOfEach()
+        let bytes = StatementList.encode(statements)
+        var ends: Set<Int> = [0]
+        for statement in statements { ends.insert((ends.max() ?? 0) + 2 + statement.encodedCount) }
+        for count in 0..<bytes.count where !ends.contains(count) {
+            #expect(throws: StatementError.layout) { try StatementList.decode(Array(bytes.prefix(count))) }
+        }
+    }
+
+    @Test("a length that promises more than there is, is refused")
+    func hostileLength() {
+        #expect(throws: StatementError.layout) { try StatementList.decode([0xFF, 0xFF, 1]) }
+        #expect(throws: StatementError.layout) { try StatementList.decode([0, 0]) }
+    }
+}

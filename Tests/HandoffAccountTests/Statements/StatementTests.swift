@@ -1,0 +1,121 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import Testing
+
+@Suite struct StatementTests {
+    @Test("every kind survives encoding, with its id, and is genuine")
+    func roundTrip() throws {
+        for statement in try TestAccount().oneOfEach() {
+            let read = try Statement(decoding: statement.encoded)
+            #expect(read.id == statement.id)
+            #expect(read.content == statement.content)
+            #expect(read.signature == statement.signature)
+            #expect(read.isGenuine)
+            #expect(statement.encoded.count == statement.encodedCount)
+        }
+    }
+
+    @Test("a statement that ends early or goes on is refused")
+    func truncated() throws {
+        for statement in try TestAccount().oneOfEach() {
+            let bytes = statement.encoded
+            for count in bytes.indices {
+                #expect(throws: StatementError.layout) { try Statement(decoding: Array(bytes.prefix(count))) }
+            }
+            #expect(throws: StatementError.layout) { try Statement(decoding: bytes + [0]) }
+        }
+    }
+
+    @Test("no bit can be changed: the layout or the signature is wrong then")
+    func flippedBits() throws {
+        for statement in try TestAccount().oneOfEach() {
+            for index in statement.encoded.indices {
+                var bytes = statement.encoded
+                bytes[index] ^= 1 << UInt8(index % 8)
+                guard let read = try? Statement(decoding: bytes) else { continue }
+                #expect(!read.isGenuine, "\(statement.content.kind) byte \(index)")
+            }
+        }
+    }
+
+    @Test("random bytes are refused or read, and never trap")
+    func randomBytes() throws {
+        var random = SplitMix(seed: 1)
+        for round in 0..<20_000 {
+            var bytes = random.bytes(Int.random(in: 0..<220, using: &random))
+            // A right kind in most rounds, so that the fields are reached.
+            if !bytes.isEmpty, round % 4 != 0 { bytes[0] = UInt8.random(in: 1...7, using: &random) }
+            if let statement = try? Statement(decoding: bytes) {
+                #expect(statement.encoded == bytes)
+            }
+            _ = try? StatementList.decode(bytes)
+        }
+    }
+
+    @Test("a removal lists each kept key once, in order, and no more than an account can know")
+    func keepsAreASet() throws {
+        let account = try TestAccount()
+        let keys = (0..<300).map { Fingerprint(hashing: [UInt8($0 % 256), UInt8($0 / 256)]) }.sorted()
+        let subject = keys[0]
+        func sign(_ keeps: [Fingerprint]) throws -> Statement {
+            try account.sign(.remove(subject: subject, keeps: keeps), by: 0)
+        }
+        #expect(throws: StatementError.layout) { try sign([keys[2], keys[1]]) }
+        #expect(throws: StatementError.layout) { try sign([keys[1], keys[1]]) }
+        #expect(throws: StatementError.layout) { try sign(Array(keys.prefix(257))) }
+        #expect(try sign(Array(keys.prefix(256))).encodedCount == Statement.longest)
+    }
+
+    @Test(
+        "a name has 1 to 64 bytes of UTF-8, and keeps its composition",
+        arguments: ["", String(repeating: "é", count: 33)])
+    func badNames(_ name: String) throws {
+        let account = try TestAccount()
+        #expect(throws: StatementError.layout) { try account.name(0, name, 1, by: 0) }
+    }
+
+    @Test("a name is bytes: composed and decomposed are two")
+    func namesAreBytes() throws {
+        let account = try TestAccount()
+        let composed = try account.name(0, "\u{e9}", 1, by: 0)
+        let decomposed = try account.name(0, "e\u{301}", 1, by: 0)
+        #expect(composed.id != decomposed.id)
+    }
+
+    @Test("invalid UTF-8 in a name is refused, not repaired")
+    func invalidText() throws {
+        var bytes = try TestAccount().name(0, "abc", 1, by: 0).encoded
+        bytes[bytes.count - Statement.signatureCount - 1] = 0xFF
+        #expect(throws: StatementError.layout) { try Statement(decoding: bytes) }
+    }
+
+    @Test("a signature without the domain of statements is not genuine")
+    func domain() throws {
+        let statement = try TestAccount().add(1, by: 0)
+        let canonical = Array(statement.encoded.dropLast(Statement.signatureCount))
+        let raw = try TestKeys.key(0).sign(canonical)
+        #expect(try !Statement(decoding: canonical + raw).isGenuine)
+    }
+
+    @Test("the account id binds the founder and the nonce")
+    func foundingBindsAccount() throws {
+        let account = try TestAccount()
+        let other = try Statement.sign(
+            .found(nonce: [UInt8](repeating: 9, count: 16)), accountID: account.id, with: TestKeys.key(0))
+        #expect(!other.isGenuine)
+        let stranger = try Statement.sign(
+            .found(nonce: [UInt8](repeating: 7, count: 16)), accountID: account.id, with: TestKeys.key(1))
+        #expect(!stranger.isGenuine)
+    }
+
+    @Test("a device and a ticket of one key have two ids")
+    func deviceIsNoTicket() throws {
+        let key = try TestKeys.key(5).publicKey
+        #expect(Fingerprint(ticket: key) != Fingerprint(DeviceID(key)))
+    }
+}
+
+extension Statement {
+    static var signatureCount: Int { PublicKey.signatureCount }
+}

@@ -1,0 +1,18 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+
+/// Keys that are the same in every run: key `i` has the seed `i` in four bytes, repeated.
+enum TestKeys {
+    /// The key number `index`.
+    static func key(_ index: Int) throws -> SigningKey {
+        let number = UInt32(index)
+        let word = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        return try SigningKey(seed: SecretBytes(copying: Array(repeatElement(word, count: 8).joined())))
+    }
+
+    /// The device whose key is number `index`.
+    static func device(_ index: Int) throws -> DeviceID {
+        DeviceID(try key(index).publicKey)
+    }
+}
