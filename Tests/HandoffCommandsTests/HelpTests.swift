@@ -1,4 +1,5 @@
 import HandoffCommands
+import LoopIO
 import Testing
 
 /// Walks all commands: what they say of themselves must be right, whatever is added later.
@@ -60,6 +61,16 @@ import Testing
     func everyCommandRefusesAnUnknownOption(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         #expect(throws: UsageError.self) { try Invocation(command.words + ["--no-such-option"]) }
+    }
+
+    @Test(arguments: specifications.map(\.name))
+    func everyCommandAndItsOptionsAreInTheReference(_ name: String) throws {
+        let command = try #require(Self.specifications.first { $0.name == name })
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let content = try LocalFile.read("/\(root)/docs/command-reference.md", limit: 1_048_576)
+        let reference = String(decoding: content.bytes, as: UTF8.self)
+        #expect(reference.contains("`\(command.title.replacing("|", with: "\\|"))`"))
+        for option in command.options { #expect(reference.contains("`\(option.synopsis.split(separator: "|")[0])`")) }
     }
 
     @Test func namesAreUnique() {
