@@ -1,0 +1,311 @@
+import HandoffControl
+import HandoffJSON
+import Testing
+
+private typealias Machine = VarlinkServerMachine
+private typealias Action = VarlinkServerMachine.Action
+
+private let plain = VarlinkCall(method: "a.Plain")
+private let more = VarlinkCall(method: "a.More", more: true)
+private let oneway = VarlinkCall(method: "a.Oneway", oneway: true)
+private let upgrade = VarlinkCall(method: "a.Upgrade", upgrade: true)
+
+private func id(_ number: UInt64) -> VarlinkCallID {
+    VarlinkCallID(number: number)
+}
+
+private func sent(_ parameters: JSONObject, continues: Bool = false) -> Action {
+    .send(VarlinkReply(parameters: parameters, continues: continues).encoded())
+}
+
+private func sent(error: String, _ parameters: JSONObject = [:]) -> Action {
+    .send(VarlinkReply(error: error, parameters: parameters).encoded())
+}
+
+/// A machine that serves one call.
+private func serving(_ call: VarlinkCall) -> Machine {
+    var machine = Machine()
+    #expect(machine.received(call.encoded()) == [.dispatch(call, id(1))])
+    return machine
+}
+
+private func upgraded() -> Machine {
+    var machine = serving(upgrade)
+    #expect(machine.upgrade(id(1), [:]) == [sent([:]), .upgrade(id(1))])
+    return machine
+}
+
+private func closed() -> Machine {
+    var machine = Machine()
+    #expect(machine.end() == [.close(.ended)])
+    return machine
+}
+
+struct VarlinkServerIdleTests {
+    @Test func `a call is dispatched`() {
+        var machine = Machine()
+        #expect(machine.wantsInput)
+        #expect(machine.received(plain.encoded()) == [.dispatch(plain, id(1))])
+        #expect(machine.outstanding == 1)
+    }
+
+    @Test func `nothing happens for nothing and for half a call`() {
+        var machine = Machine()
+        #expect(machine.received([]) == [])
+        #expect(machine.received(Array(plain.encoded().dropLast())) == [])
+        #expect(machine.outstanding == 0)
+        #expect(machine.received([0]) == [.dispatch(plain, id(1))])
+    }
+
+    @Test func `the end of an idle client closes`() {
+        var machine = Machine()
+        #expect(machine.receivedEnd() == [.close(.clientEnded)])
+        #expect(!machine.wantsInput)
+    }
+
+    @Test func `half a call at the end is dropped`() {
+        var machine = Machine()
+        #expect(machine.received([0x7B]) == [])
+        #expect(machine.receivedEnd() == [.close(.clientEnded)])
+    }
+
+    @Test func `a broken connection closes`() {
+        var machine = Machine()
+        #expect(machine.lost() == [.close(.connectionLost)])
+    }
+
+    @Test func `the driver may end it`() {
+        var machine = Machine()
+        #expect(machine.end(error: "a.E") == [.close(.ended)])
+    }
+
+    @Test(arguments: ["{}", "[]", "x", #"{"method":"a.B","y":1}"#])
+    func `what is no call closes`(text: String) {
+        var machine = Machine()
+        let actions = machine.received(Array(text.utf8) + [0])
+        guard actions.count == 1, case .close(.protocolViolation(.malformed)) = actions[0] else {
+            Issue.record("\(actions)")
+            return
+        }
+    }
+
+    @Test func `a message that is too long closes`() {
+        var machine = Machine()
+        let bytes = [UInt8](repeating: 0x20, count: VarlinkFramer.maximumMessage + 1)
+        #expect(machine.received(bytes) == [.close(.protocolViolation(.messageTooLarge))])
+    }
+}
+
+struct VarlinkServerServingTests {
+    @Test func `a reply ends the call`() {
+        var machine = serving(plain)
+        #expect(machine.reply(to: id(1), ["x": 1], continues: false) == [sent(["x": 1])])
+        #expect(machine.outstanding == 0)
+        #expect(machine.received(more.encoded()) == [.dispatch(more, id(2))])
+    }
+
+    @Test func `replies that continue leave the call open`() {
+        var machine = serving(more)
+        #expect(machine.reply(to: id(1), ["x": 1], continues: true) == [sent(["x": 1], continues: true)])
+        #expect(machine.reply(to: id(1), ["x": 2], continues: true) == [sent(["x": 2], continues: true)])
+        #expect(machine.outstanding == 1)
+        #expect(machine.reply(to: id(1), [:], continues: false) == [sent([:])])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `an error ends the call`() {
+        var machine = serving(more)
+        #expect(machine.fail(id(1), error: "a.E", parameters: ["x": 1]) == [sent(error: "a.E", ["x": 1])])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `a oneway call gets no answer`() {
+        var machine = serving(oneway)
+        #expect(machine.reply(to: id(1), ["x": 1], continues: false) == [])
+        #expect(machine.received(oneway.encoded()) == [.dispatch(oneway, id(2))])
+        #expect(machine.fail(id(2), error: "a.E", parameters: [:]) == [])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `calls that were sent ahead are served in order`() {
+        var machine = serving(plain)
+        #expect(machine.received(more.encoded() + oneway.encoded()) == [])
+        #expect(machine.outstanding == 3)
+        #expect(machine.reply(to: id(1), [:], continues: false) == [sent([:]), .dispatch(more, id(2))])
+        #expect(machine.reply(to: id(2), [:], continues: true) == [sent([:], continues: true)])
+        #expect(machine.fail(id(2), error: "a.E", parameters: [:]) == [sent(error: "a.E"), .dispatch(oneway, id(3))])
+        #expect(machine.reply(to: id(3), [:], continues: false) == [])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `four calls are read ahead, the rest waits`() {
+        var machine = Machine()
+        let calls = (1...6).map { VarlinkCall(method: "a.M\($0)") }
+        #expect(machine.received(calls.flatMap { $0.encoded() }) == [.dispatch(calls[0], id(1))])
+        #expect(machine.outstanding == 4)
+        #expect(!machine.wantsInput)
+        for number in 1..<6 {
+            let actions = machine.reply(to: id(UInt64(number)), [:], continues: false)
+            #expect(actions == [sent([:]), .dispatch(calls[number], id(UInt64(number + 1)))])
+        }
+        #expect(machine.wantsInput)
+        #expect(machine.reply(to: id(6), [:], continues: false) == [sent([:])])
+    }
+
+    @Test func `what is no call behind a call abandons it`() {
+        var machine = Machine()
+        let actions = machine.received(plain.encoded() + [0x78, 0])
+        #expect(actions.count == 3)
+        #expect(actions.prefix(2) == [.dispatch(plain, id(1)), .abandon(id(1))])
+        // The driver answers while it dispatches: too late.
+        #expect(machine.reply(to: id(1), [:], continues: false) == [])
+    }
+
+    @Test func `a client that half-closed gets every answer, then the end`() {
+        var machine = serving(plain)
+        #expect(machine.received(more.encoded()) == [])
+        #expect(machine.receivedEnd() == [])
+        #expect(!machine.wantsInput)
+        #expect(machine.reply(to: id(1), [:], continues: false) == [sent([:]), .dispatch(more, id(2))])
+        #expect(machine.reply(to: id(2), [:], continues: true) == [sent([:], continues: true)])
+        #expect(machine.reply(to: id(2), [:], continues: false) == [sent([:]), .close(.clientEnded)])
+    }
+
+    @Test(arguments: [plain, more, oneway, upgrade])
+    func `a broken connection abandons the call`(call: VarlinkCall) {
+        var machine = serving(call)
+        #expect(machine.lost() == [.abandon(id(1)), .close(.connectionLost)])
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `calls that were not dispatched are dropped in silence`() {
+        var machine = serving(plain)
+        #expect(machine.received(plain.encoded()) == [])
+        #expect(machine.lost() == [.abandon(id(1)), .close(.connectionLost)])
+    }
+
+    @Test func `the driver may end it with an error`() {
+        var machine = serving(more)
+        #expect(
+            machine.end(error: "a.E", parameters: ["x": 1])
+                == [sent(error: "a.E", ["x": 1]), .abandon(id(1)), .close(.ended)])
+        var silent = serving(more)
+        #expect(silent.end() == [.abandon(id(1)), .close(.ended)])
+        var unanswered = serving(oneway)
+        #expect(unanswered.end(error: "a.E") == [.abandon(id(1)), .close(.ended)])
+    }
+}
+
+struct VarlinkServerUpgradeTests {
+    @Test func `an upgrade is answered and handed over`() {
+        var machine = serving(upgrade)
+        #expect(machine.upgrade(id(1), ["x": 1]) == [sent(["x": 1]), .upgrade(id(1))])
+        #expect(!machine.wantsInput)
+        #expect(machine.outstanding == 0)
+    }
+
+    @Test func `an upgrade may be refused, and the connection goes on`() {
+        var machine = serving(upgrade)
+        #expect(machine.fail(id(1), error: "a.E", parameters: [:]) == [sent(error: "a.E")])
+        #expect(machine.received(plain.encoded()) == [.dispatch(plain, id(2))])
+    }
+
+    @Test func `bytes in the same read as the call are an error`() {
+        var machine = Machine()
+        #expect(machine.received(upgrade.encoded() + [1]) == [.close(.bytesAfterUpgradeCall)])
+    }
+
+    @Test func `bytes between call and reply are an error`() {
+        var machine = serving(upgrade)
+        #expect(machine.received([]) == [])
+        #expect(machine.received([1]) == [.abandon(id(1)), .close(.bytesAfterUpgradeCall)])
+        #expect(machine.upgrade(id(1), [:]) == [])
+    }
+
+    @Test func `bytes behind an upgrade that waits for its turn are an error`() {
+        var machine = serving(plain)
+        #expect(machine.received(upgrade.encoded()) == [])
+        #expect(machine.received([1]) == [.abandon(id(1)), .close(.bytesAfterUpgradeCall)])
+    }
+
+    @Test func `an upgrade behind other calls is served in its turn`() {
+        var machine = serving(plain)
+        #expect(machine.received(upgrade.encoded()) == [])
+        #expect(machine.reply(to: id(1), [:], continues: false) == [sent([:]), .dispatch(upgrade, id(2))])
+        #expect(machine.upgrade(id(2), [:]) == [sent([:]), .upgrade(id(2))])
+    }
+
+    @Test func `a client that half-closed still gets its upgrade`() {
+        var machine = serving(upgrade)
+        #expect(machine.receivedEnd() == [])
+        #expect(machine.upgrade(id(1), [:]) == [sent([:]), .upgrade(id(1))])
+    }
+
+    @Test func `an upgraded machine has nothing more to say`() {
+        var machine = upgraded()
+        #expect(machine.lost() == [])
+        #expect(machine.end(error: "a.E") == [])
+        #expect(!machine.wantsInput)
+    }
+}
+
+struct VarlinkServerClosedTests {
+    @Test func `a closed machine ignores everything`() {
+        var machine = closed()
+        #expect(machine.received(plain.encoded()) == [])
+        #expect(machine.receivedEnd() == [])
+        #expect(machine.lost() == [])
+        #expect(machine.end(error: "a.E") == [])
+        #expect(machine.reply(to: id(1), [:], continues: false) == [])
+        #expect(machine.reply(to: id(1), [:], continues: true) == [])
+        #expect(machine.fail(id(1), error: "a.E", parameters: [:]) == [])
+        #expect(machine.upgrade(id(1), [:]) == [])
+        #expect(!machine.wantsInput)
+        #expect(machine.outstanding == 0)
+    }
+}
+
+/// What only a mistake of ours can bring about.
+struct VarlinkServerMisuseTests {
+    @Test func `an answer while no call is open traps`() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.reply(to: VarlinkCallID(number: 1), [:], continues: false)
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.fail(VarlinkCallID(number: 1), error: "a.E", parameters: [:])
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.upgrade(VarlinkCallID(number: 1), [:])
+        }
+    }
+
+    @Test func `answers that the call does not allow trap`() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.received(VarlinkCall(method: "a.B").encoded())
+            _ = machine.reply(to: VarlinkCallID(number: 1), [:], continues: true)
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.received(VarlinkCall(method: "a.B").encoded())
+            _ = machine.upgrade(VarlinkCallID(number: 1), [:])
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.received(VarlinkCall(method: "a.B").encoded())
+            _ = machine.reply(to: VarlinkCallID(number: 2), [:], continues: false)
+        }
+    }
+
+    @Test func `bytes of an upgraded connection trap`() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = VarlinkServerMachine()
+            _ = machine.received(VarlinkCall(method: "a.B", upgrade: true).encoded())
+            _ = machine.upgrade(VarlinkCallID(number: 1), [:])
+            _ = machine.received([1])
+        }
+    }
+}
