@@ -1,17 +1,8 @@
-package import HandoffProtocol
 package import HandoffTLS
 package import LoopIO
 
 /// Why a connection between devices has ended.
 package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What took too long.
-    package enum Stage: String, Sendable {
-        /// TLS.
-        case handshake
-        /// The first frame, or one that the owner waited for.
-        case frame
-    }
-
     /// This side closed it; the text says why.
     case closedHere(String)
     /// The other side closed it in order (close_notify).
@@ -24,10 +15,8 @@ package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible 
     case socket(Errno)
     /// TLS failed, or refused one of the sides.
     case tls(TLSError)
-    /// The other side sent bytes that are no acceptable frame.
-    case frame(FrameError)
-    /// The other side took too long.
-    case timedOut(Stage)
+    /// The other side did not finish TLS in time.
+    case timedOut
     /// The other side leaves too much unread.
     case notReading
 
@@ -39,9 +28,7 @@ package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible 
         case .refusedAtGate: "the other side closed the connection before it said anything"
         case .socket(let error): error.description
         case .tls(let error): error.description
-        case .frame(let error): "the other side sent an unacceptable frame: \(error)"
-        case .timedOut(.handshake): "the other side did not finish TLS in time"
-        case .timedOut(.frame): "the other side did not send a message in time"
+        case .timedOut: "the other side did not finish TLS in time"
         case .notReading: "the other side does not read what it is sent"
         }
     }

@@ -22,8 +22,8 @@ package final class Dialer {
     /// Calls a device at all its addresses, one after the other with a short head start each; the first connection on
     /// which both sides are proved wins, the others are dropped.
     ///
-    /// - Parameter completion: called once, never from inside this call. A connection is open: set its handlers and
-    ///   `allow` frames before returning. The other side has not accepted *us* before its first frame.
+    /// - Parameter completion: called once, never from inside this call. A connection is open: set its handlers before
+    ///   returning. The other side has not accepted *us* before its first frame.
     /// - Returns: the call; dropping or cancelling it ends it without a completion.
     package func dial(
         _ target: DialTarget, completion: @escaping (Result<PeerConnection, DialError>) -> Void

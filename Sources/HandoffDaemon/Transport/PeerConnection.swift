@@ -3,7 +3,7 @@ package import HandoffProtocol
 package import HandoffTLS
 package import LoopIO
 
-/// A connection to another device after the gate: TLS over TCP, frames both ways. Used on its loop's thread only.
+/// A connection to another device after the gate: TLS over TCP, bytes in, frames out. Used on its loop's thread only.
 ///
 /// The same class plays both roles. It starts in its handshake; set the handlers in the same turn in which you get it,
 /// and keep it: dropping it cuts it. Handlers are called one at a time, never from inside a method of this class, and
@@ -12,7 +12,7 @@ package final class PeerConnection {
     private enum State {
         /// The state while at least one side has not proved its key to the other.
         case handshake
-        /// The state while frames pass.
+        /// The state while bytes pass.
         case open
         /// The state once it has ended, whoever ended it.
         case closed
@@ -21,10 +21,12 @@ package final class PeerConnection {
     /// Frames are gathered for one record; above this size the memory is given back after they are sent.
     private static let keptCapacity = 16 * 1024
 
-    /// Both sides are proved, this is the other's key; called once. Frames that came behind are delivered after it.
+    /// Both sides are proved, this is the other's key; called once. Bytes that came behind are delivered after it.
     package var onOpen: ((PublicKey) -> Void)?
-    /// A frame that the caps allow.
-    package var onFrame: ((Frame) -> Void)?
+    /// What the other side sent, decrypted, in whatever pieces it arrives; while this is not set, nothing is read.
+    package var onBytes: (([UInt8]) -> Void)? {
+        didSet { updateReading() }
+    }
     /// It has ended; called once, for `close` too.
     package var onClosed: ((ConnectionEnd) -> Void)?
     /// The server has answered our token; called once, on the client's side only.
@@ -42,13 +44,12 @@ package final class PeerConnection {
     private let stream: ByteStream
     private let session: TLSSession
     private var state = State.handshake
-    private var decoder = FrameDecoder(caps: .nothing)
     /// Frames that wait for the end of this turn, or for the handshake.
     private var outgoing: [UInt8] = []
     private var deadline: LoopTimer?
-    private var stage: ConnectionEnd.Stage? = .handshake
     private var hasHeard = false
     private var isPaused = false
+    private var isReading = true
     /// While set, what is written is sent when the present handler returns.
     private var isHandling = false
     private var isFlushScheduled = false
@@ -107,51 +108,34 @@ package final class PeerConnection {
 
     // MARK: Using it
 
-    /// Says which frames are taken from now on, those that came already included. At first there are none: the
-    /// connection ends at any frame that comes before this was called.
-    package func allow(_ caps: FrameCaps) {
-        decoder.allow(caps)
-    }
-
-    /// Gives the other side this long for its next whole frame; `nil` waits for ever. Right after `onOpen` it has
-    /// `TransportLimits.firstFrame`.
-    package func expectFrame(within time: Duration?) {
-        guard case .open = state else { return }
-        stage = time == nil ? nil : .frame
-        if let time { deadline?.rearm(after: time) }
-    }
-
-    /// Sends a frame; those of one turn leave together, in one record and one system call. Before the connection is
+    /// Sends frames; those of one turn leave together, in one record and one system call. Before the connection is
     /// open they wait for that.
     ///
     /// - Returns: false if the connection has ended, also because the other side leaves too much unread.
     @discardableResult
-    package func send(_ kind: FrameKind, _ body: [UInt8]) -> Bool {
-        guard !isClosed, let length = UInt32(exactly: body.count + 1) else { return false }
-        guard waitingBytes + body.count <= limits.waitingWrites else {
-            abort(.notReading, isAsked: true)
-            return false
+    package func send(_ frames: [Frame]) -> Bool {
+        guard !isClosed else { return false }
+        for frame in frames {
+            guard waitingBytes + frame.body.count <= limits.waitingWrites else {
+                abort(.notReading, isAsked: true)
+                return false
+            }
+            gather(frame)
         }
-        outgoing.reserveCapacity(outgoing.count + FrameEncoder.headerCount + body.count)
-        for shift in [24, 16, 8, 0] as [UInt32] { outgoing.append(UInt8(truncatingIfNeeded: length >> shift)) }
-        outgoing.append(kind.rawValue)
-        outgoing += body
         scheduleFlush()
         return true
     }
 
-    /// Delivers no more frames until `resumeReading`, and slows the other side down by it.
+    /// Delivers no more bytes until `resumeReading`, and slows the other side down by it.
     package func pauseReading() {
         isPaused = true
-        stream.pauseReading()
+        updateReading()
     }
 
-    /// Delivers frames again, those that wait first, from the next turn on.
+    /// Delivers bytes again, those that wait first, from the next turn on.
     package func resumeReading() {
-        guard isPaused else { return }
         isPaused = false
-        stream.resumeReading()
-        loop.later { [weak self] in self?.handle {} }
+        updateReading()
     }
 
     /// Sends what waits, says goodbye to the other side (close_notify), and ends; `onClosed` comes in a later turn.
@@ -194,33 +178,45 @@ package final class PeerConnection {
         case .done:
             guard let key = session.peerKey else { return abort(.tls(.unsuitableCertificate)) }
             state = .open
-            expectFrame(within: limits.firstFrame)
+            deadline?.cancel()
+            deadline = nil
             onOpen?(key)
             onOpen = nil
+            updateReading()
         }
     }
 
     private func deliver() {
-        while case .open = state, !isPaused {
-            do {
-                if let frame = try decoder.next() {
-                    expectFrame(within: nil)
-                    onFrame?(frame)
-                    continue
-                }
+        while case .open = state, wantsToRead, let onBytes {
+            do throws(TLSError) {
                 switch try session.read() {
-                case .bytes(let bytes): decoder.append(bytes)
+                case .bytes(let bytes): onBytes(bytes)
                 case .wouldBlock: return
                 case .closed: return leave(.finished)
                 }
-            } catch let error as FrameError {
-                return leave(.frame(error))
-            } catch let error as TLSError {
-                return leave(.tls(error))
             } catch {
-                return abort(.cut)  // Neither throws anything else.
+                return leave(.tls(error))
             }
         }
+    }
+
+    /// Whether bytes of the other side are of use now. A handshake needs them; who is connected may be slowed down.
+    private var wantsToRead: Bool {
+        switch state {
+        case .handshake: true
+        case .open: !isPaused && onBytes != nil
+        case .closed: false
+        }
+    }
+
+    /// Derives from the state whether the socket is read. The only place that sets it.
+    private func updateReading() {
+        guard !isClosed, wantsToRead != isReading else { return }
+        isReading = wantsToRead
+        guard isReading else { return stream.pauseReading() }
+        stream.resumeReading()
+        // TLS may hold bytes that came before the pause, and nothing else would call for them.
+        if !isHandling { loop.later { [weak self] in self?.handle {} } }
     }
 
     private func receivedEnd() {
@@ -233,11 +229,7 @@ package final class PeerConnection {
     }
 
     private func deadlinePassed() {
-        guard let stage else { return }
-        switch stage {
-        case .handshake: abort(.timedOut(stage))
-        case .frame: leave(.timedOut(stage))
-        }
+        abort(.timedOut)
     }
 
     // MARK: Sending
@@ -249,6 +241,15 @@ package final class PeerConnection {
             self?.isFlushScheduled = false
             self?.flush()
         }
+    }
+
+    /// Appends a frame to what leaves at the end of this turn, without an array of its own in between.
+    private func gather(_ frame: Frame) {
+        let length = UInt32(truncatingIfNeeded: frame.body.count + 1)  // `waitingWrites` is far below the type's end
+        outgoing.reserveCapacity(outgoing.count + FrameEncoder.headerCount + frame.body.count)
+        for shift in [24, 16, 8, 0] as [UInt32] { outgoing.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        outgoing.append(frame.code)
+        outgoing += frame.body
     }
 
     private func flush() {
@@ -293,7 +294,7 @@ package final class PeerConnection {
         outgoing = []
         let report = onClosed
         onOpen = nil
-        onFrame = nil
+        onBytes = nil
         onClosed = nil
         onGatePassed = nil
         guard let report else { return }

@@ -8,8 +8,6 @@ package struct TransportLimits: Sendable {
     package var gate: Duration = .seconds(1)
     /// From the gate until both sides are proved. One lost segment costs a second on a bad VPN.
     package var handshake: Duration = .seconds(3)
-    /// From there until the first whole frame.
-    package var firstFrame: Duration = .seconds(1)
     /// What the other side may leave unread before it is given up: two of the longest frames.
     package var waitingWrites = 16 * 1024 * 1024
     /// How long a connection that was closed may take to deliver its last bytes.

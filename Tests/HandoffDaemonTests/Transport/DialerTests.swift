@@ -116,7 +116,7 @@ struct DialerTests {
         fixture.clock.advance(by: .seconds(3))
         try fixture.run(until: "dialed")
         #expect(
-            error?.failures == [DialError.Failure(address: silent.address, cause: .end(.timedOut(.handshake)))])
+            error?.failures == [DialError.Failure(address: silent.address, cause: .end(.timedOut))])
         call.cancel()
     }
 

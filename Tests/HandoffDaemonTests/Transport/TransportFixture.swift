@@ -70,21 +70,17 @@ final class TransportFixture {
 
     /// An open connection of both sides.
     func connect(
-        _ limits: TransportLimits = TransportLimits(), caps: FrameCaps = .live
+        _ limits: TransportLimits = TransportLimits()
     ) throws -> (client: PeerConnection, server: PeerConnection, listener: GateListener) {
         let listener = try listen(limits)
         var server: PeerConnection?
         var client: PeerConnection?
         listener.onConnection = { [unowned self] connection in
             server = connection
-            connection.onOpen = { [unowned self, unowned connection] _ in
-                connection.allow(caps)
-                note("server open")
-            }
+            connection.onOpen = { [unowned self] _ in note("server open") }
         }
         let dial = try dialer(limits).dial(target([try #require(listener.localAddress)])) { [unowned self] result in
             client = try? result.get()
-            client?.allow(caps)
             note("client open")
         }
         try run(until: "server open", "client open")
@@ -98,9 +94,16 @@ final class TransportFixture {
         loop.stop()
     }
 
-    /// Notes how a connection ends and which frames come, with the given name before.
-    func watch(_ connection: PeerConnection, _ name: String) {
-        connection.onFrame = { [unowned self] in note("\(name) got \($0.code):\($0.body.count)") }
+    /// Notes how a connection ends and which frames come, with the given name before; `onFrame` gets them too.
+    func watch(_ connection: PeerConnection, _ name: String, onFrame: ((Frame) -> Void)? = nil) {
+        var decoder = FrameDecoder(caps: .live)
+        connection.onBytes = { [unowned self] bytes in
+            decoder.append(bytes)
+            while let frame = try? decoder.next() {
+                onFrame?(frame)
+                note("\(name) got \(frame.code):\(frame.body.count)")
+            }
+        }
         connection.onClosed = { [unowned self] in note("\(name) ended: \($0)") }
     }
 
