@@ -10,7 +10,16 @@ extension Console {
             outputIsTerminal: StandardStream.output.isTerminal,
             diagnosticsAreTerminal: StandardStream.error.isTerminal,
             output: { text in
-                do throws(Errno) { try StandardStream.output.write(Array(text.utf8)) } catch { outputFailed() }
+                do throws(Errno) {
+                    try StandardStream.output.write(Array(text.utf8))
+                } catch {
+                    // A reader that went away knows what it did; everything else is news.
+                    if error != .brokenPipe {
+                        let message = "handoffctl: cannot write to standard output: \(error)\n"
+                        try? StandardStream.error.write(Array(message.utf8))
+                    }
+                    outputFailed()
+                }
             },
             // There is no place left to say that nobody reads this.
             diagnostics: { text in try? StandardStream.error.write(Array(text.utf8)) })
