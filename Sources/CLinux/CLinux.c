@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -171,3 +172,5 @@ void clinux_name_thread(const char *name) {
     cut[sizeof cut - 1] = 0;
     pthread_setname_np(pthread_self(), cut);
 }
+
+int clinux_forbid_dump(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

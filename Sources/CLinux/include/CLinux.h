@@ -9,6 +9,9 @@
 /// 1 when this build is instrumented by ThreadSanitizer, which does not understand Swift's Mutex.
 int clinux_is_thread_sanitized(void);
 
+/// prctl(2), PR_SET_DUMPABLE 0: no core file and no debugger of the same user sees the keys. Returns 0 or -1 with errno.
+int clinux_forbid_dump(void);
+
 /// eventfd(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_eventfd(void);
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What the process was started with. Read it before other threads could change it.
@@ -6,6 +7,27 @@ package enum ProcessEnvironment {
     package static func value(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         return String(cString: value)
+    }
+
+    /// All variables; of one that is set twice, the first.
+    package static var all: [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, variables[String(parts[0])] == nil { variables[String(parts[0])] = String(parts[1]) }
+            next += 1
+        }
+        return variables
+    }
+
+    /// The time of day in seconds since 1970; 0 for a clock before that.
+    package static var unixSeconds: UInt64 { UInt64(max(0, time(nil))) }
+
+    /// No core file of this process is written, and no debugger of the same user may attach (prctl(2)).
+    package static func forbidDump() {
+        // Cannot fail with this argument.
+        _ = clinux_forbid_dump()
     }
 
     /// The user that the process acts for (geteuid(2)).

@@ -1,0 +1,266 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+import HandoffModel
+import LoopIO
+
+/// The account of this device: changes it one at a time, stores each durably before anyone acts on it, and does what
+/// is due by itself (closing used tickets, making epochs). Lives on the daemon's loop; files are written on the worker.
+final class AccountKeeper {
+    /// Why a request about the account is refused.
+    enum Refusal: Error {
+        /// There is no account yet.
+        case noAccount
+        /// There is one already.
+        case exists(AccountID)
+    }
+
+    /// What the keeper needs of the rest of the daemon.
+    struct Surroundings {
+        /// Writes the account file durably; called on the worker.
+        let store: @Sendable (AccountState) throws -> Void
+        /// The wall clock, in seconds since 1970.
+        let unixSeconds: () -> UInt64
+        /// How many members are in reach now: a key that was withheld is awaited only with someone to give it.
+        let membersInReach: () -> Int
+    }
+
+    private typealias Change = (AccountState?) throws -> AccountState?
+
+    private struct Pending {
+        let change: Change
+        let completion: (Result<AccountState?, any Error>) -> Void
+    }
+
+    /// How long to wait between looks at what is due without a change: tickets and epochs end after a day and a month.
+    private static let reviewInterval = Duration.seconds(3600)
+
+    let device: SigningKey
+    let deviceID: DeviceID
+    private let loop: EventLoop
+    private let worker: Worker
+    private let log: Logger
+    private let surroundings: Surroundings
+    private var pending: [Pending] = []
+    private var isStoring = false
+    private var timer: LoopTimer?
+    private var keyAwaitedSince: LoopInstant?
+
+    /// The account as it is stored; nil without one.
+    private(set) var state: AccountState?
+    /// Told after each change, with the former state.
+    var onChange: ((_ former: AccountState?, _ present: AccountState) -> Void)?
+
+    init(
+        device: SigningKey, state: AccountState?, loop: EventLoop, worker: Worker, log: Logger,
+        surroundings: Surroundings
+    ) {
+        self.device = device
+        deviceID = DeviceID(device.publicKey)
+        self.state = state
+        self.loop = loop
+        self.worker = worker
+        self.log = log
+        self.surroundings = surroundings
+    }
+
+    /// Makes an account with this device as its first member.
+    func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
+        change { [device, surroundings] state in
+            if let state { throw Refusal.exists(state.accountID) }
+            return try AccountState.creating(device: device, name: name, now: surroundings.unixSeconds())
+        } completion: { result in
+            completion(
+                result.flatMap { state in
+                    state.map { .success($0.accountID) } ?? .failure(Refusal.noAccount)
+                })
+        }
+    }
+
+    /// Makes the file that admits one new device; its ticket is stored before.
+    func export(completion: @escaping (Result<SecretBytes, any Error>) -> Void) {
+        var file: AccountFile?
+        change { [device, surroundings] state in
+            guard let state else { throw Refusal.noAccount }
+            let made = try state.exportingTicket(by: device, now: surroundings.unixSeconds())
+            file = made.file
+            return made.state
+        } completion: { result in
+            completion(
+                result.flatMap { _ in
+                    file.map { .success($0.encoded()) } ?? .failure(Refusal.noAccount)
+                })
+        }
+    }
+
+    /// Joins the account of a file that another device exported.
+    func importFile(_ bytes: SecretBytes, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
+        change { [device, surroundings] state in
+            if let state { throw Refusal.exists(state.accountID) }
+            let file = try AccountFile(decoding: bytes)
+            return try AccountState.importing(file, device: device, name: name, now: surroundings.unixSeconds())
+        } completion: { result in
+            completion(
+                result.flatMap { state in
+                    state.map { .success($0.accountID) } ?? .failure(Refusal.noAccount)
+                })
+        }
+    }
+
+    /// Gives this device a name that all members see.
+    func rename(to name: String) {
+        change { [device, deviceID] state in
+            guard let state, state.view.isLive(deviceID), state.view.names[deviceID] != name else { return nil }
+            return try state.naming(deviceID, name, by: device)
+        } completion: { [log] result in
+            if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
+        }
+    }
+
+    /// Adds what a member sent; `completion` gets whether all of it was genuine and is stored.
+    func merge(_ statements: [Statement], completion: @escaping (Bool) -> Void) {
+        change { [log] state in
+            guard let state else { return nil }
+            let merge = try state.merging(statements)
+            for complaint in merge.result.complaints { log.error("\(complaint)") }
+            return merge.result.hasChanged ? merge.state : nil
+        } completion: { [log] result in
+            switch result {
+            case .success: completion(true)
+            case .failure(let error):
+                log.error("Statements of a member were refused", ["error": "\(error)"])
+                completion(false)
+            }
+        }
+    }
+
+    /// Judges the statements of a device that nobody here knows; `completion` gets whether it is a member now.
+    func introduce(_ presenter: PublicKey, _ statements: [Statement], completion: @escaping (Bool) -> Void) {
+        var isMember = false
+        change { state in
+            guard let state, let merge = try state.admits(presenter, with: statements) else { return nil }
+            isMember = true
+            return merge.result.hasChanged ? merge.state : nil
+        } completion: { result in
+            if case .failure = result { isMember = false }
+            completion(isMember)
+        }
+    }
+
+    /// Takes over the account key of the epoch that holds.
+    func accept(_ accountKey: SecretBytes, completion: @escaping (Bool) -> Void) {
+        change { [surroundings] state in
+            guard let state, !state.isCurrent else { return nil }
+            return try state.accepting(accountKey, now: surroundings.unixSeconds())
+        } completion: { [log] result in
+            switch result {
+            case .success: completion(true)
+            case .failure(let error):
+                log.info("An account key was not taken", ["error": "\(error)"])
+                completion(false)
+            }
+        }
+    }
+
+    /// Does what is due now, and looks again when something may be.
+    func review() {
+        guard let state else { return }
+        let now = surroundings.unixSeconds()
+        if let ticket = state.ticketsDue(for: deviceID, now: now).first {
+            return closeTicket(ticket)
+        }
+        var wait = Self.reviewInterval
+        if let due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state)) {
+            guard due.after > .zero else { return makeEpoch(because: due.reason) }
+            wait = min(wait, due.after)
+        }
+        rearm(after: wait)
+    }
+
+    private func keyAwaited(_ state: AccountState) -> Duration {
+        guard !state.isCurrent, state.view.currentEpoch != nil, surroundings.membersInReach() > 0 else {
+            keyAwaitedSince = nil
+            return .zero
+        }
+        let since = keyAwaitedSince ?? loop.now
+        keyAwaitedSince = since
+        // Not zero, which would mean that nobody waits.
+        return max(.milliseconds(1), since.duration(to: loop.now))
+    }
+
+    private func closeTicket(_ ticket: Fingerprint) {
+        change { [device, surroundings] state in
+            try state?.closingTicket(ticket, by: device, now: surroundings.unixSeconds())
+        } completion: { [self] result in
+            switch result {
+            case .success: log.notice("An exported account file was used or is a day old, and is closed now")
+            case .failure(let error):
+                log.error("Cannot close a ticket", ["error": "\(error)"])
+                rearm(after: .seconds(60))
+            }
+        }
+    }
+
+    private func makeEpoch(because reason: EpochDue.Reason) {
+        change { [device, surroundings] state in
+            try state?.makingEpoch(by: device, now: surroundings.unixSeconds())
+        } completion: { [self] result in
+            switch result {
+            case .success(let state):
+                log.notice("A new account key holds", ["reason": "\(reason)", "epoch": "\(state?.epoch ?? 0)"])
+            case .failure(let error):
+                log.error("Cannot make a new account key", ["error": "\(error)"])
+                rearm(after: .seconds(60))
+            }
+        }
+    }
+
+    private func rearm(after wait: Duration) {
+        do {
+            timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
+        } catch {
+            log.error("Cannot set the timer of the account", ["error": "\(error)"])
+        }
+    }
+
+    /// Makes one change after the other: computed from the stored state, stored, then told.
+    ///
+    /// - Parameter change: returns nil when there is nothing to change.
+    private func change(
+        _ change: @escaping Change, completion: @escaping (Result<AccountState?, any Error>) -> Void
+    ) {
+        pending.append(Pending(change: change, completion: completion))
+        advance()
+    }
+
+    private func advance() {
+        guard !isStoring, !pending.isEmpty else { return }
+        let next = pending.removeFirst()
+        let made: AccountState?
+        do {
+            made = try next.change(state)
+        } catch {
+            next.completion(.failure(error))
+            return advance()
+        }
+        guard let made else {
+            next.completion(.success(state))
+            return advance()
+        }
+        isStoring = true
+        worker.run({ [store = surroundings.store] in try store(made) }, on: loop) { [self] result in
+            isStoring = false
+            switch result {
+            case .success:
+                let former = state
+                state = made
+                onChange?(former, made)
+                next.completion(.success(made))
+                review()
+            case .failure(let error):
+                next.completion(.failure(error))
+            }
+            advance()
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package import HandoffModel
+package import HandoffProtocol
+package import LoopIO
+
+/// The activities of this device: who published them, which are current, and whose owner is to be asked to save.
+///
+/// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's loop.
+package struct ActivityStore: Sendable {
+    /// What has to follow a change.
+    package enum Effect: Equatable, Sendable {
+        /// The owner is to be asked for its latest state.
+        case askToSave(ActivityID)
+        /// What this device offers has changed.
+        case offersChanged
+        /// The activity ended without its owner having asked for it.
+        case withdrawn(ActivityID, session: SessionID)
+    }
+
+    /// Why an owner's call is refused.
+    package enum Refusal: Error, Equatable, Sendable {
+        /// There is no such activity, or it belongs to another session.
+        case unknown(ActivityID)
+        /// The session has as many activities as one may have.
+        case tooMany
+    }
+
+    /// The most activities that one session may have at a time; an app has a few, a leak has many.
+    package static let maximumPerSession = 64
+    /// The most activities of all sessions together, as one daemon's memory must stay bounded.
+    package static let maximum = 4096
+
+    /// How long a periodic save request waits after the last one (`features.md` a.9: 15 s).
+    package let refreshInterval: Duration
+    private var entries: [ActivityID: PublishedActivity] = [:]
+    private var byOffer: [ActivityID: ActivityID] = [:]
+
+    /// A store without activities.
+    package init(refreshInterval: Duration) {
+        self.refreshInterval = refreshInterval
+    }
+
+    /// The number of activities, current or not.
+    package var count: Int { entries.count }
+
+    /// The activity with the owner's handle `id`.
+    package func activity(_ id: ActivityID) -> PublishedActivity? { entries[id] }
+
+    /// The activity that is on offer under `offer`; nil once it was withdrawn.
+    package func offered(_ offer: ActivityID) -> PublishedActivity? {
+        byOffer[offer].flatMap { entries[$0] }
+    }
+
+    /// The handles of a session's activities.
+    package func activities(of session: SessionID) -> [ActivityID] {
+        entries.values.filter { $0.session == session }.map(\.id)
+    }
+
+    /// Adds an activity that is not yet current.
+    package mutating func publish(
+        _ content: ActivityContent, id: ActivityID, session: SessionID, needsSave: Bool, answersSaves: Bool
+    ) throws(Refusal) {
+        let mine = entries.values.count { $0.session == session }
+        guard mine < Self.maximumPerSession, entries.count < Self.maximum else { throw .tooMany }
+        entries[id] = PublishedActivity(
+            id: id, session: session, answersSaves: answersSaves, content: content, needsSave: needsSave && answersSaves
+        )
+    }
+
+    /// Makes an activity the current one of its session; the session's former current one is resigned.
+    ///
+    /// - Parameter offer: the random id under which it will be offered, unless it is current already.
+    package mutating func becomeCurrent(
+        _ id: ActivityID, session: SessionID, offer: ActivityID, now: LoopInstant
+    ) throws(Refusal) -> [Effect] {
+        var entry = try owned(id, by: session)
+        guard entry.offer == nil else { return [] }
+        for other in entries.values where other.session == session && other.offer != nil {
+            withdrawOffer(of: other.id)
+        }
+        entry.offer = PublishedActivity.Offer(id: offer, since: now)
+        entry.wasOffered = true
+        entries[id] = entry
+        byOffer[offer] = id
+        return [.offersChanged] + requestSave(of: id, now: now)
+    }
+
+    /// Ends the engagement without ending the activity.
+    package mutating func resign(_ id: ActivityID, session: SessionID) throws(Refusal) -> [Effect] {
+        let entry = try owned(id, by: session)
+        guard entry.offer != nil else { return [] }
+        withdrawOffer(of: id)
+        return [.offersChanged]
+    }
+
+    /// Ends an activity for good.
+    package mutating func invalidate(_ id: ActivityID, session: SessionID) throws(Refusal) -> [Effect] {
+        let entry = try owned(id, by: session)
+        withdrawOffer(of: id)
+        entries[id] = nil
+        return entry.offer == nil ? [] : [.offersChanged]
+    }
+
+    /// Ends all activities of a session whose connection ended.
+    package mutating func endSession(_ session: SessionID) -> [Effect] {
+        let mine = entries.values.filter { $0.session == session }
+        for entry in mine {
+            withdrawOffer(of: entry.id)
+            entries[entry.id] = nil
+        }
+        return mine.contains { $0.offer != nil } ? [.offersChanged] : []
+    }
+
+    /// Replaces what the owner told of an activity; a save that was asked for counts as answered when `answersSave`.
+    package mutating func update(
+        _ id: ActivityID, session: SessionID, content: ActivityContent, needsSave: Bool?, answersSave: Bool,
+        now: LoopInstant
+    ) throws(Refusal) -> [Effect] {
+        var entry = try owned(id, by: session)
+        let seenByOthers = Advertised(entry.content) != Advertised(content)
+        entry.content = content
+        if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
+        if answersSave {
+            entry.saveAsked = nil
+            entry.lastSave = now
+        }
+        entries[id] = entry
+        return entry.offer != nil && seenByOthers ? [.offersChanged] : []
+    }
+
+    /// Asks the owner for its latest state where it has news, or an answer is still awaited.
+    ///
+    /// `needsSave` is cleared before the request, as Apple's class does, so that news during the save is not lost.
+    /// - Returns: the request to make; empty when none is needed or one is under way.
+    package mutating func requestSave(of id: ActivityID, now: LoopInstant) -> [Effect] {
+        guard var entry = entries[id], entry.needsSave, entry.saveAsked == nil else { return [] }
+        entry.needsSave = false
+        entry.saveAsked = now
+        entries[id] = entry
+        return [.askToSave(id)]
+    }
+
+    /// Gives up waiting for an answer; the last saved state stands, and the owner is asked again at the next occasion.
+    package mutating func saveTimedOut(_ id: ActivityID, now: LoopInstant) {
+        guard entries[id]?.saveAsked != nil else { return }
+        entries[id]?.saveAsked = nil
+        entries[id]?.needsSave = true
+        entries[id]?.lastSave = now
+    }
+
+    /// What is due at `now`: periodic save requests of current activities with news, and the end of expired ones.
+    ///
+    /// - Parameter wallClock: seconds since 2001-01-01 UTC, for `expirationDate`.
+    package mutating func advance(now: LoopInstant, wallClock: Double) -> [Effect] {
+        var effects: [Effect] = []
+        for entry in entries.values where entry.offer != nil {
+            if let expiration = entry.content.expiration, expiration <= wallClock {
+                withdrawOffer(of: entry.id)
+                entries[entry.id] = nil
+                effects += [.withdrawn(entry.id, session: entry.session), .offersChanged]
+            } else if let due = refreshDue(entry), due <= now {
+                effects += requestSave(of: entry.id, now: now)
+            }
+        }
+        return effects
+    }
+
+    /// How long until `advance` has something to do; nil while nothing is awaited.
+    package func nextDeadline(now: LoopInstant, wallClock: Double) -> Duration? {
+        var earliest: Duration?
+        for entry in entries.values where entry.offer != nil {
+            var waits: [Duration] = []
+            if let due = refreshDue(entry) { waits.append(max(.zero, now.duration(to: due))) }
+            if let expiration = entry.content.expiration {
+                // A date may be any double; a day is long enough to look again.
+                waits.append(.seconds(min(max(0, expiration - wallClock), 86_400)))
+            }
+            for wait in waits { earliest = min(earliest ?? wait, wait) }
+        }
+        return earliest
+    }
+
+    /// What this device offers, most recent first; ages are counted to `now`.
+    package func offers(now: LoopInstant) -> [OfferedActivity] {
+        let current = entries.values.compactMap { entry in
+            entry.offer.map { (entry, $0) }
+        }
+        return current.filter { $0.0.content.isEligibleForHandoff }
+            .sorted { $0.1.since > $1.1.since }
+            .map { entry, offer in
+                OfferedActivity(
+                    id: offer.id, type: entry.content.type, title: entry.content.title, team: entry.content.team,
+                    supportsStreams: entry.content.supportsStreams, hasWebpageURL: entry.content.webpageURL != nil,
+                    age: UInt32(clamping: offer.since.duration(to: now).components.seconds))
+            }
+    }
+
+    private func refreshDue(_ entry: PublishedActivity) -> LoopInstant? {
+        guard entry.needsSave, entry.saveAsked == nil else { return nil }
+        guard let lastSave = entry.lastSave else { return entry.offer?.since }
+        return lastSave.advanced(by: refreshInterval)
+    }
+
+    private func owned(_ id: ActivityID, by session: SessionID) throws(Refusal) -> PublishedActivity {
+        guard let entry = entries[id], entry.session == session else { throw .unknown(id) }
+        return entry
+    }
+
+    private mutating func withdrawOffer(of id: ActivityID) {
+        guard let offer = entries[id]?.offer else { return }
+        byOffer[offer.id] = nil
+        entries[id]?.offer = nil
+    }
+
+    /// The part of an activity that its advert carries; only a change of it is news to the other devices.
+    private struct Advertised: Equatable {
+        let title: String?
+        let team: String?
+        let streams: Bool
+        let web: Bool
+        let eligible: Bool
+
+        init(_ content: ActivityContent) {
+            title = content.title
+            team = content.team
+            streams = content.supportsStreams
+            web = content.webpageURL != nil
+            eligible = content.isEligibleForHandoff
+        }
+    }
+}

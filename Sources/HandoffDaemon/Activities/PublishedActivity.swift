@@ -1,0 +1,35 @@
+package import HandoffModel
+package import LoopIO
+
+/// Names one attachment of an app to the daemon: 16 random bytes in hexadecimal, void when its connection ends.
+package typealias SessionID = String
+
+/// An activity of this device, as its owner last described it.
+package struct PublishedActivity: Sendable {
+    /// The handle that the owning app uses.
+    package let id: ActivityID
+    /// The attachment that owns it, and with which it ends.
+    package let session: SessionID
+    /// Whether the owner can be asked to save; a publisher without a session of its own cannot answer.
+    package let answersSaves: Bool
+    /// What the owner last told of it.
+    package var content: ActivityContent
+    /// Whether the owner has news that it has not yet been asked for (`NSUserActivity.needsSave`).
+    package var needsSave: Bool
+    /// The offer while it is current, nil otherwise.
+    package var offer: Offer?
+    /// Whether it was ever on offer: the handle serves as id of the first offer only.
+    package var wasOffered = false
+    /// When the owner was last asked to save and has not yet answered.
+    package var saveAsked: LoopInstant?
+    /// When the owner last answered a save request; the next periodic one waits for the refresh interval.
+    package var lastSave: LoopInstant?
+
+    /// What the other devices see while the activity is current.
+    package struct Offer: Sendable {
+        /// Void at withdrawal: an activity that becomes current again is offered under a new id.
+        package let id: ActivityID
+        /// When it became current.
+        package let since: LoopInstant
+    }
+}

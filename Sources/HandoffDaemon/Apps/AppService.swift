@@ -1,0 +1,285 @@
+import HandoffControl
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// The app interface (`dev.handoff1`): attachments, activities, and the answers to events. Lives on the daemon's loop.
+final class AppService {
+    /// What the service needs of the rest of the daemon.
+    struct Surroundings {
+        /// What this device offers has changed.
+        let offersChanged: () -> Void
+        /// The set of attached handlers has changed, and with it what would open here.
+        let handlersChanged: () -> Void
+        /// A handler answered a `continue` event; returns whether one waited for it.
+        let answered: (ContinuationID, SessionID, Bool) -> Bool
+        /// An attachment ended.
+        let sessionEnded: (AppSession) -> Void
+        /// What the other devices call this one.
+        let deviceName: () -> String
+        /// The wall clock, in seconds since 2001-01-01 UTC.
+        let wallClock: () -> Double
+    }
+
+    /// Types that one app may declare; real apps have a few.
+    private static let maximumTypes = 256
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let times: ActivityTimes
+    /// Bytes of payload that another device may continue; more is published with a warning.
+    var payloadLimit: Int
+    private let surroundings: Surroundings
+    private(set) var store: ActivityStore
+    private(set) var registry = AppRegistry()
+    /// Serves payloads to the devices that continue.
+    private(set) lazy var desk = OriginDesk(
+        loop: loop, saveAnswerTime: times.saveAnswer, deviceName: surroundings.deviceName,
+        surroundings: OriginDesk.Surroundings(
+            offered: { [unowned self] in store.offered($0) },
+            askToSave: { [unowned self] in askToSave($0) },
+            owner: { [unowned self] in registry.session($0) },
+            saveTimedOut: { [unowned self] in store.saveTimedOut($0, now: loop.now) }))
+    private var timer: LoopTimer?
+
+    init(loop: EventLoop, log: Logger, times: ActivityTimes, payloadLimit: Int, surroundings: Surroundings) {
+        self.loop = loop
+        self.log = log
+        self.times = times
+        self.payloadLimit = payloadLimit
+        self.surroundings = surroundings
+        store = ActivityStore(refreshInterval: times.refresh)
+    }
+
+    /// Times that belong to activities.
+    struct ActivityTimes {
+        /// How long an owner may take to answer a save request.
+        let saveAnswer: Duration
+        /// How long a periodic save request waits after the last one.
+        let refresh: Duration
+    }
+
+    /// Answers a call of the app interface.
+    func handle(_ method: AppMethod, _ call: ControlCall) {
+        do {
+            switch method {
+            case .attach: try attach(call)
+            case .publish: try publish(call)
+            case .update: try update(call)
+            case .becomeCurrent: try becomeCurrent(call)
+            case .resignCurrent: try resign(call)
+            case .invalidate: try invalidate(call)
+            case .answerSave: try answerSave(call)
+            case .answerContinue: try answerContinue(call)
+            }
+        } catch {
+            call.fail(error)
+        }
+    }
+
+    /// Tells the owner of an offer that a device continued it.
+    func wasContinued(_ offer: ActivityID, by origin: ControlOrigin) {
+        guard let activity = store.offered(offer) else { return }
+        registry.session(activity.session)?.send(.continued(activity.id, by: origin))
+    }
+
+    /// Looks at what is due: periodic saves and expired activities.
+    func advance() {
+        apply(store.advance(now: loop.now, wallClock: surroundings.wallClock()))
+    }
+
+    private func attach(_ call: ControlCall) throws {
+        guard call.wantsMore else { throw CallError.expectedMore }
+        let request = try AttachRequest(json: call.parameters)
+        guard request.types.count <= Self.maximumTypes else {
+            throw CallError.limit("types", "an app declares \(Self.maximumTypes) types at most")
+        }
+        let session = AppSession(
+            id: Self.newSessionID(), app: request.app, version: request.version, team: request.team,
+            types: Set(request.types), answersSaves: true, order: registry.nextOrder(), call: call)
+        add(session, call)
+        session.send(.attached(session: session.id))
+        log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
+        if !session.types.isEmpty { surroundings.handlersChanged() }
+    }
+
+    private func add(_ session: AppSession, _ call: ControlCall) {
+        registry.add(session)
+        call.onClosed = { [self] in end(session) }
+    }
+
+    private func end(_ session: AppSession) {
+        registry.remove(session.id)
+        let mine = store.activities(of: session.id)
+        apply(store.endSession(session.id))
+        for id in mine { desk.saveEnded(id) }
+        surroundings.sessionEnded(session)
+        if !session.types.isEmpty { surroundings.handlersChanged() }
+        log.debug("App detached", ["app": session.app])
+    }
+
+    private func publish(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let description = try ActivityDescription(try fields.fields("activity"))
+        if let session = try fields.optionalText("session") {
+            let session = try self.session(session)
+            let (id, advice) = try publish(
+                description, as: session, needsSave: description.needsSave ?? true)
+            call.reply(AppEvent.published(id, advice: advice).json)
+        } else {
+            guard call.wantsMore else { throw CallError.expectedMore }
+            let session = AppSession(
+                id: Self.newSessionID(), app: "", version: nil, team: nil, types: [], answersSaves: false,
+                order: registry.nextOrder(), call: call)
+            let (id, advice) = try publish(description, as: session, needsSave: false)
+            add(session, call)
+            session.send(.published(id, advice: advice))
+            apply(try store.becomeCurrent(id, session: session.id, offer: id, now: loop.now))
+        }
+    }
+
+    private func publish(
+        _ description: ActivityDescription, as session: AppSession, needsSave: Bool
+    ) throws -> (ActivityID, advice: String?) {
+        let content = try description.content(sessionTeam: session.team)
+        let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
+        let id = Self.newActivityID()
+        try store.publish(
+            content, id: id, session: session.id, needsSave: needsSave, answersSaves: session.answersSaves)
+        return (id, advice(bytes: bytes))
+    }
+
+    private func update(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let change = try ActivityChange(try fields.fields("change"))
+        let advice = try apply(change, fields: fields, answersSave: false)
+        call.reply(["advice": advice.map { .string($0) } ?? .null])
+    }
+
+    private func answerSave(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let change = try fields.optionalFields("change").map { try ActivityChange($0) } ?? ActivityChange()
+        let advice = try apply(change, fields: fields, answersSave: true)
+        call.reply(["advice": advice.map { .string($0) } ?? .null])
+    }
+
+    /// Applies a change, and returns advice for the developer.
+    private func apply(_ change: ActivityChange, fields: Fields, answersSave: Bool) throws -> String? {
+        let (session, id) = try owner(fields)
+        guard let activity = store.activity(id), activity.session == session.id else {
+            throw ActivityStore.Refusal.unknown(id)
+        }
+        let content = change.applied(to: activity.content)
+        let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
+        apply(
+            try store.update(
+                id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
+                now: loop.now))
+        if answersSave {
+            desk.saveEnded(id)
+            session.send(.saved(id))
+        }
+        return advice(bytes: bytes)
+    }
+
+    private func becomeCurrent(_ call: ControlCall) throws {
+        let (session, id) = try owner(Fields(call.parameters))
+        let offer = store.activity(id)?.wasOffered ?? false ? Self.newActivityID() : id
+        let effects = try store.becomeCurrent(id, session: session.id, offer: offer, now: loop.now)
+        call.reply([:])
+        apply(effects)
+    }
+
+    private func resign(_ call: ControlCall) throws {
+        let (session, id) = try owner(Fields(call.parameters))
+        let effects = try store.resign(id, session: session.id)
+        call.reply([:])
+        apply(effects)
+        desk.saveEnded(id)
+    }
+
+    private func invalidate(_ call: ControlCall) throws {
+        let (session, id) = try owner(Fields(call.parameters))
+        let effects = try store.invalidate(id, session: session.id)
+        call.reply([:])
+        apply(effects)
+        desk.saveEnded(id)
+    }
+
+    private func answerContinue(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let session = try self.session(try fields.text("session"))
+        let text = try fields.text("continuation")
+        let handled = try fields.flag("handled")
+        guard let id = ContinuationID(hex: text), surroundings.answered(id, session.id, handled) else {
+            throw CallError.noSuchContinuation(text)
+        }
+        call.reply([:])
+    }
+
+    private func owner(_ fields: Fields) throws -> (AppSession, ActivityID) {
+        let session = try self.session(try fields.text("session"))
+        let text = try fields.text("activity")
+        guard let id = ActivityID(hex: text) else { throw CallError.noSuchActivity(text) }
+        return (session, id)
+    }
+
+    private func session(_ id: SessionID) throws -> AppSession {
+        guard let session = registry.session(id) else { throw CallError.noSuchSession(id) }
+        return session
+    }
+
+    private func askToSave(_ activity: PublishedActivity) -> Bool {
+        let effects = store.requestSave(of: activity.id, now: loop.now)
+        apply(effects)
+        return store.activity(activity.id)?.saveAsked != nil
+    }
+
+    private func apply(_ effects: [ActivityStore.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .askToSave(let id):
+                guard let activity = store.activity(id) else { continue }
+                registry.session(activity.session)?.send(.save(id))
+                desk.awaitSave(of: id)
+            case .offersChanged:
+                surroundings.offersChanged()
+            case .withdrawn(let id, let session):
+                registry.session(session)?.send(.withdrawn(id))
+                desk.saveEnded(id)
+            }
+        }
+        rearm()
+    }
+
+    private func rearm() {
+        timer?.cancel()
+        timer = nil
+        guard let wait = store.nextDeadline(now: loop.now, wallClock: surroundings.wallClock()) else { return }
+        do {
+            timer = try loop.timer(after: wait) { [unowned self] in advance() }
+        } catch {
+            log.error("Cannot set a timer for activities", ["error": "\(error)"])
+        }
+    }
+
+    /// What a developer should know of a payload's size; nil when all is well.
+    private func advice(bytes: Int) -> String? {
+        if bytes > payloadLimit {
+            return "the payload has \(bytes) bytes; above \(payloadLimit) no other device can continue it (error 4611)"
+        }
+        if bytes > Limits.payloadAdvice {
+            return "the payload has \(bytes) bytes; keep it below \(Limits.payloadAdvice), and use a stream for more"
+        }
+        return nil
+    }
+
+    private static func newSessionID() -> SessionID { Hex.encode(Randomness.bytes(16)) }
+
+    private static func newActivityID() -> ActivityID {
+        ActivityID(checked: Randomness.bytes(ActivityID.byteCount))
+    }
+}

@@ -1,0 +1,58 @@
+import HandoffControl
+import HandoffModel
+
+/// One attached app: its event stream and what it said of itself. Lives on the daemon's loop.
+///
+/// What an app says of itself is a claim of a process of the same user, not a boundary.
+final class AppSession {
+    /// Names the attachment in the app's other calls.
+    let id: SessionID
+    /// The app's own name for itself, shown in `opens`.
+    let app: String
+    /// The app's version; travels with its activities.
+    let version: String?
+    /// The team that continuing must match, as bytes; nil matches only nil.
+    let team: String?
+    /// The types that it continues.
+    let types: Set<ActivityType>
+    /// Whether it can answer save requests; the publisher of a single activity cannot.
+    let answersSaves: Bool
+    /// Attachments are numbered, so that the latest one is preferred as handler.
+    let order: UInt64
+    private let call: ControlCall
+
+    init(
+        id: SessionID, app: String, version: String?, team: String?, types: Set<ActivityType>, answersSaves: Bool,
+        order: UInt64, call: ControlCall
+    ) {
+        self.id = id
+        self.app = app
+        self.version = version
+        self.team = team
+        self.types = types
+        self.answersSaves = answersSaves
+        self.order = order
+        self.call = call
+    }
+
+    /// Sends an event; a slow or vanished client is the control server's business.
+    func send(_ event: AppEvent) {
+        call.replyContinuing(event.json)
+    }
+
+    /// Whether this app continues activities of `type` made by `team`.
+    ///
+    /// Type and team must both be equal as bytes; browsing the web crosses teams (`NSUserActivityTypeBrowsingWeb`).
+    func continues(_ type: ActivityType, team: String?) -> Bool {
+        guard types.contains(type) else { return false }
+        return type == .browsingWeb || AppSession.sameTeam(self.team, team)
+    }
+
+    private static func sameTeam(_ left: String?, _ right: String?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+        case (nil, _?), (_?, nil): false
+        }
+    }
+}

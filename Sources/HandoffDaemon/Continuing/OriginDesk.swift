@@ -1,0 +1,112 @@
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// Serves the payloads of this device's activities to the devices that continue them. Lives on the daemon's loop.
+///
+/// An owner with news is asked to save first, and has a second to answer; then its last saved state is sent.
+final class OriginDesk {
+    /// How the desk reaches the activities and their owners.
+    struct Surroundings {
+        /// The activity on offer under an id.
+        let offered: (ActivityID) -> PublishedActivity?
+        /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
+        let askToSave: (PublishedActivity) -> Bool
+        /// The app that an activity belongs to.
+        let owner: (SessionID) -> AppSession?
+        /// No answer came in time.
+        let saveTimedOut: (ActivityID) -> Void
+    }
+
+    private struct Waiting {
+        let offer: ActivityID
+        let device: DeviceID
+        let completion: (Result<Payload, HandoffFailure>) -> Void
+    }
+
+    private let loop: EventLoop
+    private let saveAnswerTime: Duration
+    private let deviceName: () -> String
+    private let surroundings: Surroundings
+    private var waiting: [ActivityID: [Waiting]] = [:]
+    private var timers: [ActivityID: LoopTimer] = [:]
+    /// Which devices fetched which offer: only they may say that they continued it.
+    private var fetched: [ActivityID: Set<DeviceID>] = [:]
+
+    init(loop: EventLoop, saveAnswerTime: Duration, deviceName: @escaping () -> String, surroundings: Surroundings) {
+        self.loop = loop
+        self.saveAnswerTime = saveAnswerTime
+        self.deviceName = deviceName
+        self.surroundings = surroundings
+    }
+
+    /// A device asks for the payload of an offer; `completion` is called exactly once.
+    func serve(
+        _ offer: ActivityID, to device: DeviceID, completion: @escaping (Result<Payload, HandoffFailure>) -> Void
+    ) {
+        guard let activity = surroundings.offered(offer) else {
+            return completion(.failure(.unknownActivity(device: deviceName())))
+        }
+        let asks = waiting[activity.id, default: []]
+        guard !asks.contains(where: { $0.device == device }) else {
+            return completion(
+                .failure(.rejected(device: deviceName(), cause: "this device is fetching the activity already")))
+        }
+        let entry = Waiting(offer: offer, device: device, completion: completion)
+        guard surroundings.askToSave(activity) else { return finish(entry, activity) }
+        waiting[activity.id] = asks + [entry]
+        awaitSave(of: activity.id)
+    }
+
+    /// The owner was asked to save, for whatever reason: it has a second to answer.
+    func awaitSave(of id: ActivityID) {
+        guard timers[id] == nil else { return }
+        do {
+            timers[id] = try loop.timer(after: saveAnswerTime) { [self] in
+                surroundings.saveTimedOut(id)
+                saveEnded(id)
+            }
+        } catch {
+            // Without a timer nobody would wake the waiting device: send what there is.
+            surroundings.saveTimedOut(id)
+            saveEnded(id)
+        }
+    }
+
+    /// The owner answered, or its time is over: who waits gets the state as it is now.
+    func saveEnded(_ id: ActivityID) {
+        timers.removeValue(forKey: id)?.cancel()
+        for entry in waiting.removeValue(forKey: id) ?? [] {
+            guard let activity = surroundings.offered(entry.offer) else {
+                entry.completion(.failure(.ownerGone(device: deviceName())))
+                continue
+            }
+            finish(entry, activity)
+        }
+    }
+
+    /// Offers that are no longer: their records go, and who still waits for them learns that the owner is gone.
+    func withdrawn(_ id: ActivityID) {
+        saveEnded(id)
+    }
+
+    /// Whether `device` has fetched `offer`, and so may say that it continued it.
+    func hasFetched(_ offer: ActivityID, _ device: DeviceID) -> Bool {
+        fetched[offer]?.contains(device) ?? false
+    }
+
+    /// Forgets who fetched offers that are not among `offers` any more.
+    func keepRecords(of offers: Set<ActivityID>) {
+        fetched = fetched.filter { offers.contains($0.key) }
+    }
+
+    private func finish(_ entry: Waiting, _ activity: PublishedActivity) {
+        let owner = surroundings.owner(activity.session)
+        fetched[entry.offer, default: []].insert(entry.device)
+        entry.completion(
+            .success(
+                Payload(
+                    content: activity.content, origin: PayloadOrigin(app: owner?.app, appVersion: owner?.version))))
+    }
+}

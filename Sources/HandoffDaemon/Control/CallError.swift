@@ -1,0 +1,115 @@
+import HandoffAccount
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// An error reply of one of our interfaces: its full name and its parameters. All wording of refusals is here.
+struct CallError: Error {
+    /// The qualified name, as the interface files declare it.
+    let name: String
+    /// The parameters that the interface files declare for it.
+    let parameters: JSONObject
+
+    /// A method of the app interface is valid only with `more`.
+    static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
+
+    static func noSuchSession(_ session: String) -> CallError {
+        CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
+    }
+
+    static func noSuchActivity(_ activity: String) -> CallError {
+        CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
+    }
+
+    static func noSuchContinuation(_ continuation: String) -> CallError {
+        CallError(name: AppErrorName.noSuchContinuation.rawValue, parameters: ["continuation": .string(continuation)])
+    }
+
+    static func invalidActivity(_ error: ActivityError) -> CallError {
+        CallError(
+            name: AppErrorName.invalidActivity.rawValue,
+            parameters: [
+                "field": .string(error.field), "message": .string(error.message), "code": .integer(Int64(error.code)),
+            ])
+    }
+
+    /// A limit of the app interface was reached.
+    static func limit(_ limit: String, _ message: String) -> CallError {
+        CallError(
+            name: AppErrorName.limitExceeded.rawValue,
+            parameters: ["limit": .string(limit), "message": .string(message)])
+    }
+
+    /// An error of the control interface whose only parameter is a message.
+    static func control(_ name: ControlErrorName, _ message: String) -> CallError {
+        CallError(name: name.rawValue, parameters: ["message": .string(message)])
+    }
+
+    /// An error of the control interface without parameters.
+    static func control(_ name: ControlErrorName) -> CallError {
+        CallError(name: name.rawValue, parameters: [:])
+    }
+
+    static func ambiguous(_ identifier: String, _ candidates: [String]) -> CallError {
+        CallError(
+            name: ControlErrorName.ambiguousIdentifier.rawValue,
+            parameters: [
+                "identifier": .string(identifier), "candidates": .array(candidates.map { .string($0) }),
+                "message": .string("\(identifier) fits \(candidates.count) activities; give more of the id"),
+            ])
+    }
+
+    static func invalidAddress(_ address: String) -> CallError {
+        CallError(
+            name: ControlErrorName.invalidAddress.rawValue,
+            parameters: [
+                "address": .string(address),
+                "message": .string("not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+            ])
+    }
+
+    static func continuationFailed(_ failure: HandoffFailure) -> CallError {
+        CallError(
+            name: ControlErrorName.continuationFailed.rawValue,
+            parameters: [
+                "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
+                "message": .string(failure.message),
+            ])
+    }
+}
+
+extension CallError {
+    /// What the activity store refused, in the app interface's words.
+    init(_ refusal: ActivityStore.Refusal) {
+        switch refusal {
+        case .unknown(let id): self = .noSuchActivity(id.hex)
+        case .tooMany:
+            self = .limit("activities", "a session has \(ActivityStore.maximumPerSession) activities at most")
+        }
+    }
+}
+
+extension CallError {
+    /// The error reply that an error of any part of the daemon stands for.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CallError: self = error
+        case let refusal as ActivityStore.Refusal: self.init(refusal)
+        case let error as ActivityError: self = .invalidActivity(error)
+        case let failure as HandoffFailure: self = .continuationFailed(failure)
+        case AccountKeeper.Refusal.noAccount:
+            self = .control(
+                .noAccount, "this device has no account yet; create one, or import one that another device exported")
+        case AccountKeeper.Refusal.exists(let account):
+            self = CallError(
+                name: ControlErrorName.accountExists.rawValue,
+                parameters: [
+                    "account": .string(account.hex),
+                    "message": .string("this device is in account \(account.short) already"),
+                ])
+        case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
+        case let error as AccountError: self = .control(.invalidAccountFile, "\(error)")
+        default: self = .control(.storageFailed, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import HandoffControl
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// The control interface (`dev.handoff1.Control`): what the user's own tools ask. Lives on the daemon's loop.
+final class ControlService {
+    /// What the service needs of the rest of the daemon.
+    struct Surroundings {
+        let status: () -> ControlStatus
+        let account: () -> ControlAccount
+        let createAccount: (@escaping (Result<AccountID, any Error>) -> Void) -> Void
+        let exportAccount: (UpgradedStream) -> Void
+        let importAccount: (UpgradedStream) -> Void
+        let mayExport: () throws -> Void
+        let devices: () -> [ControlDevice]
+        let addPeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let offers: () -> [RemoteOffer]
+        let shown: (RemoteOffer) -> ControlActivity
+        let handler: (RemoteOffer) -> AppSession?
+        let origin: (DeviceID) -> ControlOrigin
+        let hasAccount: () -> Bool
+        let begin: (ContinuationBroker.Request, ControlCall) -> Void
+    }
+
+    /// How long a continuation may take when the caller does not say.
+    private static let defaultTimeout = Duration.seconds(20)
+    /// The longest time-out that a caller may ask for.
+    private static let maximumTimeout = 3600.0
+
+    private let log: Logger
+    private let surroundings: Surroundings
+    private var board = OfferBoard()
+    private var watchers: [ObjectIdentifier: ControlCall] = [:]
+
+    init(log: Logger, surroundings: Surroundings) {
+        self.log = log
+        self.surroundings = surroundings
+    }
+
+    /// Answers a call of the control interface.
+    func handle(_ method: ControlMethod, _ call: ControlCall) {
+        do {
+            switch method {
+            case .getStatus: call.reply(surroundings.status().json)
+            case .createAccount: createAccount(call)
+            case .getAccount: call.reply(surroundings.account().json)
+            case .exportAccount: try export(call)
+            case .importAccount: try importAccount(call)
+            case .listDevices: call.reply(["devices": .array(surroundings.devices().map { .object($0.json) })])
+            case .addPeer: try changePeers(call, surroundings.addPeer)
+            case .removePeer: try changePeers(call, surroundings.removePeer)
+            case .listActivities: try list(call)
+            case .watch: try watch(call)
+            case .continue: try beginContinuation(call)
+            }
+        } catch {
+            call.fail(error)
+        }
+    }
+
+    /// The offers, or what would open them, may have changed: watchers are told the difference.
+    func offersChanged() {
+        let events = board.update(surroundings.offers().map(surroundings.shown))
+        guard !events.isEmpty else { return }
+        for call in watchers.values {
+            for event in events { call.replyContinuing(event.json) }
+        }
+    }
+
+    private func createAccount(_ call: ControlCall) {
+        surroundings.createAccount { result in
+            switch result {
+            case .success(let id): call.reply(["account": .string(id.hex)])
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    private func export(_ call: ControlCall) throws {
+        guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
+        try surroundings.mayExport()
+        guard let stream = call.upgrade([:]) else { return }
+        // The client speaks first: a library that buffers the reply would otherwise swallow the file's beginning.
+        stream.onBytes = { [self] _ in
+            stream.onBytes = nil
+            surroundings.exportAccount(stream)
+        }
+    }
+
+    private func importAccount(_ call: ControlCall) throws {
+        guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
+        guard let stream = call.upgrade([:]) else { return }
+        surroundings.importAccount(stream)
+    }
+
+    private func changePeers(
+        _ call: ControlCall, _ change: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+    ) throws {
+        change(try Fields(call.parameters).text("address")) { result in
+            switch result {
+            case .success: call.reply([:])
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    private func list(_ call: ControlCall) throws {
+        let here = try Fields(call.parameters).optionalFlag("here") ?? false
+        let activities = surroundings.offers().map(surroundings.shown).filter { !here || $0.opens.kind != .nothing }
+        call.reply(["activities": .array(activities.map { .object($0.json) })])
+    }
+
+    private func watch(_ call: ControlCall) throws {
+        guard call.wantsMore else { throw CallError.control(.expectedMore) }
+        // What has changed unseen is told to the others first, so that the new watcher begins from the same board.
+        offersChanged()
+        for offer in surroundings.offers() {
+            call.replyContinuing(WatchEvent.added(surroundings.shown(offer)).json)
+        }
+        call.replyContinuing(WatchEvent.ready.json)
+        let key = ObjectIdentifier(call)
+        watchers[key] = call
+        call.onClosed = { [self] in watchers[key] = nil }
+    }
+
+    private func beginContinuation(_ call: ControlCall) throws {
+        let asked = try ContinueRequest(json: call.parameters)
+        let prefix = asked.activity
+        let take = asked.take ?? false
+        guard surroundings.hasAccount() else {
+            throw CallError(AccountKeeper.Refusal.noAccount)
+        }
+        let fitting = surroundings.offers().filter { offer in
+            let origin = surroundings.origin(offer.device)
+            return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
+                && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
+        }
+        switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
+        case .nothing:
+            throw CallError.control(
+                .nothingToContinue,
+                prefix.map { "no activity on offer has an id that begins with \($0)" }
+                    ?? "no other device offers an activity that fits")
+        case .ambiguous(let candidates):
+            throw CallError.ambiguous(prefix ?? "", candidates)
+        case .one(let offer):
+            let handler = take ? nil : surroundings.handler(offer)
+            guard take || handler != nil else {
+                throw CallError.continuationFailed(.noHandler(type: offer.activity.type))
+            }
+            surroundings.begin(
+                ContinuationBroker.Request(
+                    offer: offer.activity, device: offer.device, origin: surroundings.origin(offer.device),
+                    handler: handler, timeout: asked.timeout.map(Self.duration) ?? Self.defaultTimeout), call)
+        }
+    }
+
+    /// Any number of seconds that a client may send, as a duration within sensible bounds.
+    private static func duration(_ seconds: Double) -> Duration {
+        guard seconds.isFinite, seconds > 0 else { return defaultTimeout }
+        return .seconds(min(seconds, maximumTimeout))
+    }
+}
+
+/// An activity on offer by another device.
+struct RemoteOffer {
+    /// The device that offers it.
+    let device: DeviceID
+    /// What it says of the activity, with its age as of now.
+    let activity: OfferedActivity
+}

@@ -1,0 +1,221 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// What the control interface shows, and what it can do.
+extension DaemonCore {
+    /// What the control service needs.
+    var controlSurroundings: ControlService.Surroundings {
+        ControlService.Surroundings(
+            status: { [unowned self] in status() },
+            account: { [unowned self] in account() },
+            createAccount: { [unowned self] completion in
+                keeper.create(name: name) { completion($0.mapError { CallError($0) }) }
+            },
+            exportAccount: { [unowned self] in export(over: $0) },
+            importAccount: { [unowned self] in receiveAccount(over: $0) },
+            mayExport: { [unowned self] in
+                guard let state = keeper.state else { throw CallError(AccountKeeper.Refusal.noAccount) }
+                guard state.isCurrent else { throw CallError(AccountError.noCurrentKey) }
+            },
+            devices: { [unowned self] in devices() },
+            addPeer: { [unowned self] in
+                changePeers($0, { $0.adding($1) }, { [unowned self] in statics.add($0) }, completion: $1)
+            },
+            removePeer: { [unowned self] in
+                changePeers($0, { $0.removing($1) }, { [unowned self] in statics.remove($0) }, completion: $1)
+            },
+            offers: { [unowned self] in offers() },
+            shown: { [unowned self] in shown($0) },
+            handler: { [unowned self] in
+                apps.registry.handler(for: $0.activity.type, team: $0.activity.team)
+            },
+            origin: { [unowned self] in origin($0) },
+            hasAccount: { [unowned self] in keeper.state != nil },
+            begin: { [unowned self] in broker.begin($0, call: $1) })
+    }
+
+    // MARK: - Showing
+
+    private func status() -> ControlStatus {
+        let state = keeper.state
+        return ControlStatus(
+            daemon: Version.software, device: keeper.deviceID, name: displayName, kind: kind,
+            account: state?.accountID, epoch: state?.epoch, discovery: discovery.kind.rawValue,
+            discoveryState: discoveryStates.text(of: discovery.kind), port: port, peers: peers(),
+            published: apps.store.count, offered: apps.store.offers(now: loop.now).count, tickets: tickets(),
+            warnings: warnings())
+    }
+
+    private func account() -> ControlAccount {
+        let state = keeper.state
+        return ControlAccount(
+            account: state?.accountID, epoch: state?.epoch, devices: state?.view.live.count ?? 0, tickets: tickets())
+    }
+
+    private func tickets() -> [ControlTicket] {
+        let open = keeper.state?.view.openTickets ?? []
+        return open.map {
+            ControlTicket(id: $0.id.hex, device: $0.issuer, mine: $0.issuer == keeper.deviceID)
+        }
+    }
+
+    private func devices() -> [ControlDevice] {
+        guard let view = keeper.state?.view else {
+            return [ControlDevice(id: keeper.deviceID, name: name, kind: kind, isSelf: true, online: true)]
+        }
+        return view.live.sorted().map { id in
+            let isSelf = id == keeper.deviceID
+            let peer = network.table[id]
+            return ControlDevice(
+                id: id, name: ring.name(of: id), kind: isSelf ? kind : peer?.kind ?? .other, isSelf: isSelf,
+                online: isSelf || peer != nil)
+        }
+    }
+
+    private func peers() -> [ControlPeer] {
+        let known = network.table.all.map { peer in
+            let best = peer.candidates.ranked.first
+            return ControlPeer(
+                device: peer.deviceID, name: ring.name(of: peer.deviceID),
+                address: best.flatMap { SocketAddress($0.address) }?.description,
+                via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
+                connected: pool.isConnected(peer.deviceID), activities: peer.offers.count)
+        }
+        let unreached = statics.addresses.filter { _, device in device.flatMap { network.table[$0] } == nil }
+        return known
+            + unreached.map { address, device in
+                ControlPeer(
+                    device: device, name: device.map { ring.name(of: $0) }, address: address.text, via: .static,
+                    connected: false, activities: 0)
+            }
+    }
+
+    private func warnings() -> [String] {
+        var warnings: [String] = []
+        if network.isCloned {
+            warnings.append("another machine runs with this device's identity: reset one of the two state folders")
+        }
+        if let state = keeper.state, !state.view.isLive(keeper.deviceID) {
+            warnings.append("this device was removed from its account")
+        } else if let state = keeper.state, !state.isCurrent {
+            warnings.append("the account key in force has not reached this device yet")
+        }
+        if case .unavailable(let reason) = discoveryStates.state(of: discovery.kind) {
+            warnings.append("discovery is not available: \(reason)")
+        }
+        return warnings
+    }
+
+    private func offers() -> [RemoteOffer] {
+        let now = network.now
+        return network.table.all.flatMap { peer in
+            peer.offers.map { offer in
+                let age = offer.age(at: now).components.seconds
+                let activity = offer.activity
+                return RemoteOffer(
+                    device: peer.deviceID,
+                    activity: OfferedActivity(
+                        id: activity.id, type: activity.type, title: activity.title, team: activity.team,
+                        supportsStreams: activity.supportsStreams, hasWebpageURL: activity.hasWebpageURL,
+                        age: UInt32(clamping: age)))
+            }
+        }.sorted { $0.activity.age < $1.activity.age }
+    }
+
+    private func shown(_ offer: RemoteOffer) -> ControlActivity {
+        let activity = offer.activity
+        let origin = origin(offer.device)
+        return ControlActivity(
+            id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: offer.device,
+            deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
+            hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), opens: opens(activity))
+    }
+
+    private func opens(_ activity: OfferedActivity) -> ControlOpens {
+        if let handler = apps.registry.handler(for: activity.type, team: activity.team) {
+            return ControlOpens(kind: .app, name: handler.app)
+        }
+        let team = activity.team.map { " of team \($0)" } ?? ""
+        return ControlOpens(kind: .nothing, reason: "no attached app continues \(activity.type.text)\(team)")
+    }
+
+    private var displayName: String {
+        keeper.state == nil ? name : ring.name(of: keeper.deviceID)
+    }
+
+    // MARK: - Account files
+
+    private func export(over stream: UpgradedStream) {
+        keeper.export { [log] result in
+            switch result {
+            case .success(let file):
+                stream.write(file.exposedCopy())
+                stream.end()
+                log.notice("The account was exported; the file admits one device")
+            case .failure(let error):
+                // The client sees the end without a file, and says so; the reason is in the log.
+                log.error("Cannot export the account", ["error": "\(error)"])
+                stream.end()
+            }
+        }
+    }
+
+    private func receiveAccount(over stream: UpgradedStream) {
+        var received: [UInt8] = []
+        stream.onBytes = { bytes in
+            received += bytes
+            guard received.count <= Self.longestAccountFile else {
+                SecretBytes.wipe(&received)
+                stream.close()
+                return
+            }
+        }
+        stream.onLost = { _ in SecretBytes.wipe(&received) }
+        stream.onEnd = { [self] in
+            let file = SecretBytes(wiping: &received)
+            keeper.importFile(file, name: name) { [log] result in
+                var answer: JSONObject
+                switch result {
+                case .success(let account):
+                    answer = ["account": .string(account.hex)]
+                    log.notice("Joined an account", ["account": account.short])
+                case .failure(let error):
+                    let error = CallError(error)
+                    answer = error.parameters
+                    answer["error"] = .string(error.name)
+                }
+                stream.write(answer.encoded() + [0])
+                stream.end()
+            }
+        }
+    }
+
+    /// An account file is a roster of at most 8 MiB and a few keys.
+    private static let longestAccountFile = 8 * 1024 * 1024 + 64 * 1024
+
+    // MARK: - Static peers
+
+    private func changePeers(
+        _ text: String, _ change: (PeersFile, StaticAddress) -> PeersFile, _ apply: @escaping (StaticAddress) -> Void,
+        completion: @escaping (Result<Void, any Error>) -> Void
+    ) {
+        guard let address = StaticAddress(text) else {
+            return completion(.failure(CallError.invalidAddress(text)))
+        }
+        let changed = change(peersFile, address)
+        worker.run({ [folder = stored.folder] in try folder.store(peers: changed) }, on: loop) { [self] result in
+            if case .success = result {
+                peersFile = changed
+                apply(address)
+            }
+            completion(result)
+        }
+    }
+}

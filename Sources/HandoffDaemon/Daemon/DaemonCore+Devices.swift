@@ -1,0 +1,178 @@
+import HandoffAccount
+import HandoffControl
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// What passes between this device and the others, over connections.
+extension DaemonCore {
+    /// The events of every link.
+    var linkEvents: PeerLink.Events {
+        PeerLink.Events(
+            established: { [unowned self] link, hello in
+                sync.established(link)
+                network.linkEstablished(link, hello)
+            },
+            merge: { [unowned self] in sync.merge($0, $1, completion: $2) },
+            offerStatements: { [unowned self] in sync.offerStatements($0) },
+            offerEpochKey: { [unowned self] in sync.offerEpochKey($0) },
+            takeEpochKey: { [unowned self] in sync.takeEpochKey($0, $1) },
+            takeAdvert: { [unowned self] in network.receivedFrame($1, over: $0) },
+            handle: { [unowned self] in handle($1, over: $0) },
+            note: { [unowned self] in note($1, from: $0.device) },
+            raiseBoot: { [unowned self] in raiseBoot(above: $0) },
+            ended: { [unowned self] link in
+                pool.ended(link)
+                network.linkEnded(link)
+                statics.review()
+            })
+    }
+
+    /// What this side says first on a connection to a device.
+    func hello(to device: DeviceID) -> Hello? {
+        let ring = self.ring
+        return Hello(
+            software: Version.software, kind: kind, port: port, label: network.labels.label,
+            boot: network.announcer.position.boot, seenBoot: network.table.seenBoot(of: device),
+            rosterDigest: ring.rosterDigest, epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
+    }
+
+    /// Where an activity came from, or who continued it.
+    func origin(_ device: DeviceID) -> ControlOrigin {
+        ControlOrigin(
+            device: device, deviceName: ring.name(of: device), deviceKind: network.table[device]?.kind ?? .other)
+    }
+
+    // MARK: - Asking others
+
+    /// Asks a device for the payload of an activity that it offers.
+    func fetch(
+        _ activity: ActivityID, from device: DeviceID, timeout: Duration,
+        completion: @escaping (Result<Payload, HandoffFailure>) -> Void
+    ) -> FetchHandle {
+        let handle = FetchHandle()
+        fetch(activity, from: device, timeout: timeout, mayRetry: true) { result in
+            if !handle.isCancelled { completion(result) }
+        }
+        return handle
+    }
+
+    private func fetch(
+        _ activity: ActivityID, from device: DeviceID, timeout: Duration, mayRetry: Bool,
+        completion: @escaping (Result<Payload, HandoffFailure>) -> Void
+    ) {
+        let name = ring.name(of: device)
+        guard let link = pool.link(to: device) else {
+            return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
+        }
+        let wasWarm = link.isEstablished
+        link.request(
+            PeerMethod.continueActivity, ["activity": .string(activity.hex)], timeout: timeout
+        ) { [self] outcome in
+            switch outcome {
+            case .answered(.result(let payload)):
+                do {
+                    completion(
+                        .success(
+                            Payload(
+                                content: try ActivityContent(payload: payload), origin: PayloadOrigin(payload: payload))))
+                } catch {
+                    completion(.failure(.invalidPayload(device: name, cause: "\(error)")))
+                }
+            case .answered(.failure(let failure)): completion(.failure(failure))
+            case .timedOut: completion(.failure(.timedOut(device: name)))
+            case .lost where wasWarm && mayRetry:
+                // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
+                fetch(activity, from: device, timeout: timeout, mayRetry: false, completion: completion)
+            case .lost:
+                let cause = link.trouble ?? "the connection was lost"
+                completion(.failure(.peerUnreachable(device: name, cause: cause)))
+            }
+        }
+    }
+
+    /// Tells a device that an activity of it was continued here.
+    func tellOrigin(_ device: DeviceID, _ activity: ActivityID) {
+        guard let link = pool.link(to: device) else { return }
+        link.whenEstablished { isEstablished in
+            // Without a connection the origin never learns of it, which harms nobody.
+            if isEstablished { _ = link.notify(PeerMethod.wasContinued, ["activity": .string(activity.hex)]) }
+        }
+    }
+
+    /// Gives an advert to a device by connection, where datagrams do not arrive.
+    func deliver(_ advert: SignedAdvert, to device: DeviceID, completion: @escaping (Bool) -> Void) {
+        guard let link = pool.link(to: device) else { return completion(false) }
+        link.whenEstablished { isEstablished in
+            completion(isEstablished && link.sendAdvert(advert.frameBody))
+        }
+    }
+
+    /// Fetches the whole list of a device's activities, of which only a part fits its announcements.
+    func fetchList(of device: DeviceID) {
+        guard ring.isCurrent, let link = pool.link(to: device) else { return }
+        link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { [self] outcome in
+            guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result) else { return }
+            network.receivedList(list, from: device)
+        }
+    }
+
+    // MARK: - Answering others
+
+    private func handle(_ request: PeerRequest, over link: PeerLink) {
+        guard ring.isCurrent, ring.peerKey(link.device) != nil else {
+            return link.respond(to: request.id, with: .failure(.paused(device: name)))
+        }
+        switch request.method {
+        case PeerMethod.continueActivity: handOver(request, over: link)
+        case PeerMethod.activities:
+            let list = ActivityList(
+                position: network.announcer.position,
+                activities: Array(network.shownOffers().prefix(ActivityList.maximumCount)))
+            link.respond(to: request.id, with: .result(list.json))
+        case PeerMethod.ping: link.respond(to: request.id, with: .result([:]))
+        default:
+            link.respond(
+                to: request.id,
+                with: .failure(
+                    HandoffFailure(
+                        code: HandoffFailure.unsupportedCode, reason: "unknownMethod",
+                        message: "\(name) does not know this request")))
+        }
+    }
+
+    private func handOver(_ request: PeerRequest, over link: PeerLink) {
+        guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }) else {
+            return link.respond(to: request.id, with: .failure(.unknownActivity(device: name)))
+        }
+        let device = link.device
+        apps.desk.serve(id, to: device) { [self] result in
+            // The account may have changed while the app was saving.
+            guard ring.isCurrent, ring.peerKey(device) != nil else { return }
+            switch result {
+            case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
+            case .success(let payload):
+                let object = payload.content.encodedPayload(origin: payload.origin)
+                let bytes = object.encoded().count
+                guard bytes <= configuration.payloadLimit else {
+                    return link.respond(
+                        to: request.id,
+                        with: .failure(.tooLarge(device: name, bytes: bytes, limit: configuration.payloadLimit)))
+                }
+                link.respond(to: request.id, with: .result(object))
+                log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
+            }
+        }
+    }
+
+    private func note(_ notice: PeerNotice, from device: DeviceID) {
+        guard notice.method == PeerMethod.wasContinued,
+            let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
+            apps.desk.hasFetched(id, device)
+        else { return }
+        log.notice("Was continued", ["by": device.short])
+        apps.wasContinued(id, by: origin(device))
+    }
+}

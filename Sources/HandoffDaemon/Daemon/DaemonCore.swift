@@ -1,0 +1,258 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffTLS
+import LoopIO
+
+/// The parts of the daemon and the lines between them. Lives on the daemon's loop, inside the `Daemon` actor.
+///
+/// Parts know each other only through the closures that are tied here, so this is the place to look for who calls whom.
+final class DaemonCore {
+    let loop: EventLoop
+    let log: Logger
+    private(set) var configuration: Configuration
+    let stored: StoredState
+    let name: String
+    let port: UInt16
+    let discovery: any Discovery
+    private(set) var discoveryStates = DiscoveryStates()
+    /// The wall clock, in seconds since 1970.
+    let unixSeconds: () -> UInt64
+    let worker: Worker
+    let budgets = MemberBudgets()
+    let socket: DatagramSocket
+    private let staticDiscovery: StaticDiscovery
+    private let dialer: Dialer
+    private var gate: GateListener?
+    /// What this device is, once the machine has told.
+    private(set) var kind = DeviceKind.other
+    /// Addresses that were added by command, as they are stored.
+    var peersFile: PeersFile
+    /// The number of this start.
+    private(set) var boot: UInt64
+
+    init(
+        loop: EventLoop, log: Logger, configuration: Configuration, stored: StoredState, name: String,
+        port: consuming BoundPort, discovery: any Discovery, unixSeconds: @escaping () -> UInt64
+    ) throws {
+        self.loop = loop
+        self.log = log
+        self.configuration = configuration
+        self.stored = stored
+        self.name = name
+        self.port = port.port
+        self.discovery = discovery
+        self.unixSeconds = unixSeconds
+        boot = stored.boot
+        peersFile = stored.peers
+        worker = try Worker(name: "files")
+        staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
+        let identity = try TLSIdentity(key: stored.identity)
+        dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
+        let serverContext = try TLSContext(identity: identity, role: .server)
+        socket = try DatagramSocket(port.udp, on: loop)
+        gate = try GateListener(port.tcp, context: serverContext, on: loop) { [unowned self] token, clientHello in
+            judge(token, clientHello)
+        }
+        gate?.onConnection = { [unowned self] in awaitProof($0) }
+    }
+
+    // MARK: - Parts
+
+    private(set) lazy var keeper: AccountKeeper = AccountKeeper(
+        device: stored.identity, state: stored.account, loop: loop, worker: worker, log: log.named("account"),
+        surroundings: AccountKeeper.Surroundings(
+            store: { [folder = stored.folder] in try folder.store(account: $0) },
+            unixSeconds: unixSeconds,
+            membersInReach: { [unowned self] in network.table.count }))
+
+    private(set) lazy var network: PeerNetwork = PeerNetwork(
+        loop: loop, log: log.named("peers"), socket: socket,
+        speaker: Announcer.Speaker(deviceID: keeper.deviceID, key: stored.identity, kind: kind, port: port),
+        boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
+        showsTitles: configuration.titles,
+        surroundings: PeerNetwork.Surroundings(
+            offers: { [unowned self] in apps.store.offers(now: loop.now) },
+            peersChanged: { [unowned self] in control.offersChanged() },
+            rosterMayDiffer: { [unowned self] in sync.consider($0) },
+            strayed: { [unowned self] in sync.strayed($0) },
+            deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
+            fetchList: { [unowned self] in fetchList(of: $0) },
+            foundStatic: { [unowned self] in statics.found($0) }))
+
+    private(set) lazy var pool: LinkPool = LinkPool(
+        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
+        surroundings: LinkPool.Surroundings(
+            hello: { [unowned self] in hello(to: $0) },
+            whereabouts: { [unowned self] in network.whereabouts(of: $0) },
+            statements: { [unowned self] in keeper.state?.roster.encoded() ?? [] },
+            events: { [unowned self] in linkEvents }))
+
+    private(set) lazy var sync: RosterSync = RosterSync(
+        loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: { [unowned self] in network })
+
+    private(set) lazy var statics: StaticPeers = StaticPeers(
+        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool,
+        isThere: { [unowned self] in network.table[$0] != nil }, unixSeconds: unixSeconds)
+
+    private(set) lazy var apps: AppService = AppService(
+        loop: loop, log: log.named("apps"),
+        times: AppService.ActivityTimes(saveAnswer: configuration.saveAnswer, refresh: configuration.refresh),
+        payloadLimit: configuration.payloadLimit,
+        surroundings: AppService.Surroundings(
+            offersChanged: { [unowned self] in
+                network.say()
+                apps.desk.keepRecords(of: Set(apps.store.offers(now: loop.now).map(\.id)))
+            },
+            handlersChanged: { [unowned self] in control.offersChanged() },
+            answered: { [unowned self] in broker.answered($0, by: $1, handled: $2) },
+            sessionEnded: { [unowned self] in broker.sessionEnded($0) },
+            deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
+            wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
+
+    private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
+        loop: loop, log: log.named("continue"),
+        surroundings: ContinuationBroker.Surroundings(
+            fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
+            tellOrigin: { [unowned self] in tellOrigin($0, $1) },
+            newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
+
+    private(set) lazy var control: ControlService = ControlService(log: log.named("control"), surroundings: controlSurroundings)
+
+    /// 2001-01-01 in seconds since 1970: where dates of activities count from.
+    private static let appleEpoch = 978_307_200.0
+
+    /// The account as the network reads it.
+    var ring: KeyRing { KeyRing(own: keeper.deviceID, state: keeper.state) }
+
+    // MARK: - Life
+
+    /// Begins: sockets are open already, so clients and devices are served from here on.
+    func start() {
+        keeper.onChange = { [unowned self] in accountChanged(from: $0, to: $1) }
+        network.start()
+        keeper.review()
+        nameSelf()
+        askMachine()
+    }
+
+    /// Begins to look for other devices; not before the daemon is ready, as it may take its time.
+    ///
+    /// - Parameter deliver: brings an event from discovery's thread to `discovered` on the loop.
+    func startDiscovery(_ deliver: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        discovery.setMembership { [ring] in ring.recognises(instance: $0) }
+        discovery.start(deliver)
+        staticDiscovery.start(deliver)
+        for address in configuration.peers + peersFile.addresses { statics.add(address) }
+    }
+
+    /// Takes what discovery found.
+    func discovered(_ event: DiscoveryEvent) {
+        if case .state(let kind, let state) = event { discoveryStates.note(kind, state, log: log) }
+        network.discovered(event)
+        if case .networkChanged = event { statics.review() }
+    }
+
+    /// Takes a configuration that was read again.
+    func reconfigure(_ configuration: Configuration) {
+        let former = Set(self.configuration.peers)
+        self.configuration = configuration
+        for address in configuration.peers { statics.add(address) }
+        for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
+            statics.remove(address)
+        }
+        network.show(policy: configuration.advertise, titles: configuration.titles)
+        apps.payloadLimit = configuration.payloadLimit
+    }
+
+    /// Ends: says goodbye and closes all connections.
+    ///
+    /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
+    func stop(withdrawn: @escaping @Sendable () -> Void) {
+        network.sayGoodbye()
+        gate?.close()
+        gate = nil
+        pool.stop()
+        staticDiscovery.stop {}
+        discovery.stop(withdrawn)
+    }
+
+    /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
+    private func accountChanged(from former: AccountState?, to present: AccountState) {
+        let ring = self.ring
+        if former == nil { sync.joined() }
+        pool.accountChanged(ring)
+        network.accountChanged(ring)
+        budgets.retain(ring.live)
+        discovery.setMembership { [ring] in ring.recognises(instance: $0) }
+        sync.accountChanged(
+            hasNewRoster: former?.roster.digest != present.roster.digest,
+            hasNewEpoch: former?.held?.record != present.held?.record)
+        statics.review()
+        control.offersChanged()
+    }
+
+    /// Goes on under a greater start number, since some device has seen a greater one: a restored backup, or a clock.
+    func raiseBoot(above seen: UInt64) {
+        guard let raised = BootFile.raised(current: boot, seen: seen) else { return }
+        boot = raised
+        worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [unowned self] result in
+            switch result {
+            case .success: network.restart(boot: raised)
+            case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// A name that was configured holds for all members.
+    private func nameSelf() {
+        guard configuration.name != nil, keeper.state != nil else { return }
+        keeper.rename(to: name)
+    }
+
+    /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
+    private func askMachine() {
+        worker.run({ MachineInfo.chassis() }, on: loop) { [unowned self] result in
+            guard case .success(let chassis?) = result else { return }
+            kind = DeviceKind(chassis: chassis)
+            network.setKind(kind)
+        }
+    }
+
+    // MARK: - Gate
+
+    /// Judges who knocks: a member's token opens, once.
+    private func judge(_ token: [UInt8], _ clientHello: [UInt8]) -> GateVerdict? {
+        guard
+            let admission = network.labels.admit(
+                token, clientHello: clientHello, now: loop.now, unixSeconds: unixSeconds())
+        else { return nil }
+        if network.labels.isWornOut { network.renewLabel() }
+        let ring = self.ring
+        let isCurrent = ring.isCurrent && admission.epoch == ring.held?.n
+        return GateVerdict(epoch: admission.epoch) { key in
+            ring.admits(key) || (isCurrent && ring.mayIntroduce(key))
+        }
+    }
+
+    /// Keeps a connection whose client has passed the gate until it has proved its key.
+    private func awaitProof(_ connection: PeerConnection) {
+        let id = ObjectIdentifier(connection)
+        unproved[id] = connection
+        connection.onOpen = { [unowned self] key in
+            unproved[id] = nil
+            pool.accept(connection, from: key)
+        }
+        connection.onClosed = { [unowned self] reason in
+            unproved[id] = nil
+            log.debug("A connection was not accepted", ["reason": "\(reason)"])
+        }
+    }
+
+    private var unproved: [ObjectIdentifier: PeerConnection] = [:]
+}

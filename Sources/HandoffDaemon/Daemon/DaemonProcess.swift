@@ -1,0 +1,124 @@
+internal import Glibc
+import HandoffControl
+package import HandoffDiscovery
+package import HandoffLog
+import HandoffModel
+import LoopIO
+
+/// The process around the daemon: command line, configuration, state folder, sockets, signals, service manager.
+package enum DaemonProcess {
+    /// Makes the discovery that needs no system service; the program links it, this library does not.
+    package typealias EmbeddedFactory = @Sendable (DiscoveryOptions, Logger) -> any Discovery
+
+    /// Ended in order.
+    private static let done: Int32 = 0
+    /// Could not start, or failed.
+    private static let failed: Int32 = 1
+    /// Wrong usage.
+    private static let usage: Int32 = 2
+
+    /// Runs handoffd to its end, on the calling thread, which must be the process's first.
+    ///
+    /// - Parameter words: the command line without the program's name.
+    /// - Returns: the exit code.
+    package static func run(_ words: [String], embedded: @escaping EmbeddedFactory) -> Int32 {
+        do {
+            switch try CommandLineParser.parse(words) {
+            case .help: say(CommandLineHelp.text, to: .output)
+            case .version: say("handoffd \(Version.number)\n", to: .output)
+            case .run(let options): try serve(options, embedded: embedded)
+            }
+            return done
+        } catch let error as UsageError {
+            say("handoffd: \(error)\n", to: .error)
+            return usage
+        } catch {
+            say("handoffd: \(error)\n", to: .error)
+            return failed
+        }
+    }
+
+    private static func serve(_ options: CommandLineOptions, embedded: @escaping EmbeddedFactory) throws {
+        ProcessEnvironment.forbidDump()
+        // Before any thread: all of them inherit what is blocked.
+        try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT, SIGHUP])
+        let passed = ServiceManager.listenDescriptors()
+        let environment = ProcessEnvironment.all
+        let loader = ConfigurationLoader(
+            file: options.configurationFile, options: options.settings, environment: environment)
+        let configuration = try loader.load()
+        let log = Logger(subsystem: "daemon", sink: StderrSink(), level: configuration.logLevel)
+        let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
+        if let other = place.passedBy {
+            log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
+        }
+        let stored = try StateFolder.open(place.path, now: ProcessEnvironment.unixSeconds)
+        let loop = try EventLoop()
+        let daemon = Daemon(loop: loop, log: log)
+        try daemon.assumeIsolated { daemon in
+            let sockets = Daemon.Sockets(
+                port: try ListeningSockets.port(configuration),
+                clients: try ListeningSockets.clients(options, passed: passed, environment: environment, on: loop))
+            try daemon.start(
+                sockets, configuration: configuration, stored: stored, name: deviceName(configuration),
+                discovery: discovery(configuration, embedded: embedded, log: log.named("discovery")),
+                userID: ProcessEnvironment.userID, isSandboxed: { MachineInfo.isSandboxed(process: $0) },
+                unixSeconds: { ProcessEnvironment.unixSeconds })
+        }
+        try withSignals(of: daemon, loader, on: loop, log: log) {
+            try loop.startWatchdog()
+            ServiceManager.notify("READY=1")
+            daemon.assumeIsolated { $0.startDiscovery() }
+            try loop.run()
+        }
+    }
+
+    /// Ends the daemon at SIGTERM and SIGINT, and reads the configuration again at SIGHUP, while `body` runs.
+    private static func withSignals(
+        of daemon: Daemon, _ loader: ConfigurationLoader, on loop: EventLoop, log: Logger, _ body: () throws -> Void
+    ) throws {
+        let sources = try [SIGTERM, SIGINT].map { number in
+            try loop.signal(number) {
+                ServiceManager.notify("STOPPING=1")
+                daemon.assumeIsolated { $0.stop { loop.stop() } }
+            }
+        }
+        let reload = try loop.signal(SIGHUP) {
+            do {
+                let configuration = try loader.load()
+                daemon.assumeIsolated { $0.reconfigure(configuration) }
+                log.notice("Configuration was read again")
+            } catch {
+                log.error("Configuration was not taken", ["error": "\(error)"])
+            }
+        }
+        try body()
+        for source in sources + [reload] { source.cancel() }
+    }
+
+    private static func discovery(
+        _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
+    ) -> any Discovery {
+        let options = DiscoveryOptions(
+            interfaces: configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
+            useIPv6: !(configuration.address?.isIPv4 ?? false))
+        switch configuration.discovery {
+        case .auto:
+            // The system's Avahi does not serve the loopback interface alone.
+            if options.isLoopbackOnly { return embedded(options, log) }
+            return AutomaticDiscovery(options: options, logger: log, embedded: { embedded(options, log) })
+        case .avahi: return AvahiDiscovery(options: options, logger: log)
+        case .embedded: return embedded(options, log)
+        case .static: return StaticDiscovery(peers: [], logger: log)
+        }
+    }
+
+    private static func deviceName(_ configuration: Configuration) -> String {
+        configuration.name ?? MachineInfo.hostName() ?? "device"
+    }
+
+    private static func say(_ text: String, to stream: StandardStream) {
+        // Nobody is left to tell that the terminal is gone.
+        try? stream.write(Array(text.utf8))
+    }
+}

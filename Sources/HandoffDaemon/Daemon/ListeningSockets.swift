@@ -1,0 +1,61 @@
+import HandoffControl
+import LoopIO
+
+/// Opens what the daemon listens on: one port for the other devices, and the unix sockets of clients.
+enum ListeningSockets {
+    /// Why the port cannot be had.
+    struct PortError: Error, CustomStringConvertible {
+        let port: UInt16?
+        let error: Errno
+
+        var description: String {
+            let place = port.map { "port \($0)" } ?? "a free port"
+            let advice = error == .addressInUse ? "; choose another with --port, or end the program that has it" : ""
+            return "cannot listen on \(place): \(error)\(advice)"
+        }
+    }
+
+    /// TCP and UDP on one port.
+    static func port(_ configuration: Configuration) throws -> BoundPort {
+        let address = configuration.address
+        switch configuration.port {
+        case .standard: return try wrapped(nil) { () throws(Errno) in try BoundPort(firstFreeOf: BoundPort.defaultPorts, address: address) }
+        case .any: return try wrapped(nil) { () throws(Errno) in try BoundPort(port: 0, address: address) }
+        case .fixed(let port): return try wrapped(port) { () throws(Errno) in try BoundPort(port: port, address: address) }
+        }
+    }
+
+    /// The control socket and the app socket: those that the service manager passed, else new ones.
+    ///
+    /// A control socket that was asked for by path stands alone unless an app socket was asked for too.
+    static func clients(
+        _ options: CommandLineOptions, passed: [PassedSocket], environment: [String: String], on loop: EventLoop
+    ) throws -> [(listener: Listener, role: ControlRole)] {
+        if !passed.isEmpty {
+            return try passed.map { socket in
+                // The unit makes the sockets; the daemon tells them apart by their folder.
+                let isApp = socket.path?.split(separator: "/").dropLast().last == "handoff-app"
+                return (
+                    try Listener(adopting: Descriptor(owning: socket.descriptor), on: loop), isApp ? .app : .control
+                )
+            }
+        }
+        let runtime = environment["XDG_RUNTIME_DIR"]
+        let userID = ProcessEnvironment.userID
+        let control = options.controlSocket ?? SocketPath.control(runtimeDirectory: runtime, userID: userID)
+        let app =
+            options.appSocket
+            ?? (options.controlSocket == nil ? SocketPath.app(runtimeDirectory: runtime, userID: userID) : nil)
+        var clients: [(listener: Listener, role: ControlRole)] = [(try Listener(unixPath: control, on: loop), .control)]
+        if let app { clients.append((try Listener(unixPath: app, on: loop), .app)) }
+        return clients
+    }
+
+    private static func wrapped(_ port: UInt16?, _ bind: () throws(Errno) -> BoundPort) throws -> BoundPort {
+        do throws(Errno) {
+            return try bind()
+        } catch {
+            throw PortError(port: port, error: error)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffTLS
+import LoopIO
+
+/// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
+/// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
+final class LinkPool {
+    /// What the pool needs of the rest of the daemon.
+    struct Surroundings {
+        /// What this side says in hello to a device.
+        let hello: (DeviceID) -> Hello?
+        /// Where a device may be found, best first, and under which label; nil for one that is not there.
+        let whereabouts: (DeviceID) -> Whereabouts?
+        /// The roster as it is stored, for the first frame.
+        let statements: () -> [UInt8]
+        /// The events of links.
+        let events: () -> PeerLink.Events
+    }
+
+    /// Where a device may be found.
+    struct Whereabouts {
+        let label: Label
+        let addresses: [SocketAddress]
+        /// First 8 bytes of the digest of its roster.
+        let rosterDigest: [UInt8]
+    }
+
+    /// How long an idle connection that this side made is kept.
+    static let idleTime = Duration.seconds(60)
+    /// How long one is kept that the other side made: longer, so that it is not closed under a request.
+    private static let idleTimeOfServers = Duration.seconds(120)
+    /// Control connections that one device may have.
+    private static let maximumPerDevice = 4
+
+    let loop: EventLoop
+    let log: Logger
+    let budgets: MemberBudgets
+    private let dialer: Dialer
+    private let surroundings: Surroundings
+    private var links: [DeviceID: [PeerLink]] = [:]
+    private var sweeper: LoopTimer?
+    /// Calls to devices that are known only when they answer.
+    private var dials: [UInt64: Dial] = [:]
+    private var calls: UInt64 = 0
+    /// The account as it is now.
+    var ring: KeyRing
+
+    init(
+        loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberBudgets, ring: KeyRing,
+        surroundings: Surroundings
+    ) {
+        self.loop = loop
+        self.log = log
+        self.dialer = dialer
+        self.budgets = budgets
+        self.ring = ring
+        self.surroundings = surroundings
+    }
+
+    /// All links, established or being made.
+    var all: [PeerLink] { links.values.flatMap { $0 } }
+
+    /// Whether both sides of some connection to the device have accepted each other.
+    func isConnected(_ device: DeviceID) -> Bool {
+        links[device]?.contains(where: \.isEstablished) ?? false
+    }
+
+    /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
+    ///
+    /// - Returns: nil when nobody knows where the device is.
+    func link(to device: DeviceID) -> PeerLink? {
+        let usable = links[device, default: []].filter(\.isUsable)
+        if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
+        guard let place = surroundings.whereabouts(device), !place.addresses.isEmpty,
+            let gate = ring.gate(for: place.label), gate.epoch == ring.held?.n
+        else { return nil }
+        let statements = place.rosterDigest == ring.rosterDigest ? nil : surroundings.statements()
+        return dial(
+            device, label: place.label, gateKey: gate.key, scope: .full, addresses: place.addresses,
+            statements: statements, isFixed: false)
+    }
+
+    /// Calls a device of which only a label of a former epoch is known, or a configured address: whoever answers must
+    /// be live. Ends by itself when nothing comes of it.
+    func call(
+        label: Label, gateKey: SecretBytes, scope: SessionScope, addresses: [SocketAddress], isFixed: Bool,
+        completion: @escaping (PeerLink?) -> Void
+    ) {
+        let ring = self.ring
+        calls += 1
+        let id = calls
+        dials[id] = dialer.dial(
+            DialTarget(
+                candidates: addresses, token: { Gate.token(gateKey: gateKey, label: label, clientHello: $0) },
+                accepts: { ring.admits($0) })
+        ) { [self] result in
+            dials[id] = nil
+            switch result {
+            case .failure(let error):
+                log.debug("Call failed", ["error": "\(error)"])
+                completion(nil)
+            case .success(let connection):
+                guard let key = connection.peerKey, self.ring.admits(key),
+                    let link = makeLink(DeviceID(key), role: .client, scope: scope, isFixed: isFixed)
+                else {
+                    connection.close("the device is no longer live")
+                    return completion(nil)
+                }
+                link.attach(connection, statements: surroundings.statements())
+                completion(link)
+            }
+        }
+    }
+
+    /// Takes a connection whose client has passed the gate and proved its key.
+    func accept(_ connection: PeerConnection, from key: PublicKey) {
+        let device = DeviceID(key)
+        let isLive = ring.admits(key)
+        // What is live may have changed since the handshake began.
+        guard isLive || ring.mayIntroduce(key), links[device, default: []].count < Self.maximumPerDevice else {
+            return connection.close("the device is not live, or has enough connections")
+        }
+        let isCurrent = ring.isCurrent && connection.epoch == ring.held?.n
+        guard isLive || isCurrent,
+            let link = makeLink(
+                device, role: .server(isLive: isLive), scope: isCurrent ? .full : .rosterOnly, isFixed: false)
+        else { return connection.close("only members may use a former epoch") }
+        link.attach(connection, statements: nil)
+    }
+
+    /// Forgets a link that has ended.
+    func ended(_ link: PeerLink) {
+        links[link.device]?.removeAll { $0 === link }
+        if links[link.device]?.isEmpty ?? false { links[link.device] = nil }
+    }
+
+    /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
+    func accountChanged(_ ring: KeyRing) {
+        self.ring = ring
+        for link in all {
+            // A device that is being introduced is not live yet; its session judges it.
+            if link.isEstablished, ring.peerKey(link.device) == nil {
+                link.close(.notLive)
+            } else {
+                link.rosterChanged(epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
+            }
+        }
+    }
+
+    /// Closes everything.
+    func stop() {
+        dials.removeAll()
+        for link in all { link.close() }
+        sweeper = nil
+    }
+
+    private func dial(
+        _ device: DeviceID, label: Label, gateKey: SecretBytes, scope: SessionScope, addresses: [SocketAddress],
+        statements: [UInt8]?, isFixed: Bool
+    ) -> PeerLink? {
+        guard let link = makeLink(device, role: .client, scope: scope, isFixed: isFixed) else { return nil }
+        let ring = self.ring
+        link.dial = dialer.dial(
+            DialTarget(
+                candidates: addresses, token: { Gate.token(gateKey: gateKey, label: label, clientHello: $0) },
+                accepts: { DeviceID($0) == device && ring.admits($0) })
+        ) { [self] result in
+            switch result {
+            case .failure(let error): link.lost(error.description)
+            case .success(let connection):
+                guard self.ring.peerKey(device) != nil else {
+                    connection.close("the device is no longer live")
+                    return link.lost("the device is no longer a member")
+                }
+                link.attach(connection, statements: statements)
+            }
+        }
+        return link
+    }
+
+    private func makeLink(_ device: DeviceID, role: SessionRole, scope: SessionScope, isFixed: Bool) -> PeerLink? {
+        guard let hello = surroundings.hello(device) else { return nil }
+        let link = PeerLink(
+            device: device, role: role, scope: scope, hello: hello, isFixed: isFixed, loop: loop, log: log,
+            budgets: budgets, rosterDigest: { [unowned self] in ring.rosterDigest }, events: surroundings.events())
+        links[device, default: []].append(link)
+        armSweeper()
+        return link
+    }
+
+    /// Closes links that have been idle for long enough, and looks again while there are any.
+    private func sweep() {
+        for link in all where link.isIdle {
+            let limit = link.isClient ? Self.idleTime : Self.idleTimeOfServers
+            if link.lastUse.duration(to: loop.now) >= limit { link.close() }
+        }
+        sweeper = nil
+        if !links.isEmpty { armSweeper() }
+    }
+
+    private func armSweeper() {
+        guard sweeper == nil else { return }
+        do {
+            sweeper = try loop.timer(after: .seconds(20), accuracy: .seconds(5)) { [unowned self] in sweep() }
+        } catch {
+            log.error("Cannot set the timer of idle connections", ["error": "\(error)"])
+        }
+    }
+}

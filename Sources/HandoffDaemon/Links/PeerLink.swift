@@ -1,0 +1,270 @@
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
+/// Lives on the daemon's loop.
+final class PeerLink {
+    /// What a link tells the pool that it belongs to; each call names the link.
+    struct Events {
+        /// Both sides have accepted each other.
+        let established: (PeerLink, Hello) -> Void
+        /// Merge statements of the other side, then call the completion: is its device live now?
+        let merge: (PeerLink, [UInt8], @escaping (Bool) -> Void) -> Void
+        /// The rosters differ: send ours, if it fits.
+        let offerStatements: (PeerLink) -> Void
+        /// The other side lacks the key of the epoch that holds.
+        let offerEpochKey: (PeerLink) -> Void
+        /// The key of an epoch arrived.
+        let takeEpochKey: (PeerLink, [UInt8]) -> Void
+        /// A signed advert arrived as a frame.
+        let takeAdvert: (PeerLink, [UInt8]) -> Void
+        /// Answer a request.
+        let handle: (PeerLink, PeerRequest) -> Void
+        /// Act on a notice.
+        let note: (PeerLink, PeerNotice) -> Void
+        /// The other side has seen a greater start number of this device.
+        let raiseBoot: (UInt64) -> Void
+        /// The link has ended; nothing follows.
+        let ended: (PeerLink) -> Void
+    }
+
+    /// The device at the other end, as its certificate proved, or proves before anything is sent.
+    let device: DeviceID
+    /// The key that the certificate at the other end carries, once it is proved.
+    private(set) var presentedKey: PublicKey?
+    /// Whether this side called.
+    let isClient: Bool
+    /// Whether the address was configured.
+    let isFixed: Bool
+    /// The address that answered, when this side called.
+    private(set) var address: SocketAddress?
+    /// Why the connection could not be made or was lost, for people.
+    private(set) var trouble: String?
+    /// The call that is to make it, while this side calls.
+    var dial: Dial?
+    /// When the link was last of use.
+    private(set) var lastUse: LoopInstant
+    private let loop: EventLoop
+    private let log: Logger
+    private let budgets: MemberBudgets
+    private let rosterDigest: () -> [UInt8]
+    private let events: Events
+    private var machine: PeerSessionMachine
+    private var connection: PeerConnection?
+    private var completions: [Int64: (RequestOutcome) -> Void] = [:]
+    private var waiters: [(Bool) -> Void] = []
+    private var timer: LoopTimer?
+    private var hasEnded = false
+
+    init(
+        device: DeviceID, role: SessionRole, scope: SessionScope, hello: Hello, isFixed: Bool, loop: EventLoop,
+        log: Logger, budgets: MemberBudgets, rosterDigest: @escaping () -> [UInt8], events: Events
+    ) {
+        self.device = device
+        isClient = role == .client
+        self.isFixed = isFixed
+        self.loop = loop
+        self.log = log
+        self.budgets = budgets
+        self.rosterDigest = rosterDigest
+        self.events = events
+        lastUse = loop.now
+        machine = PeerSessionMachine(device: device, role: role, scope: scope, hello: hello)
+    }
+
+    /// Whether requests may be put on it: it is open, or being made.
+    var isUsable: Bool { !hasEnded && machine.scope == .full }
+
+    /// Whether both sides have accepted each other.
+    var isEstablished: Bool { !hasEnded && machine.isEstablished }
+
+    /// Whether nobody waits for anything on it.
+    var isIdle: Bool { machine.isIdle }
+
+    /// What the other side said of itself.
+    var peerHello: Hello? { machine.peerHello }
+
+    /// The connection is made and the device proved; a client speaks first.
+    ///
+    /// - Parameter statements: our roster, when the other side's differs or is not known.
+    func attach(_ connection: PeerConnection, statements: [UInt8]?) {
+        guard !hasEnded else { return connection.close("nobody needs it any more") }
+        dial = nil
+        self.connection = connection
+        presentedKey = connection.peerKey
+        address = isClient ? connection.remoteAddress : nil
+        connection.onBytes = { [unowned self] bytes in
+            step { $0.received(bytes, budget: &budgets[device], at: now) }
+        }
+        connection.onClosed = { [unowned self] reason in lost(reason.description) }
+        step { $0.connected(statements: statements, at: now) }
+    }
+
+    /// The connection could not be made, or has broken.
+    func lost(_ reason: String) {
+        guard !hasEnded else { return }
+        trouble = trouble ?? reason
+        end { $0.connectionEnded() }
+    }
+
+    /// Ends the link: it is idle, or its device is no longer live.
+    func close(_ reason: SessionEnd = .done) {
+        guard !hasEnded else { return }
+        step { $0.close(reason) }
+        // A link that is still being made has no connection that would report its end.
+        if !hasEnded { end { $0.connectionEnded() } }
+    }
+
+    /// Calls back when both sides have accepted each other, or with false when that will not be.
+    func whenEstablished(_ completion: @escaping (Bool) -> Void) {
+        if hasEnded || isEstablished { completion(isEstablished) } else { waiters.append(completion) }
+    }
+
+    /// Asks the other side; the completion is called exactly once.
+    func request(
+        _ method: String, _ parameters: JSONObject, timeout: Duration?, completion: @escaping (RequestOutcome) -> Void
+    ) {
+        guard !hasEnded else { return completion(.lost) }
+        lastUse = loop.now
+        let (id, actions) = machine.request(method, parameters, timeout: timeout, at: now)
+        completions[id] = completion
+        perform(actions)
+    }
+
+    /// Answers a request of the other side.
+    func respond(to id: Int64, with outcome: PeerResponse.Outcome) {
+        lastUse = loop.now
+        step { $0.respond(to: id, with: outcome) }
+    }
+
+    /// Tells the other side something; false when it cannot be told over this link.
+    func notify(_ method: String, _ parameters: JSONObject) -> Bool {
+        sends(machine.notify(method, parameters))
+    }
+
+    /// Sends our roster; nothing happens where the session has no place for it.
+    func sendStatements(_ statements: [UInt8]) {
+        step { $0.sendStatements(statements) }
+    }
+
+    /// Sends the key of the epoch that holds; the caller has checked that the device is live in the stored roster.
+    func sendEpochKey(_ body: [UInt8]) {
+        perform(machine.sendEpochKey(body))
+    }
+
+    /// Sends the latest signed advert; false when it cannot go over this link now.
+    func sendAdvert(_ body: [UInt8]) -> Bool {
+        sends(machine.sendAdvert(body))
+    }
+
+    /// Our roster or epoch is another one now.
+    func rosterChanged(epoch: UInt64?, epochIsCurrent: Bool) {
+        machine.rosterChanged(digest: rosterDigest(), epoch: epoch, epochIsCurrent: epochIsCurrent)
+    }
+
+    private var now: BootInstant { BootInstant(loop.now) }
+
+    private func sends(_ actions: [SessionAction]) -> Bool {
+        guard !hasEnded, !actions.isEmpty else { return false }
+        lastUse = loop.now
+        perform(actions)
+        return true
+    }
+
+    private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
+        let actions = event(&machine)
+        perform(actions)
+    }
+
+    private func perform(_ actions: [SessionAction]) {
+        // All frames of one step leave in one record and one segment.
+        var frames: [Frame] = []
+        for action in actions {
+            if case .send(let frame) = action {
+                frames.append(frame)
+                continue
+            }
+            flush(&frames)
+            performOne(action)
+        }
+        flush(&frames)
+        guard !hasEnded else { return }
+        if machine.wantsInput { connection?.resumeReading() } else { connection?.pauseReading() }
+        rearm()
+    }
+
+    private func flush(_ frames: inout [Frame]) {
+        guard !frames.isEmpty else { return }
+        connection?.send(frames)
+        frames.removeAll(keepingCapacity: true)
+    }
+
+    private func performOne(_ action: SessionAction) {
+        switch action {
+        case .send: break
+        case .merge(let statements):
+            events.merge(self, statements) { [self] isLive in
+                step { $0.merged(isLive: isLive, rosterDigest: rosterDigest(), budget: &budgets[device], at: now) }
+            }
+        case .establish(let hello):
+            events.established(self, hello)
+            tellWaiters(true)
+        case .raiseBoot(let seen): events.raiseBoot(seen)
+        case .offerStatements: events.offerStatements(self)
+        case .offerEpochKey: events.offerEpochKey(self)
+        case .takeEpochKey(let body): events.takeEpochKey(self, body)
+        case .takeAdvert(let body): events.takeAdvert(self, body)
+        case .handle(let request):
+            lastUse = loop.now
+            events.handle(self, request)
+        case .note(let notice): events.note(self, notice)
+        case .complete(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
+        case .close(let reason):
+            if reason != .done {
+                log.info("Connection closed", ["device": device.short, "reason": "\(reason)"])
+                trouble = trouble ?? "\(reason)"
+            }
+            end { _ in [] }
+        }
+    }
+
+    private func end(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
+        hasEnded = true
+        timer = nil
+        dial = nil
+        let rest = event(&machine)
+        connection?.onBytes = nil
+        connection?.onClosed = nil
+        connection?.close(trouble ?? "done")
+        connection = nil
+        for case .complete(let id, let outcome) in rest { completions.removeValue(forKey: id)?(outcome) }
+        for completion in completions.values { completion(.lost) }
+        completions.removeAll()
+        tellWaiters(false)
+        events.ended(self)
+    }
+
+    private func tellWaiters(_ isEstablished: Bool) {
+        let waiters = self.waiters
+        self.waiters.removeAll()
+        for waiter in waiters { waiter(isEstablished) }
+    }
+
+    private func rearm() {
+        guard let deadline = machine.nextDeadline else {
+            timer = nil
+            return
+        }
+        do {
+            timer = try loop.timer(after: deadline.duration(since: now)) { [unowned self] in
+                step { $0.deadlinePassed(at: now) }
+            }
+        } catch {
+            log.error("Cannot set the timer of a connection", ["error": "\(error)"])
+        }
+    }
+}

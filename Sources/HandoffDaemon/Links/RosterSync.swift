@@ -1,0 +1,160 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
+final class RosterSync {
+    /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
+    private static let secondTurn = Duration.seconds(1)
+    /// How soon a call about the same device or label is made again, at first and at most.
+    private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
+    /// Labels of stragglers that are remembered; more than that are not members that were away.
+    private static let maximumStragglers = 256
+
+    private struct Attempt {
+        var timer: LoopTimer?
+        var failures = 0
+        var last: LoopInstant?
+    }
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let keeper: AccountKeeper
+    private let pool: LinkPool
+    private let network: () -> PeerNetwork
+    private var attempts: [DeviceID: Attempt] = [:]
+    private var strays: [Label: LoopInstant] = [:]
+    /// This device has just joined: nobody knows it, so it calls whom it finds, whatever the order of the ids.
+    private var isNewcomer = false
+
+    init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
+        self.loop = loop
+        self.log = log
+        self.keeper = keeper
+        self.pool = pool
+        self.network = network
+    }
+
+    /// This device has joined an account, and nobody knows yet.
+    func joined() {
+        isNewcomer = true
+    }
+
+    /// A session is open: this device is known to somebody.
+    func established(_ link: PeerLink) {
+        isNewcomer = false
+        attempts[link.device] = nil
+    }
+
+    /// Merges statements from a link, and says whether its device is live now.
+    func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (Bool) -> Void) {
+        let statements: [Statement]
+        do {
+            statements = try StatementList.decode(body)
+        } catch {
+            log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])
+            return completion(false)
+        }
+        let device = link.device
+        if pool.ring.peerKey(device) != nil {
+            keeper.merge(statements) { [pool] isGenuine in
+                completion(isGenuine && pool.ring.peerKey(device) != nil)
+            }
+        } else {
+            guard let key = link.presentedKey else { return completion(false) }
+            keeper.introduce(key, statements) { [log] isMember in
+                log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
+                completion(isMember)
+            }
+        }
+    }
+
+    /// Sends our statements over a link.
+    func offerStatements(_ link: PeerLink) {
+        guard let state = keeper.state else { return }
+        link.sendStatements(state.roster.encoded())
+    }
+
+    /// Sends the key of the epoch that holds, if the device is live in the stored roster.
+    func offerEpochKey(_ link: PeerLink) {
+        guard let held = keeper.state?.keyToHandOver(to: link.device) else { return }
+        link.sendEpochKey(EpochKeyBody.encode(held))
+    }
+
+    /// Takes the key of an epoch, if it is the one that the roster commits to.
+    func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
+        guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
+        keeper.accept(key) { _ in }
+    }
+
+    /// Our roster or epoch has changed: everyone who is connected hears of it, and everyone else who is there is called.
+    func accountChanged(hasNewRoster: Bool, hasNewEpoch: Bool) {
+        for link in pool.all where link.isEstablished {
+            if hasNewRoster { offerStatements(link) }
+            if hasNewEpoch { offerEpochKey(link) }
+        }
+        for peer in network().table.all { consider(peer) }
+    }
+
+    /// A device whose roster or epoch may be another than ours: one of the two calls the other.
+    func consider(_ peer: Peer) {
+        let id = peer.deviceID
+        guard differs(peer), !peer.candidates.ranked.isEmpty, !pool.isConnected(id), attempts[id]?.timer == nil
+        else { return }
+        var attempt = attempts[id] ?? Attempt()
+        let isOurTurn = isNewcomer || keeper.deviceID < id
+        var wait = isOurTurn ? Duration.zero : Self.secondTurn
+        if attempt.failures > 0 {
+            wait = min(Self.backoff.first * (1 << min(attempt.failures, 5)), Self.backoff.most)
+        }
+        do {
+            attempt.timer = try loop.timer(after: wait) { [unowned self] in call(id) }
+        } catch {
+            log.error("Cannot set the timer of a call", ["error": "\(error)"])
+        }
+        attempts[id] = attempt
+    }
+
+    /// A member shows itself under a label of a former epoch: it is told of the one that holds.
+    func strayed(_ straggler: PeerNetwork.Straggler) {
+        guard pool.ring.isCurrent, let gate = pool.ring.gate(for: straggler.label) else { return }
+        if let last = strays[straggler.label], last.duration(to: loop.now) < Self.backoff.most { return }
+        if strays.count >= Self.maximumStragglers { strays.removeAll() }
+        strays[straggler.label] = loop.now
+        pool.call(
+            label: straggler.label, gateKey: gate.key, scope: .rosterOnly, addresses: straggler.addresses,
+            isFixed: false
+        ) { _ in }
+    }
+
+    private func differs(_ peer: Peer) -> Bool {
+        let ring = pool.ring
+        guard ring.held != nil else { return false }
+        return peer.rosterDigest != ring.rosterDigest || peer.epoch != ring.held?.n
+    }
+
+    private func call(_ id: DeviceID) {
+        attempts[id]?.timer = nil
+        guard let peer = network().table[id], differs(peer), !pool.isConnected(id) else { return }
+        attempts[id, default: Attempt()].failures += 1
+        if let link = pool.link(to: id) {
+            link.whenEstablished { [self] isEstablished in
+                if !isEstablished { reconsider(id) }
+            }
+        } else if let label = peer.label, let gate = pool.ring.gate(for: label) {
+            // It still is in a former epoch, as far as we know.
+            let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
+            pool.call(label: label, gateKey: gate.key, scope: .rosterOnly, addresses: addresses, isFixed: false) {
+                [self] link in
+                if link == nil { reconsider(id) }
+            }
+        }
+    }
+
+    private func reconsider(_ id: DeviceID) {
+        if let peer = network().table[id] { consider(peer) }
+    }
+}

@@ -1,0 +1,45 @@
+package import HandoffModel
+
+/// Picks the activity that a user means, among those on offer.
+package enum OfferSelection {
+    /// What a choice led to.
+    package enum Outcome<Offer> {
+        /// Exactly this one.
+        case one(Offer)
+        /// Nothing fits.
+        case nothing
+        /// The beginning of an id fits several; their ids.
+        case ambiguous([String])
+    }
+
+    /// The offer whose id begins with `prefix`, or else the most recent one.
+    ///
+    /// - Parameters:
+    ///   - offers: what is on offer and fits the user's other conditions, most recent first.
+    ///   - prefix: hexadecimal digits in either case, with or without groups; nil takes the most recent.
+    package static func choose<Offer>(
+        _ offers: [Offer], prefix: String?, id: (Offer) -> ActivityID
+    ) -> Outcome<Offer> {
+        guard let prefix else { return offers.first.map { .one($0) } ?? .nothing }
+        let digits = normalised(prefix)
+        guard !digits.isEmpty else { return .nothing }
+        let fitting = offers.filter { id($0).hex.utf8.starts(with: digits) }
+        if let exact = fitting.first(where: { id($0).hex.utf8.count == digits.count }) { return .one(exact) }
+        switch fitting.count {
+        case 0: return .nothing
+        case 1: return fitting.first.map { .one($0) } ?? .nothing
+        default: return .ambiguous(fitting.map { id($0).hex })
+        }
+    }
+
+    /// Whether `text` means a device: the beginning of its id, or its whole name.
+    package static func means(_ text: String, id: DeviceID, name: String) -> Bool {
+        let digits = normalised(text)
+        return text.utf8.elementsEqual(name.utf8) || (digits.count >= 4 && id.hex.utf8.starts(with: digits))
+    }
+
+    /// Lower case, without the separators of groups.
+    private static func normalised(_ text: String) -> [UInt8] {
+        text.lowercased().utf8.filter { ![UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ":")].contains($0) }
+    }
+}

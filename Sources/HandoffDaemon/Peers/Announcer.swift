@@ -1,0 +1,100 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import HandoffProtocol
+
+/// What this device says of itself to the others, in one sequence for adverts and beacons. Plain values.
+///
+/// Every change of what either says raises the number; each is signed once, whatever the number of receivers.
+struct Announcer {
+    /// Who speaks, and from where.
+    struct Speaker {
+        let deviceID: DeviceID
+        let key: SigningKey
+        var kind: DeviceKind
+        let port: UInt16
+    }
+
+    /// What is said.
+    struct News: Equatable {
+        var label: Label
+        var rosterDigest: [UInt8]
+        var epoch: UInt64
+        var isGoodbye = false
+        var activities: [OfferedActivity]
+
+        /// Whether the others would learn anything; ages alone are no news.
+        static func == (left: News, right: News) -> Bool {
+            left.label == right.label && left.rosterDigest == right.rosterDigest && left.epoch == right.epoch
+                && left.isGoodbye == right.isGoodbye && left.activities.count == right.activities.count
+                && zip(left.activities, right.activities).allSatisfy { $0.hasSameContent(as: $1) }
+        }
+    }
+
+    private var speaker: Speaker
+    private(set) var position: Position
+    private(set) var news: News?
+    private(set) var advert: SignedAdvert?
+
+    init(speaker: Speaker, boot: UInt64) {
+        self.speaker = speaker
+        position = Position(boot: boot, seq: 0)
+    }
+
+    /// Takes what is to be said now.
+    ///
+    /// - Parameter evenIfOld: says it under a new number even if the others know it, so that it does not expire.
+    /// - Returns: whether it is news, and so has a new number and a new signature.
+    mutating func say(_ news: News, evenIfOld: Bool = false) throws -> Bool {
+        guard evenIfOld || news != self.news else { return false }
+        if self.news != nil { position = Self.next(position) }
+        self.news = news
+        advert = try announcement(news.activities).map {
+            try SignedAdvert($0, label: news.label, key: speaker.key)
+        }
+        return true
+    }
+
+    /// The text of the beacon for what was last said, signed and sealed anew.
+    ///
+    /// - Parameter listsActivities: false leaves the activities to adverts and connections.
+    func beacon(keys: EpochKeys, listsActivities: Bool) throws -> [[UInt8]]? {
+        guard let news else { return nil }
+        return try announcement(listsActivities ? news.activities : []).map {
+            let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
+            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon)
+        }
+    }
+
+    /// Starts over under a greater boot number: another device has seen one that is greater than ours.
+    mutating func restart(boot: UInt64) {
+        position = Position(boot: boot, seq: 0)
+        news = nil
+        advert = nil
+    }
+
+    /// The machine has told what it is: to be said anew.
+    mutating func setKind(_ kind: DeviceKind) {
+        speaker.kind = kind
+    }
+
+    /// Falls silent: this device is no member of an account.
+    mutating func clear() {
+        news = nil
+        advert = nil
+        position = Self.next(position)
+    }
+
+    private func announcement(_ activities: [OfferedActivity]) -> Announcement? {
+        guard let news else { return nil }
+        return Announcement(
+            deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
+            isGoodbye: news.isGoodbye, rosterDigest: news.rosterDigest, epoch: news.epoch, activities: activities)
+    }
+
+    /// Four thousand million changes are more than a century of them; still the number never wraps.
+    private static func next(_ position: Position) -> Position {
+        position.seq == .max
+            ? Position(boot: position.boot &+ 1, seq: 0) : Position(boot: position.boot, seq: position.seq + 1)
+    }
+}

@@ -1,0 +1,82 @@
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// Puts the beacon into mDNS, not too often, and the last state always. Lives on the daemon's loop.
+///
+/// From five updates a second on Avahi falls silent for seconds without an error; and each update shows everyone on the
+/// link that something changed, so a random delay blurs when.
+final class BeaconPublisher {
+    /// The shortest time between two renewals.
+    static let spacing = Duration.seconds(2)
+    /// The longest random delay of a renewal.
+    static let delay = Duration.seconds(1)
+    /// The longest wait between two new labels after conflicts.
+    private static let longestConflictWait = Duration.seconds(60)
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let discovery: any Discovery
+    private let port: UInt16
+    private var host = ""
+    private var lastPublished: LoopInstant?
+    private var timer: LoopTimer?
+    private var conflictWait = Duration.seconds(1)
+    private var lastConflict: LoopInstant?
+    /// Makes the label and the text as they are at the moment of publishing.
+    var compose: () -> (label: Label, text: [[UInt8]])? = { nil }
+
+    init(loop: EventLoop, log: Logger, discovery: any Discovery, port: UInt16) {
+        self.loop = loop
+        self.log = log
+        self.discovery = discovery
+        self.port = port
+    }
+
+    /// The label is another one: the host name changes with it, and the next announcement goes out at once.
+    func labelChanged() {
+        host = Base32.encode(Randomness.bytes(Label.byteCount))
+        lastPublished = nil
+    }
+
+    /// What the beacon says has changed: it is renewed soon, or at once when it is the first under its label.
+    func changed() {
+        guard let lastPublished else { return publish() }
+        guard timer == nil else { return }
+        let earliest = max(Duration.zero, loop.now.duration(to: lastPublished.advanced(by: Self.spacing)))
+        let blur = Self.delay * Double.random(in: 0...1)
+        do {
+            timer = try loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
+        } catch {
+            log.error("Cannot set the timer of the beacon", ["error": "\(error)"])
+        }
+    }
+
+    /// Nothing is announced any more.
+    func withdraw() {
+        timer = nil
+        lastPublished = nil
+        discovery.publish(nil)
+    }
+
+    /// Whether a conflict may be answered with a new name now: someone who provokes them must not keep us busy.
+    func mayRenewAfterConflict() -> Bool {
+        let now = loop.now
+        if let lastConflict {
+            guard lastConflict.advanced(by: conflictWait) <= now else { return false }
+            conflictWait = min(conflictWait * 2, Self.longestConflictWait)
+        }
+        lastConflict = now
+        return true
+    }
+
+    private func publish() {
+        timer = nil
+        guard let (label, text) = compose() else { return }
+        lastPublished = loop.now
+        discovery.publish(Publication(instance: label.instanceName, host: host, port: port, text: text))
+    }
+}

@@ -1,0 +1,78 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffProtocol
+import LoopIO
+
+/// The labels under which this device is found, and the gate that belongs to them. Plain values.
+struct OwnLabels {
+    /// What a token that opened the gate was made with.
+    struct Admission: Equatable {
+        /// The epoch of the gate key.
+        let epoch: UInt64
+    }
+
+    fileprivate struct Held {
+        let label: Label
+        let keys: EpochKeys
+        var seen = SeenTokens()
+    }
+
+    /// How long the label before the present one is still honoured: mDNS caches and datagrams under way.
+    static let overlap = Duration.seconds(120)
+
+    private var present: Held?
+    private var previous: Held?
+    private var previousEnds = LoopInstant(nanoseconds: 0)
+    private var seenStatic = SeenTokens()
+
+    /// The label that is announced; nil without an account.
+    var label: Label? { present?.label }
+
+    /// Whether so many tokens were used under the present label that a new one is due.
+    var isWornOut: Bool { present?.seen.isFull ?? false || seenStatic.isFull }
+
+    /// Takes a new random label; the former one is honoured for a while.
+    mutating func renew(keys: EpochKeys, now: LoopInstant) {
+        previous = present
+        previousEnds = now.advanced(by: Self.overlap)
+        present = Held(label: .random(labelKey: keys.label), keys: keys)
+        seenStatic = SeenTokens()
+    }
+
+    /// Forgets all labels: this device is no member of an account.
+    mutating func clear() {
+        present = nil
+        previous = nil
+    }
+
+    /// The labels that datagrams for this device may be sealed for, the present one first.
+    func receivers(now: LoopInstant) -> [Label] {
+        var labels: [Label] = []
+        if let present { labels.append(present.label) }
+        if let previous, now < previousEnds { labels.append(previous.label) }
+        return labels
+    }
+
+    /// Judges what a stranger wrote before TLS: nil closes the connection without a byte.
+    ///
+    /// - Parameter unixSeconds: the wall clock, for callers that know this device by its address alone.
+    mutating func admit(
+        _ token: [UInt8], clientHello: [UInt8], now: LoopInstant, unixSeconds: UInt64
+    ) -> Admission? {
+        if present?.admits(token, clientHello) ?? false { return present.map { Admission(epoch: $0.keys.n) } }
+        if now < previousEnds, previous?.admits(token, clientHello) ?? false {
+            return previous.map { Admission(epoch: $0.keys.n) }
+        }
+        guard let keys = present?.keys else { return nil }
+        let fits = Gate.staticLabels(labelKey: keys.label, unixSeconds: unixSeconds).contains {
+            Gate.isValid(token, gateKey: keys.gate, label: $0, clientHello: clientHello)
+        }
+        return fits && seenStatic.insert(token) ? Admission(epoch: keys.n) : nil
+    }
+}
+
+extension OwnLabels.Held {
+    fileprivate mutating func admits(_ token: [UInt8], _ clientHello: [UInt8]) -> Bool {
+        Gate.isValid(token, gateKey: keys.gate, label: label, clientHello: clientHello) && seen.insert(token)
+    }
+}

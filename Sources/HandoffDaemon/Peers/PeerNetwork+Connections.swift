@@ -1,0 +1,59 @@
+import HandoffAccount
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// What connections tell of the other devices.
+extension PeerNetwork {
+    /// Where a device may be found; nil when it is not there or has no label.
+    func whereabouts(of id: DeviceID) -> LinkPool.Whereabouts? {
+        guard let peer = table[id], let label = peer.label else { return nil }
+        return LinkPool.Whereabouts(
+            label: label, addresses: peer.candidates.ranked.compactMap { SocketAddress($0.address) },
+            rosterDigest: peer.rosterDigest)
+    }
+
+    /// Both sides of a connection have accepted each other.
+    func linkEstablished(_ link: PeerLink, _ hello: Hello) {
+        let address = link.address.flatMap(PeerAddress.init)
+        let isKnown = table[link.device] != nil
+        let changes = table.receivedHello(hello, from: link.device, address: address, isFixed: link.isFixed, at: now)
+        table.connectionOpened(link.device)
+        machine.heard(link.device)
+        if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
+        handle(changes)
+        perform(machine.discovered(link.device, peers: table, at: now))
+    }
+
+    /// A connection has ended; only those that were established were counted.
+    func linkEnded(_ link: PeerLink) {
+        guard link.peerHello != nil else {
+            guard link.isClient, link.trouble != nil else { return }
+            return perform(machine.callFailed(to: link.device, peers: table, at: now))
+        }
+        table.connectionClosed(link.device, at: now)
+        rearm()
+    }
+
+    /// An advert that came as a frame: only the device of the connection may say it.
+    func receivedFrame(_ body: [UInt8], over link: PeerLink) {
+        let device = link.device
+        guard let advert = SignedAdvert(frameBody: body),
+            let announcement = try? advert.verified(publicKey: { $0.deviceID == device ? ring.peerKey(device) : nil })
+        else { return link.close(.message(.field("advert"))) }
+        let reception = table.receivedAdvert(announcement, label: advert.label, source: nil, at: now)
+        handle(reception.changes)
+    }
+
+    /// The whole list of a device's activities.
+    func receivedList(_ list: ActivityList, from device: DeviceID) {
+        handle(table.receivedList(list, from: device, at: now))
+    }
+
+    /// The machine has told what it is.
+    func setKind(_ kind: DeviceKind) {
+        announcer.setKind(kind)
+        say(evenIfOld: true)
+    }
+}

@@ -1,0 +1,272 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
+///
+/// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
+/// discovery and connections say, and performs what they ask for.
+final class PeerNetwork {
+    /// What the network needs of the rest of the daemon.
+    struct Surroundings {
+        /// What this device offers, most recent first, with ages as of now.
+        let offers: () -> [OfferedActivity]
+        /// The offers of other devices have changed, or devices have come or gone.
+        let peersChanged: () -> Void
+        /// A device's roster may differ from ours, or it may be in another epoch.
+        let rosterMayDiffer: (Peer) -> Void
+        /// A member shows itself under a label of a former epoch.
+        let strayed: (Straggler) -> Void
+        /// Gives the latest advert to a device by connection; answers whether it went out.
+        let deliver: (DeviceID, SignedAdvert, @escaping (Bool) -> Void) -> Void
+        /// Fetches the whole list of a device's activities.
+        let fetchList: (DeviceID) -> Void
+        /// Tells a static address that was found.
+        let foundStatic: (DiscoveredService) -> Void
+    }
+
+    /// A member that was left behind in a former epoch.
+    struct Straggler {
+        let label: Label
+        let addresses: [SocketAddress]
+    }
+
+    let loop: EventLoop
+    let log: Logger
+    let socket: DatagramSocket
+    let surroundings: Surroundings
+    private(set) var policy: AdvertisePolicy
+    private(set) var showsTitles: Bool
+    var ring: KeyRing
+    var table: PeerTable
+    var machine: AdvertMachine
+    var labels = OwnLabels()
+    var announcer: Announcer
+    var openingBudget = OpeningBudget()
+    let budgets: MemberBudgets
+    let beacons: BeaconPublisher
+    /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
+    var unopened: [String: DiscoveredService] = [:]
+    /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
+    private(set) var isCloned = false
+    /// From which of our addresses to answer, by where datagrams came from.
+    var routes: [PeerAddress: LocalEndpoint] = [:]
+    private var timer: LoopTimer?
+    private var labelTimer: LoopTimer?
+    private var leaving = false
+
+    /// Routes that are remembered; with more of them the kernel chooses anew.
+    static let maximumRoutes = 512
+    /// Services that are remembered without having been opened: as many as discovery tells members from.
+    static let maximumUnopened = 256
+
+    init(
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
+        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool, surroundings: Surroundings
+    ) {
+        self.loop = loop
+        self.log = log
+        self.socket = socket
+        self.surroundings = surroundings
+        self.budgets = budgets
+        self.policy = policy
+        self.showsTitles = showsTitles
+        self.ring = ring
+        announcer = Announcer(speaker: speaker, boot: boot)
+        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0))
+        machine = AdvertMachine(at: BootInstant(loop.now))
+        beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
+    }
+
+    /// Begins to receive, and to speak if there is an account.
+    func start() {
+        socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
+        beacons.compose = { [unowned self] in composeBeacon() }
+        renewLabel()
+    }
+
+    /// The moment of the loop's clock, for the machines.
+    var now: BootInstant { BootInstant(loop.now) }
+
+    /// Takes the account as it is now: other keys, other members, or none.
+    func accountChanged(_ ring: KeyRing) {
+        let former = self.ring
+        self.ring = ring
+        handle(table.retain(ring.live.subtracting([ring.own])))
+        if ring.held?.n != former.held?.n || labels.label == nil {
+            renewLabel()
+        } else {
+            say()
+        }
+        reconsiderUnopened()
+        for peer in table.all { surroundings.rosterMayDiffer(peer) }
+    }
+
+    /// Takes a new random label, under which nobody can tell that it is the same device as before.
+    func renewLabel() {
+        guard let keys = ring.held else {
+            labels.clear()
+            announcer.clear()
+            beacons.withdraw()
+            return
+        }
+        labels.renew(keys: keys, now: loop.now)
+        beacons.labelChanged()
+        say()
+        armLabelTimer()
+    }
+
+    /// Says what there is to say, if the others do not know it yet.
+    func say(evenIfOld: Bool = false) {
+        guard let label = labels.label, let keys = ring.held, !isCloned else { return }
+        let news = Announcer.News(
+            label: label, rosterDigest: ring.rosterDigest, epoch: keys.n, isGoodbye: leaving,
+            activities: leaving || !ring.isCurrent || policy == .off ? [] : shownOffers())
+        do {
+            guard try announcer.say(news, evenIfOld: evenIfOld) else { return }
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+            return
+        }
+        table.ownPosition = announcer.position
+        perform(leaving ? machine.leaving(peers: table, at: now) : machine.changed(peers: table, at: now))
+        beacons.changed()
+    }
+
+    /// Tells everyone that this device leaves; what it offered is void at once.
+    func sayGoodbye() {
+        guard !leaving else { return }
+        leaving = true
+        say()
+    }
+
+    /// Shows more or less of what this device offers.
+    func show(policy: AdvertisePolicy, titles: Bool) {
+        self.policy = policy
+        showsTitles = titles
+        say(evenIfOld: true)
+    }
+
+    /// Another machine uses this device's identity: falls silent, so that the two do not overwrite each other.
+    func fallSilent() {
+        guard !isCloned else { return }
+        isCloned = true
+        log.error("Another machine runs with this device's identity; nothing is advertised until one of them is reset")
+        beacons.withdraw()
+    }
+
+    /// Goes on under a greater start number, which has been stored.
+    func restart(boot: UInt64) {
+        announcer.restart(boot: boot)
+        say()
+    }
+
+    /// Performs what the machine asks for, then arms the timer for what comes next.
+    func perform(_ actions: [AdvertAction]) {
+        for action in actions {
+            switch action {
+            case .send(let address, _, let label): sendAdvert(to: address, label: label)
+            case .acknowledge(let position, _, let address, let label):
+                sendAcknowledgement(of: position, to: address, label: label)
+            case .useConnection(let id): deliverByConnection(to: id)
+            case .renew: say(evenIfOld: true)
+            case .depart(let id, let reason):
+                handle(table.remove(id, because: reason))
+                machine.forget(id)
+            }
+        }
+        rearm()
+    }
+
+    /// Acts on what became different in the table.
+    func handle(_ changes: [PeerChange]) {
+        var hasNews = false
+        for change in changes {
+            switch change {
+            case .appeared(let id), .changed(let id):
+                hasNews = true
+                perform(machine.discovered(id, peers: table, at: now))
+                if let peer = table[id] { surroundings.rosterMayDiffer(peer) }
+            case .offersChanged: hasNews = true
+            case .moreToFetch(let id): surroundings.fetchList(id)
+            case .gone(let id, let reason):
+                hasNews = true
+                machine.forget(id)
+                log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
+            }
+        }
+        if hasNews { surroundings.peersChanged() }
+        rearm()
+    }
+
+    /// What this device offers, as it may be shown to others.
+    func shownOffers() -> [OfferedActivity] {
+        let offers = surroundings.offers()
+        guard !showsTitles else { return offers }
+        return offers.map {
+            OfferedActivity(
+                id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,
+                hasWebpageURL: $0.hasWebpageURL, age: $0.age)
+        }
+    }
+
+    private func deliverByConnection(to id: DeviceID) {
+        guard let advert = announcer.advert else { return }
+        let position = announcer.position
+        surroundings.deliver(id, advert) { [self] isDelivered in
+            if isDelivered {
+                table.delivered(position, to: id)
+                machine.delivered(to: id, peers: table)
+                rearm()
+            } else {
+                perform(machine.callFailed(to: id, peers: table, at: now))
+            }
+        }
+    }
+
+    /// Arms the timer for what comes next.
+    func rearm() {
+        let deadlines = [machine.nextDeadline(peers: table), table.nextDeadline].compactMap { $0 }
+        guard let next = deadlines.min() else {
+            timer?.cancel()
+            timer = nil
+            return
+        }
+        let wait = next.duration(since: now)
+        do {
+            // Repeats of datagrams are a matter of milliseconds, renewals of minutes.
+            let accuracy: Duration = wait < .seconds(5) ? .milliseconds(1) : .seconds(1)
+            timer = try loop.timer(after: wait, accuracy: accuracy) { [unowned self] in deadlinePassed() }
+        } catch {
+            log.error("Cannot set the timer of the adverts", ["error": "\(error)"])
+        }
+    }
+
+    private func deadlinePassed() {
+        handle(table.expire(at: now))
+        perform(machine.deadlinePassed(peers: table, at: now))
+    }
+
+    private func armLabelTimer() {
+        // 15 to 20 minutes: who watches the link cannot tell by the clock which new label follows which old one.
+        let seconds = Int.random(in: 900...1200)
+        do {
+            labelTimer = try loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
+                renewLabel()
+            }
+        } catch {
+            log.error("Cannot set the timer of the label", ["error": "\(error)"])
+        }
+    }
+}
+
+extension BootInstant {
+    /// The loop's moment, for the machines: both count from the start of the machine, sleep included.
+    init(_ instant: LoopInstant) {
+        self.init(nanoseconds: instant.nanoseconds)
+    }
+}
