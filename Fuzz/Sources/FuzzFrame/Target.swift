@@ -25,7 +25,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func read(_ frame: Frame) {
-    var body = frame.body
+    let body = frame.body
     guard let kind = frame.kind else { return }
     switch kind {
     case .statements:
@@ -51,7 +51,7 @@ private func read(_ frame: Frame) {
         guard let notice = try? PeerNotice(decoding: body) else { return }
         require((try? PeerNotice(decoding: notice.encoded())) == notice, "a notice reads differently")
     case .epochKey:
-        _ = KeyHandover(wiping: &body)
+        _ = EpochKeyBody.decode(body)
     case .advert:
         guard let advert = SignedAdvert(frameBody: body) else { return }
         _ = try? advert.verified { _ in nil }
