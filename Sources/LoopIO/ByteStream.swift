@@ -37,7 +37,7 @@ package final class ByteStream {
     }
 
     /// One turn of the loop reads at most this much from one stream, then looks at the others.
-    private static let readBudget = 4 * EventLoop.scratchSize
+    private static let readBudget = 2 * EventLoop.scratchSize
     /// After a failed write, what has arrived is still handed over, up to this much: more than a receive buffer holds.
     private static let lastReadBudget = 8 * 1024 * 1024
 

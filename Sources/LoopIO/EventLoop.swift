@@ -15,8 +15,9 @@ import Synchronization
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
     typealias TimerToken = TimerQueue<() -> Void>.Token
 
-    /// Reads of streams and datagrams go through one buffer per loop: memory does not grow with connections.
-    static let scratchSize = 64 * 1024
+    /// Reads of streams and datagrams go through one buffer per loop: memory does not grow with connections. Four times
+    /// 64 KiB cost a fifth less processor time per GiB than 64 KiB; small reads leave the rest of it untouched.
+    static let scratchSize = 256 * 1024
 
     /// The sd-event object.
     let event: OpaquePointer
@@ -28,6 +29,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let owner: Atomic<UInt>
     /// The eventfd that ends a wait.
     private let wakeDescriptor: Descriptor
+    /// How often a wait has ended, which tells a test whether something spins.
+    package private(set) var turns: UInt64 = 0
     private var timers = TimerQueue<() -> Void>()
     /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together.
     private var timerSource: OpaquePointer?
@@ -47,10 +50,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         // A floating source (no pointer kept) lives as long as the sd-event object. Errors from here on run deinit.
         try Errno.check(
             sd_event_add_io(event, nil, wakeDescriptor.raw, IOEvents.readable.rawValue, didWake, nil))
-        clock?.onAdvance { [weak self] in
-            guard let self else { return }
-            self.perform { self.fireDueTimers() }
-        }
+        clock?.onAdvance { [weak self] in self?.fireDueTimersLater() }
     }
 
     deinit {
@@ -82,6 +82,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             if inbox.takeStop() { return }
             let timeout: UInt64 = inbox.prepareToWait() ? .max : 0
             try Errno.check(sd_event_run(event, timeout))
+            turns &+= 1
         }
     }
 
@@ -216,12 +217,17 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         armTimerSource()
     }
 
+    /// For a manual clock, which no descriptor tells of. Weak: what waits in the inbox must not keep the loop.
+    private func fireDueTimersLater() {
+        perform { [weak self] in self?.fireDueTimers() }
+    }
+
     /// Sets sd-event's timer from the queue. No system call: sd-event passes it to the kernel before it waits.
     private func armTimerSource() {
         if let clock {
             // A timer for now or the past fires although nobody moves the clock.
             guard let first = timers.earliest(), first.deadline <= clock.now else { return }
-            perform { self.fireDueTimers() }
+            fireDueTimersLater()
             return
         }
         guard let timerSource else { return }

@@ -1,7 +1,7 @@
 /// What other threads want a loop to do, in the order in which they asked, and whether the loop must be woken for it.
-final class Inbox: Sendable {
+package final class Inbox: Sendable {
     /// One thing to do on the loop's thread.
-    enum Item: Sendable {
+    package enum Item: Sendable {
         /// A job of an actor whose executor is the loop.
         case job(UnownedJob)
         /// A closure given to `perform`.
@@ -25,10 +25,12 @@ final class Inbox: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Adds an item.
     /// - Parameter isOnLoop: whether the caller is the loop's thread, which looks here before it waits.
     /// - Returns: whether the caller has to wake the loop.
-    func add(_ item: Item, isOnLoop: () -> Bool) -> Bool {
+    package func add(_ item: Item, isOnLoop: () -> Bool) -> Bool {
         state.withLock { state in
             state.items.append(item)
             return state.takeWake(isOnLoop: isOnLoop)
@@ -36,7 +38,7 @@ final class Inbox: Sendable {
     }
 
     /// Asks the loop to return from `run`. Returns whether the caller has to wake it.
-    func requestStop(isOnLoop: () -> Bool) -> Bool {
+    package func requestStop(isOnLoop: () -> Bool) -> Bool {
         state.withLock { state in
             state.stopRequested = true
             return state.takeWake(isOnLoop: isOnLoop)
@@ -44,7 +46,7 @@ final class Inbox: Sendable {
     }
 
     /// Takes everything that waits; what is added meanwhile belongs to the next turn.
-    func take() -> [Item] {
+    package func take() -> [Item] {
         state.withLock { state in
             state.isWaiting = false
             return state.items.takeAll()
@@ -52,7 +54,7 @@ final class Inbox: Sendable {
     }
 
     /// Whether the loop may wait for events; from then on `add` answers that it must be woken.
-    func prepareToWait() -> Bool {
+    package func prepareToWait() -> Bool {
         state.withLock { state in
             guard state.items.isEmpty, !state.stopRequested else { return false }
             state.isWaiting = true
@@ -61,7 +63,7 @@ final class Inbox: Sendable {
     }
 
     /// Whether a stop was requested; the request is used up.
-    func takeStop() -> Bool {
+    package func takeStop() -> Bool {
         state.withLock { state in
             let stop = state.stopRequested
             state.stopRequested = false
@@ -70,12 +72,12 @@ final class Inbox: Sendable {
     }
 
     /// Whether a thread is inside `run`.
-    var isRunning: Bool {
+    package var isRunning: Bool {
         state.withLock { $0.isRunning }
     }
 
     /// Marks the start or end of `run` and calls `body` in the same critical section.
-    func setRunning(_ isRunning: Bool, _ body: () -> Void) {
+    package func setRunning(_ isRunning: Bool, _ body: () -> Void) {
         state.withLock { state in
             state.isRunning = isRunning
             body()

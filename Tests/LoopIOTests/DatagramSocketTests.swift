@@ -32,7 +32,7 @@ struct DatagramSocketTests {
         let client = try socket(isBound ? address : nil)
         #expect(server.supportsIPv6)
         var received: [Datagram] = []
-        server.onDatagram = { bytes, source, local in
+        server.onDatagram = { [unowned server] bytes, source, local in
             received.append(Datagram(bytes: bytes, source: source, local: local))
             #expect(server.send([9], to: source, from: local) == nil)
         }
@@ -57,7 +57,7 @@ struct DatagramSocketTests {
         let server = try socket()
         let client = try socket()
         var answerFrom: SocketAddress?
-        server.onDatagram = { _, source, local in
+        server.onDatagram = { [unowned server] _, source, local in
             #expect(local.address == asked)
             server.send([1], to: source, from: local)
         }
@@ -130,7 +130,7 @@ struct DatagramSocketTests {
         let ends = try Ends.sockets()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
         var count = 0
-        server.onDatagram = { _, _, _ in
+        server.onDatagram = { [unowned server] _, _, _ in
             count += 1
             // Each one is answered by one more, for ever.
             server.send([1], to: target)
