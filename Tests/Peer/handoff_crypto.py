@@ -1,0 +1,276 @@
+"""Keys, labels, seals, tokens and statements of docs/protocol.md, from that document alone."""
+
+import hashlib
+import hmac
+import os
+import struct
+
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+
+ADVERT, ACKNOWLEDGEMENT = 1, 2
+ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
+ADVERT_BODY, BEACON_BODY = 1087, 588
+KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
+
+
+class Refused(Exception):
+    """Bytes that the document says to refuse; the text names the check."""
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def hmac_sha256(key, data):
+    return hmac.new(key, data, hashlib.sha256).digest()
+
+
+# Keys
+
+
+def raw_public(key):
+    public = key.public_key() if isinstance(key, Ed25519PrivateKey) else key
+    return public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+
+
+def spki(raw):
+    return bytes.fromhex("302a300506032b6570032100") + raw
+
+
+def device_id(raw):
+    return sha256(spki(raw))
+
+
+class EpochKeys:
+    """The sub-keys of one epoch."""
+
+    def __init__(self, account_key, account_id, n):
+        self.n = n
+        for purpose in ("label", "beacon", "advert", "gate"):
+            info = b"handoff/1 " + purpose.encode() + account_id + struct.pack(">Q", n)
+            setattr(self, purpose, HKDFExpand(hashes.SHA256(), 32, info).derive(account_key))
+
+
+# Labels
+
+
+def make_label(label_key, random8=None):
+    random8 = random8 or os.urandom(8)
+    return random8 + hmac_sha256(label_key, b"label" + random8)[:8]
+
+
+def is_member(label_key, label):
+    return hmac.compare_digest(hmac_sha256(label_key, b"label" + label[:8])[:8], label[8:])
+
+
+def static_label(label_key, unix_seconds):
+    return hmac_sha256(label_key, b"static" + struct.pack(">Q", int(unix_seconds) // 1024))[:16]
+
+
+# Announcements
+
+
+def encode_activity(activity):
+    flags = (
+        (1 if activity.get("streams") else 0)
+        | (2 if activity.get("webpageURL") else 0)
+        | (4 if activity.get("title") is not None else 0)
+        | (8 if activity.get("team") is not None else 0)
+    )
+    out = bytes.fromhex(activity["id"]) + struct.pack(">IB", activity["age"], flags)
+    for text in (activity["type"], activity.get("title"), activity.get("team")):
+        if text is not None:
+            data = text.encode()
+            out += bytes([len(data)]) + data
+    return out
+
+
+def encode_announcement(a, capacity):
+    """The announcement with as many activities as fit, padded with zeros."""
+    packed, room = [], capacity - 65
+    for activity in a["activities"]:
+        data = encode_activity(activity)
+        if len(data) > room:
+            break
+        packed.append(data)
+        room -= len(data)
+    more = a.get("hasMore", False) or len(packed) < len(a["activities"])
+    flags = (1 if a.get("goodbye") else 0) | (2 if more else 0)
+    out = a["device"] + struct.pack(
+        ">QIHBB8sQB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["epoch"], len(packed)
+    )
+    return (out + b"".join(packed)).ljust(capacity, b"\0")
+
+
+def decode_announcement(data):
+    try:
+        device, rest = data[:32], data[32:65]
+        boot, seq, port, kind, flags, roster, epoch, count = struct.unpack(">QIHBB8sQB", rest)
+        if port == 0 or boot >= 2**63:
+            raise Refused("malformed")
+        at, activities = 65, []
+        for _ in range(count):
+            identifier = data[at : at + 16]
+            age, bits = struct.unpack(">IB", data[at + 16 : at + 21])
+            at += 21
+            texts = []
+            for present in (True, bits & 4, bits & 8):
+                if not present:
+                    texts.append(None)
+                    continue
+                size = data[at]
+                text = data[at + 1 : at + 1 + size]
+                if len(text) != size:
+                    raise Refused("malformed")
+                texts.append(text.decode("utf-8"))
+                at += 1 + size
+            activities.append(
+                {
+                    "id": identifier.hex(),
+                    "age": age,
+                    "type": texts[0],
+                    "title": texts[1],
+                    "team": texts[2],
+                    "streams": bool(bits & 1),
+                    "webpageURL": bool(bits & 2),
+                }
+            )
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise Refused("malformed") from error
+    if any(data[at:]) or len({a["id"] for a in activities}) != len(activities):
+        raise Refused("malformed")
+    return {
+        "device": device,
+        "boot": boot,
+        "seq": seq,
+        "port": port,
+        "kind": KINDS[kind] if kind < len(KINDS) else "other",
+        "goodbye": bool(flags & 1),
+        "hasMore": bool(flags & 2),
+        "roster": roster,
+        "epoch": epoch,
+        "activities": activities,
+    }
+
+
+# Envelopes
+
+
+def seal(key, purpose, plaintext, data, salt=None):
+    salt = salt or os.urandom(16)
+    derived = HKDF(hashes.SHA256(), 32, salt, purpose).derive(key)
+    return salt + AESGCM(derived).encrypt(bytes(12), plaintext, data)
+
+
+def unseal(key, purpose, sealed, data):
+    derived = HKDF(hashes.SHA256(), 32, sealed[:16], purpose).derive(key)
+    try:
+        return AESGCM(derived).decrypt(bytes(12), sealed[16:], data)
+    except InvalidTag as error:
+        raise Refused("notGenuine") from error
+
+
+def verify(raw, signature, message):
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(signature, message)
+        return True
+    except (InvalidSignature, ValueError):
+        return False
+
+
+# Beacons
+
+
+def beacon_text(announcement, label, signing_key, beacon_key, salt=None):
+    body = encode_announcement(announcement, BEACON_BODY)
+    signature = signing_key.sign(b"handoff/1 beacon sig\0" + label + body)
+    sealed = seal(beacon_key, b"handoff/1 beacon key", body + signature, b"handoff/1 beacon" + label, salt)
+    return [b"v=1"] + [b"b%d=" % i + sealed[228 * i : 228 * i + 228] for i in range(3)]
+
+
+def open_beacon(strings, label, keys, public_key):
+    if [s for s in strings if s.startswith(b"v=")] != [b"v=1"]:
+        raise Refused("shape")
+    sealed = b""
+    for i in range(3):
+        found = [s for s in strings if s.startswith(b"b%d=" % i)]
+        if len(found) != 1 or len(found[0]) != 231:
+            raise Refused("shape")
+        sealed += found[0][3:]
+    if not is_member(keys.label, label):
+        raise Refused("foreignLabel")
+    plain = unseal(keys.beacon, b"handoff/1 beacon key", sealed, b"handoff/1 beacon" + label)
+    return check_signed(plain, b"handoff/1 beacon sig\0" + label, public_key)
+
+
+def check_signed(plain, prefix, public_key):
+    body, signature = plain[:-64], plain[-64:]
+    announcement = decode_announcement(body)
+    raw = public_key(announcement["device"])
+    if raw is None:
+        raise Refused("unknownDevice")
+    if not verify(raw, signature, prefix + body):
+        raise Refused("wrongSignature")
+    return announcement
+
+
+# Datagrams
+
+
+def sign_advert(announcement, label, signing_key):
+    body = encode_announcement(announcement, ADVERT_BODY)
+    return body + signing_key.sign(b"handoff/1 advert sig\0" + bytes([ADVERT]) + label + body)
+
+
+def seal_datagram(kind, plaintext, sender, receiver, advert_key, salt=None):
+    data = b"handoff/1 advert" + bytes([kind]) + sender + receiver
+    return bytes([kind]) + sender + seal(advert_key, b"handoff/1 advert key", plaintext, data, salt)
+
+
+def acknowledgement(device, boot, seq):
+    return (device + struct.pack(">QI", boot, seq)).ljust(79, b"\0")
+
+
+def open_datagram(datagram, receivers, keys, public_key):
+    sizes = {ADVERT: ADVERT_SIZE, ACKNOWLEDGEMENT: ACKNOWLEDGEMENT_SIZE}
+    if not datagram or len(datagram) != sizes.get(datagram[0]):
+        raise Refused("shape")
+    kind, sender = datagram[0], datagram[1:17]
+    if not is_member(keys.label, sender):
+        raise Refused("foreignLabel")
+    plain = None
+    for receiver in receivers:
+        try:
+            data = b"handoff/1 advert" + bytes([kind]) + sender + receiver
+            plain = unseal(keys.advert, b"handoff/1 advert key", datagram[17:], data)
+            break
+        except Refused:
+            continue
+    if plain is None:
+        raise Refused("notGenuine")
+    if kind == ADVERT:
+        return "advert", sender, check_signed(plain, b"handoff/1 advert sig\0" + bytes([ADVERT]) + sender, public_key)
+    boot, seq = struct.unpack(">QI", plain[32:44])
+    if any(plain[44:]):
+        raise Refused("malformed")
+    if public_key(plain[:32]) is None:
+        raise Refused("unknownDevice")
+    return "acknowledgement", sender, {"device": plain[:32], "boot": boot, "seq": seq}
+
+
+# The gate
+
+
+def gate_token(gate_key, label, client_hello):
+    return hmac_sha256(gate_key, b"handoff/1 gate" + label + client_hello)
+
+
+# Frames
+
+
+def frame(kind, body):
+    return struct.pack(">IB", len(body) + 1, kind) + body

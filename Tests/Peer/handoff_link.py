@@ -1,0 +1,172 @@
+"""A connection between devices: gate, TLS over memory BIOs, frames."""
+
+import datetime
+import hashlib
+import hmac
+import socket
+import struct
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.x509.oid import NameOID
+from OpenSSL import SSL, crypto as pyopenssl
+
+from handoff_crypto import Refused, frame, gate_token
+
+STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, EPOCH_KEY, ADVERT_FRAME = range(1, 8)
+
+
+def make_context(key):
+    """The settings of the section TLS; pyOpenSSL has no call of its own for groups and signature algorithms."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handoff")])
+    start = datetime.datetime(2000, 1, 1)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(start)
+        .not_valid_after(datetime.datetime(2100, 1, 1))
+        .sign(key, None)
+    )
+    context = SSL.Context(SSL.TLS_METHOD)
+    context.set_min_proto_version(SSL.TLS1_3_VERSION)
+    context.set_max_proto_version(SSL.TLS1_3_VERSION)
+    library, handle = SSL._lib, context._context
+    if library.SSL_CTX_set1_curves_list(handle, b"X25519") != 1:
+        raise RuntimeError("no X25519")
+    if library.SSL_CTX_set1_sigalgs_list(handle, b"ed25519") != 1:
+        raise RuntimeError("no ed25519")
+    context.set_options(SSL.OP_NO_TICKET)
+    context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
+    context.use_certificate(pyopenssl.X509.from_cryptography(certificate))
+    context.use_privatekey(pyopenssl.PKey.from_cryptography_key(key))
+    context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
+    context.set_alpn_protos([b"handoff/1"])
+    context.set_alpn_select_callback(lambda _, offered: b"handoff/1" if b"handoff/1" in offered else b"")
+    return context
+
+
+class Link:
+    """One connection; `peer` is the device id that the other side's certificate proves."""
+
+    def __init__(self, sock, context):
+        self.sock, self.buffer = sock, b""
+        self.tls = SSL.Connection(context, None)
+
+    @classmethod
+    def call(cls, host, port, context, gate_key, label, timeout=5):
+        """Calls a server under `label`: token and ClientHello leave in one segment."""
+        link = cls(socket.create_connection((host, port), timeout), context)
+        link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        link.tls.set_connect_state()
+        link._try_handshake()
+        hello = link._outgoing()
+        link.sock.sendall(gate_token(gate_key, label, hello) + hello)
+        return link._handshake()
+
+    @classmethod
+    def answer(cls, sock, context, gate_key, label):
+        """Answers a caller who knows the label; anyone else gets no byte."""
+        link = cls(sock, context)
+        token, header = link._exactly(32), link._exactly(5)
+        (size,) = struct.unpack(">H", header[3:])
+        if header[0] != 22 or size > 1024:
+            raise Refused("no ClientHello")
+        record = header + link._exactly(size)
+        if not hmac.compare_digest(token, gate_token(gate_key, label, record)):
+            raise Refused("wrong token")
+        link.tls.set_accept_state()
+        link.tls.bio_write(record)
+        return link._handshake()
+
+    def _exactly(self, count):
+        data = b""
+        while len(data) < count:
+            more = self.sock.recv(count - len(data))
+            if not more:
+                raise Refused("closed before the gate")
+            data += more
+        return data
+
+    def _outgoing(self):
+        out = b""
+        while True:
+            try:
+                out += self.tls.bio_read(65536)
+            except SSL.WantReadError:
+                return out
+
+    def _try_handshake(self):
+        try:
+            self.tls.do_handshake()
+            return True
+        except SSL.WantReadError:
+            return False
+
+    def _feed(self):
+        data = self.sock.recv(65536)
+        if not data:
+            raise ConnectionError("closed by the other side")
+        self.tls.bio_write(data)
+
+    def _handshake(self):
+        while not self._try_handshake():
+            self.sock.sendall(self._outgoing())
+            self._feed()
+        self.sock.sendall(self._outgoing())
+        if self.tls.get_alpn_proto_negotiated() != b"handoff/1":
+            raise Refused("other protocol")
+        key = self.tls.get_peer_certificate(as_cryptography=True).public_key()
+        if not isinstance(key, Ed25519PublicKey):
+            raise Refused("no Ed25519 certificate")
+        der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        self.peer = hashlib.sha256(der).digest()
+        return self
+
+    def send(self, *frames):
+        """Sends (kind, body) pairs, in one write."""
+        data = b"".join(frame(kind, body) for kind, body in frames)
+        while data:
+            data = data[self.tls.send(data[:16384]) :]
+        self.sock.sendall(self._outgoing())
+
+    def receive(self, timeout=None):
+        """The next frame as (kind, body); None when none came in time."""
+        self.sock.settimeout(timeout)
+        try:
+            while True:
+                if len(self.buffer) >= 4:
+                    (size,) = struct.unpack(">I", self.buffer[:4])
+                    if not 1 <= size <= 8 * 1024 * 1024 + 1:
+                        raise Refused("frame of a wrong length")
+                    if len(self.buffer) >= 4 + size:
+                        kind, body = self.buffer[4], self.buffer[5 : 4 + size]
+                        self.buffer = self.buffer[4 + size :]
+                        return kind, body
+                self._read()
+        except TimeoutError:
+            return None
+        finally:
+            self.sock.settimeout(5)
+
+    def _read(self):
+        """Adds at least one byte of plaintext to the buffer."""
+        while True:
+            try:
+                self.buffer += self.tls.recv(65536)
+                return
+            except SSL.WantReadError:
+                self._feed()
+            except (SSL.ZeroReturnError, SSL.SysCallError) as error:
+                raise ConnectionError("closed by the other side") from error
+
+    def close(self):
+        try:
+            self.tls.shutdown()
+            self.sock.sendall(self._outgoing())
+        except (SSL.Error, OSError):
+            pass
+        self.sock.close()
