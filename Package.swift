@@ -97,6 +97,12 @@ let package = Package(
         .testTarget(name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
+            name: "HandoffDaemonTests",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDiscovery", "HandoffJSON",
+                "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffTLS", "LoopIO",
+            ], swiftSettings: common),
+        .testTarget(
             name: "HandoffDiscoveryTests",
             dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
             swiftSettings: common),

@@ -22,7 +22,7 @@ final class ControlConnection {
     private var surroundings: Surroundings?
     private var machine = VarlinkServerMachine()
     /// What is still to be done. A handler may answer while an action is performed; what follows from that comes after.
-    private var actions: [VarlinkServerMachine.Action] = []
+    private var actions = ActionQueue()
     private var isPerforming = false
     /// The call that was dispatched and waits for its last answer.
     private var openCall: ControlCall?
@@ -32,8 +32,9 @@ final class ControlConnection {
     /// Watches for the client's end while nothing is read, when the stream itself would not notice it.
     private var hangUp: HangUpWatch?
     private var writeTimer: LoopTimer?
-    /// What waited when the timer was armed; a client that takes nothing in time is dropped.
-    private var waitingAtTimer = 0
+    /// Bytes that were to be sent so far, and how many of them the client had taken when the timer was armed.
+    private var written = 0
+    private var takenAtTimer = 0
 
     /// Takes over a connected socket.
     init(
@@ -50,7 +51,8 @@ final class ControlConnection {
             self?.perform { $0.receivedEnd() }
         }
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
-        stream.onDrained = { [weak self] in self?.updateReading() }
+        // What was held back until now goes on.
+        stream.onDrained = { [weak self] in self?.perform { _ in [] } }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
     }
 
@@ -73,7 +75,7 @@ final class ControlConnection {
     func upgrade(_ id: VarlinkCallID, _ parameters: JSONObject) -> UpgradedStream? {
         openCall = nil
         // Performed at once even inside a handler: the stream is wanted now, and nothing can be queued before it.
-        actions += machine.upgrade(id, parameters)
+        actions.append(machine.upgrade(id, parameters))
         performActions()
         return upgradedStream
     }
@@ -86,7 +88,7 @@ final class ControlConnection {
     // MARK: - Actions
 
     private func perform(_ step: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
-        actions += step(&machine)
+        actions.append(step(&machine))
         guard !isPerforming else { return }
         isPerforming = true
         performActions()
@@ -95,7 +97,13 @@ final class ControlConnection {
     }
 
     private func performActions() {
-        while !actions.isEmpty { perform(actions.removeFirst()) }
+        // A client that does not take its answers gets no further ones made, unless the connection ends.
+        while !(isBehind && actions.isDispatchAlone), let action = actions.next() { perform(action) }
+    }
+
+    /// Whether so much waits for the client that `onDrained` is going to say when it has fallen.
+    private var isBehind: Bool {
+        stream.pendingWriteBytes > ByteStream.Marks().high
     }
 
     private func perform(_ action: VarlinkServerMachine.Action) {
@@ -122,6 +130,7 @@ final class ControlConnection {
     private func send(_ bytes: [UInt8]) {
         let waiting = stream.pendingWriteBytes
         guard waiting == 0 || waiting + bytes.count <= limits.waitingBytes else { return dropSlowClient() }
+        written &+= bytes.count
         stream.write(bytes)
         armWriteTimer()
     }
@@ -134,7 +143,7 @@ final class ControlConnection {
             error: name,
             parameters: ["limit": "waitingBytes", "message": "the client does not read what it is told"])
         // What was to be sent before is what there is no room for.
-        actions = []
+        actions = ActionQueue()
         for action in ending {
             if case .send(let bytes) = action { stream.write(bytes) } else { perform(action) }
         }
@@ -180,7 +189,7 @@ final class ControlConnection {
     /// Reads while the machine wants calls and the client takes the answers; otherwise watches for its end alone.
     private func updateReading() {
         guard surroundings != nil, upgradedStream == nil else { return }
-        if machine.wantsInput, stream.pendingWriteBytes <= ByteStream.Marks().high {
+        if machine.wantsInput, !isBehind {
             hangUp = nil
             stream.resumeReading()
         } else {
@@ -192,7 +201,7 @@ final class ControlConnection {
 
     private func armWriteTimer() {
         guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, surroundings != nil else { return }
-        waitingAtTimer = stream.pendingWriteBytes
+        takenAtTimer = taken
         if let writeTimer {
             writeTimer.rearm(after: limits.writeTimeout)
         } else {
@@ -203,10 +212,14 @@ final class ControlConnection {
         }
     }
 
+    private var taken: Int {
+        written &- stream.pendingWriteBytes
+    }
+
+    /// Drops a client that has taken nothing since the timer was armed.
     private func writeTimePassed() {
-        let waiting = stream.pendingWriteBytes
-        guard waiting > 0 else { return }
-        guard waiting >= waitingAtTimer else { return armWriteTimer() }
+        guard stream.pendingWriteBytes > 0 else { return }
+        guard taken == takenAtTimer else { return armWriteTimer() }
         isPerforming = true
         dropSlowClient()
         isPerforming = false
