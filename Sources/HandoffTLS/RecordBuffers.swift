@@ -6,25 +6,63 @@ internal import HandoffCrypto
 /// OpenSSL's memory BIO would copy every byte once more in each direction; this one lends it the arrays that the socket
 /// filled, and hands out the array that it wrote.
 final class RecordBuffers {
-    /// Ciphertext that OpenSSL has written and nobody has taken.
-    var output: [UInt8] = []
+    private var output: [UInt8] = []
+    private var outputStart = 0
     private var input: [UInt8] = []
     private var inputStart = 0
+    private var inputEnd = 0
+    /// Whether `input` is memory of ours that is used again and again, not an array that was lent.
+    private var isInputKept = false
 
     /// Ciphertext that came and that OpenSSL has not read.
-    var inputCount: Int { input.count - inputStart }
+    var inputCount: Int { inputEnd - inputStart }
+
+    /// Ciphertext that OpenSSL has written and nobody has taken.
+    var outputCount: Int { output.count - outputStart }
+
+    // MARK: Input
 
     /// Adds ciphertext that came.
     func receive(_ bytes: [UInt8]) {
         if inputCount == 0 {
             input = bytes
-            inputStart = 0
+            isInputKept = false
+            (inputStart, inputEnd) = (0, bytes.count)
         } else {
-            input.removeFirst(inputStart)
-            inputStart = 0
-            input += bytes
+            moveInputToFront(room: bytes.count)
+            input.replaceSubrange(inputEnd..<inputEnd + bytes.count, with: bytes)
+            inputEnd += bytes.count
         }
     }
+
+    /// Adds ciphertext that `fill` writes, at most `count` bytes; the same memory serves again once it is read.
+    ///
+    /// - Parameter fill: returns how many bytes it wrote.
+    func receive(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        isInputKept = true
+        moveInputToFront(room: count)
+        let end = inputEnd
+        inputEnd += input.withUnsafeMutableBytes { bytes in
+            fill(UnsafeMutableRawBufferPointer(rebasing: bytes[end..<end + count]))
+        }
+    }
+
+    /// Forgets ciphertext that came.
+    func dropInput() {
+        if !isInputKept { input = [] }
+        (inputStart, inputEnd) = (0, 0)
+    }
+
+    private func moveInputToFront(room: Int) {
+        if inputStart > 0 {
+            input.removeSubrange(..<inputStart)
+            (inputStart, inputEnd) = (0, inputCount)
+        }
+        let missing = inputEnd + room - input.count
+        if missing > 0 { input += repeatElement(0, count: missing) }
+    }
+
+    // MARK: Output
 
     /// Makes room for the records of `count` bytes of plaintext at once, instead of record by record.
     func reserveOutput(forPlaintext count: Int) {
@@ -33,11 +71,29 @@ final class RecordBuffers {
         output.reserveCapacity(output.count + count + records * recordOverhead)
     }
 
-    /// Forgets ciphertext that came.
-    func dropInput() {
-        input = []
-        inputStart = 0
+    /// Hands out all ciphertext, with its memory.
+    func takeOutput() -> [UInt8] {
+        let taken = outputStart == 0 ? output : Array(output[outputStart...])
+        dropOutput()
+        return taken
     }
+
+    /// Lends the ciphertext to `send`, which returns how many bytes it took; the memory serves again.
+    func drainOutput(_ send: (UnsafeRawBufferPointer) -> Int) {
+        guard outputCount > 0 else { return }
+        outputStart += output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[outputStart...])) }
+        guard outputCount == 0 else { return }
+        output.removeAll(keepingCapacity: true)
+        outputStart = 0
+    }
+
+    /// Forgets ciphertext that nobody has taken.
+    func dropOutput() {
+        output = []
+        outputStart = 0
+    }
+
+    // MARK: BIO
 
     /// A BIO over this object, which must outlive it; NULL on failure.
     func makeBIO() -> OpaquePointer? {

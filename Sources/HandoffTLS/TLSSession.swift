@@ -86,6 +86,15 @@ package final class TLSSession {
         records.receive(ciphertext)
     }
 
+    /// Adds up to `count` bytes that `fill` writes, such as with recv(2), into memory that serves again.
+    ///
+    /// For bulk data, in place of `receive(_:)`.
+    /// - Parameter fill: returns how many bytes it wrote.
+    package func receive(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        if case .failed = state { return }
+        records.receive(upTo: count, fill)
+    }
+
     /// Goes on with the handshake as far as the received bytes allow (`SSL_do_handshake`).
     package func step() -> TLSStep {
         switch state {
@@ -97,7 +106,7 @@ package final class TLSSession {
         let result = SSL_do_handshake(ssl)
         let reason = SSL_get_error(ssl, result)
         if verdict == .helloRetryRequest {
-            records.output = []  // neither the request nor the second hello may leave
+            records.dropOutput()  // neither the request nor the second hello may leave
             return .failed(fail(.helloRetryRequest))
         }
         if result == 1 { return finishHandshake() }
@@ -107,9 +116,17 @@ package final class TLSSession {
 
     /// Ciphertext to be sent now, in order; empty when there is none.
     package func takeCiphertext() -> [UInt8] {
-        let taken = records.output
-        records.output = []
-        return taken
+        records.takeOutput()
+    }
+
+    /// Bytes of ciphertext that wait to be sent.
+    package var waitingCiphertext: Int { records.outputCount }
+
+    /// Lends the ciphertext that waits to `send`, which returns how many bytes it took; the rest waits on.
+    ///
+    /// For bulk data, in place of `takeCiphertext`: the memory serves again for the next records.
+    package func drainCiphertext(_ send: (UnsafeRawBufferPointer) -> Int) {
+        records.drainOutput(send)
     }
 
     /// Encrypts `plaintext` into as few records as possible (`SSL_write_ex`); only after the handshake.
@@ -133,37 +150,28 @@ package final class TLSSession {
 
     /// Plaintext of the records received so far, at most about `maximum` bytes (`SSL_read_ex`); only after the handshake.
     package func read(maximum: Int = 256 * 1024) throws(TLSError) -> TLSRead {
-        try checkIsOpen()
-        if isPeerDone { return .closed }
-        // OpenSSL has worked off what is here, unless it stopped at `maximum`; then it holds the rest of a record.
-        guard records.inputCount > 0 || SSL_pending(ssl) > 0 else { return .wouldBlock }
+        // An allocation is not worth while only to learn that there is nothing.
+        if let nothing = try reasonNotToRead() { return nothing == .closed ? .closed : .wouldBlock }
         // Plaintext is never longer than its record, so this holds all that is here but for a record begun earlier.
         let capacity = max(min(records.inputCount, maximum), Int(SSL3_RT_MAX_PLAIN_LENGTH))
-        var reason = SSL_ERROR_NONE
-        ERR_clear_error()
+        var outcome = Result<TLSReadCount, TLSError>.success(.wouldBlock)
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
-            while initialized < capacity {
-                var count = 0
-                let target = buffer.baseAddress.map { $0 + initialized }
-                let result = SSL_read_ex(ssl, target, capacity - initialized, &count)
-                guard result == 1 else {
-                    reason = SSL_get_error(ssl, result)
-                    break
-                }
-                initialized += count
-            }
+            outcome = Result { () throws(TLSError) in try decrypt(into: UnsafeMutableRawBufferPointer(buffer)) }
+            if case .success(.bytes(let count)) = outcome { initialized = count }
         }
-        switch reason {
-        case SSL_ERROR_NONE, SSL_ERROR_WANT_READ: return bytes.isEmpty ? .wouldBlock : .bytes(bytes)
-        case SSL_ERROR_ZERO_RETURN:
-            isPeerDone = true
-            return bytes.isEmpty ? .closed : .bytes(bytes)
-        default:
-            let error = fail(.takeFromQueue())
-            // What came before the failure is genuine; the next call throws.
-            guard !bytes.isEmpty else { throw error }
-            return .bytes(bytes)
+        return switch try outcome.get() {
+        case .bytes: .bytes(bytes)
+        case .wouldBlock: .wouldBlock
+        case .closed: .closed
         }
+    }
+
+    /// Plaintext into borrowed memory, as much as is here and fits; only after the handshake.
+    ///
+    /// For bulk data, in place of `read(maximum:)`.
+    package func read(into target: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSReadCount {
+        if let nothing = try reasonNotToRead() { return nothing }
+        return try decrypt(into: target)
     }
 
     /// Says that this side sends no more (close_notify, `SSL_shutdown`); does nothing unless the session is open.
@@ -182,6 +190,38 @@ package final class TLSSession {
             ssl, &bytes, count, label, label.utf8.count, context, context.count, 1)
         guard result == 1 else { throw .library(.failed("SSL_export_keying_material")) }
         return bytes
+    }
+
+    /// OpenSSL has worked off all that was here when it last stopped, unless it stopped for lack of room; then it holds
+    /// the rest of a record.
+    private func reasonNotToRead() throws(TLSError) -> TLSReadCount? {
+        try checkIsOpen()
+        if isPeerDone { return .closed }
+        return records.inputCount > 0 || SSL_pending(ssl) > 0 ? nil : .wouldBlock
+    }
+
+    private func decrypt(into target: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSReadCount {
+        ERR_clear_error()
+        var total = 0
+        while total < target.count {
+            var count = 0
+            let result = SSL_read_ex(ssl, target.baseAddress.map { $0 + total }, target.count - total, &count)
+            guard result == 1 else {
+                switch SSL_get_error(ssl, result) {
+                case SSL_ERROR_WANT_READ: return total > 0 ? .bytes(total) : .wouldBlock
+                case SSL_ERROR_ZERO_RETURN:
+                    isPeerDone = true
+                    return total > 0 ? .bytes(total) : .closed
+                default:
+                    let error = fail(.takeFromQueue())
+                    // What came before the failure is genuine; the next call throws.
+                    guard total > 0 else { throw error }
+                    return .bytes(total)
+                }
+            }
+            total += count
+        }
+        return .bytes(total)
     }
 
     private func finishHandshake() -> TLSStep {

@@ -75,6 +75,51 @@ struct TLSSessionTests {
         #expect(received == data)
     }
 
+    @Test(arguments: [(1000, 700), (100_000, 5000), (5000, 100_000), (65_536, 65_536)])
+    func bulkDataPassesThroughMemoryThatServesAgain(sent: Int, taken: Int) throws {
+        let pair = try Pair()
+        try pair.open()
+        var wire: [UInt8] = []
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 20_000)
+        let data = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 253) }
+        for start in stride(from: 0, to: data.count, by: sent) {
+            try pair.client.write(Array(data[start..<min(start + sent, data.count)]))
+            // The socket takes less than it is offered.
+            pair.client.drainCiphertext { bytes in
+                wire += bytes.prefix(taken)
+                return min(bytes.count, taken)
+            }
+            try pass(&wire, to: pair.server, by: taken, &received, &buffer)
+        }
+        while pair.client.waitingCiphertext > 0 {
+            pair.client.drainCiphertext { bytes in
+                wire += bytes
+                return bytes.count
+            }
+        }
+        #expect(pair.client.takeCiphertext().isEmpty)
+        while !wire.isEmpty { try pass(&wire, to: pair.server, by: taken, &received, &buffer) }
+        #expect(received == data)
+        pair.client.close()
+        pair.server.receive(pair.client.takeCiphertext())
+        #expect(try buffer.withUnsafeMutableBytes { try pair.server.read(into: $0) } == .closed)
+    }
+
+    private func pass(
+        _ wire: inout [UInt8], to session: TLSSession, by step: Int, _ received: inout [UInt8], _ buffer: inout [UInt8]
+    ) throws {
+        session.receive(upTo: step) { target in
+            let count = min(wire.count, target.count)
+            target.copyBytes(from: wire.prefix(count))
+            wire.removeFirst(count)
+            return count
+        }
+        while case .bytes(let count) = try buffer.withUnsafeMutableBytes({ try session.read(into: $0) }) {
+            received += buffer.prefix(count)
+        }
+    }
+
     @Test func dataBehindTheClientsLastFlightIsReadAtOnce() throws {
         let pair = try Pair()
         pair.server.receive(try #require(pair.client.start()))
