@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.x509.oid import NameOID
-from OpenSSL import SSL, crypto as pyopenssl
+from OpenSSL import SSL
 
 from handoff_crypto import Refused, frame, gate_token
 
@@ -41,8 +41,8 @@ def make_context(key):
         raise RuntimeError("no ed25519")
     context.set_options(SSL.OP_NO_TICKET)
     context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
-    context.use_certificate(pyopenssl.X509.from_cryptography(certificate))
-    context.use_privatekey(pyopenssl.PKey.from_cryptography_key(key))
+    context.use_certificate(certificate)
+    context.use_privatekey(key)
     context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
     context.set_alpn_protos([b"handoff/1"])
     context.set_alpn_select_callback(lambda _, offered: b"handoff/1" if b"handoff/1" in offered else b"")

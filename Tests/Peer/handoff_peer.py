@@ -123,10 +123,10 @@ class Peer:
         if kind == l.STATEMENTS:
             self.roster.merge(r.decode_list(body))
             self.store()
-        elif kind == l.EPOCH_KEY and len(body) == 72:
-            record, (n,), key = body[:32], struct.unpack(">Q", body[32:40]), body[40:]
-            found = self.roster.statements.get(record)
-            if found is None or found is not self.roster.epoch or found.fields[2] != r.commitment(key):
+        elif kind == l.EPOCH_KEY and len(body) == 40:
+            (n,), key = struct.unpack(">Q", body[:8]), body[8:]
+            epoch = self.roster.epoch
+            if epoch is None or epoch.fields[0] != n or epoch.fields[2] != r.commitment(key):
                 raise c.Refused("a key that no current epoch commits to")
             self.n, self.account_key = n, key
             self.store()
@@ -314,6 +314,7 @@ def selftest():
     except (ConnectionError, c.Refused):
         refused = True
     thread.join()
+    listener.close()
     proved = c.device_id(c.raw_public(a)), c.device_id(c.raw_public(b))
     fine = seen == [(proved[0], (l.HELLO, b"{}")), "wrong token"] and answer == (l.HELLO, b"{}")
     fine = fine and refused and link.peer == proved[1]
