@@ -134,6 +134,14 @@ package final class ControlServer {
 
     // MARK: - Calls
 
+    /// Asked once for each connection: the answer is read from files, and later the process may be another.
+    private func isSandboxed(_ connection: ControlConnection) -> Bool {
+        if let known = connection.isSandboxed { return known }
+        let answer = isSandboxed(connection.client.pid)
+        connection.isSandboxed = answer
+        return answer
+    }
+
     private func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
         let open = ControlCall(call, id: id, client: connection.client, connection: connection)
         connection.track(open)
@@ -144,7 +152,7 @@ package final class ControlServer {
             } else {
                 open.reply(reply.parameters)
             }
-        } else if call.interface == ControlNames.controlInterface, isSandboxed(connection.client.pid) {
+        } else if call.interface == ControlNames.controlInterface, isSandboxed(connection) {
             log.notice("Refused a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
             open.fail(VarlinkService.permissionDenied)
         } else {

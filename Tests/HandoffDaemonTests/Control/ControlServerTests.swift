@@ -146,6 +146,11 @@ struct ControlServerPermissionTests {
         try client.call(status, invalidate)
         #expect(try client.replies() == [VarlinkReply(error: VarlinkService.permissionDenied)])
         #expect(fixture.calls.map(\.method) == [invalidate.method])
+        // What a process is does not change with its number's next owner.
+        fixture.calls[0].reply([:])
+        fixture.sandboxed = []
+        try client.call(status)
+        #expect(try client.replies().last?.error == VarlinkService.permissionDenied)
     }
 
     @Test func `another user is refused without a byte`() throws {
