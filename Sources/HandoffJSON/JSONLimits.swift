@@ -6,7 +6,8 @@ package struct JSONLimits: Sendable, Equatable {
     package var depth: Int
     /// How many members one array or object may have.
     package var members: Int
-    /// How many values there may be in all: a value costs some 100 to 300 bytes of memory, whatever its text is.
+    /// How many values there may be in all, where an empty array or object counts as two: a value costs some 100 to
+    /// 300 bytes of memory, whatever its text is.
     package var values: Int
 
     /// Limits for one source of texts.
