@@ -1,5 +1,5 @@
 /// Why a connection between devices is closed by this side.
-package enum SessionEnd: Error, Equatable, Sendable {
+package enum SessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes are no frame that this state takes.
     case framing(FrameError)
 
@@ -23,4 +23,18 @@ package enum SessionEnd: Error, Equatable, Sendable {
 
     /// This side has no more use for the connection.
     case done
+
+    /// A lower-case fragment for logs.
+    package var description: String {
+        switch self {
+        case .framing(let error): error.description
+        case .message(let error): error.description
+        case .unexpected(let kind): "\(kind) came at a time when it has no meaning"
+        case .wrongID(let id): "request or response has the wrong id \(id)"
+        case .late: "the other side was silent for too long"
+        case .notLive: "the device is not a member"
+        case .flooding: "the device sends far more than it may"
+        case .done: "no longer used"
+        }
+    }
 }

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Does to a real daemon what docs/protocol.md says that it must refuse, as a member and as a stranger.
+
+    handoff_adversary.py STATE HOST:PORT
+
+STATE is the state file of handoff_peer.py, whose device must be a member. Prints one JSON object for each case, and ends
+with 1 if any of them went otherwise than it must.
+"""
+
+import json
+import os
+import socket
+import sys
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import handoff_crypto as c
+import handoff_link as l
+from handoff_peer import Peer
+
+ANSWERED, SILENT = [c.ACKNOWLEDGEMENT_SIZE], []
+
+
+class Adversary:
+    def __init__(self, state, target):
+        host, _, port = target.rpartition(":")
+        self.target = (host.strip("[]"), int(port))
+        self.peer, self.failed = Peer(state), False
+        self.link = self.peer.open_connection(*self.target)
+        self.label = bytes.fromhex(self.link.hello["label"])
+
+    def report(self, case, found, expected):
+        self.failed |= found != expected
+        print(json.dumps({"case": case, "found": str(found), "fine": found == expected}))
+
+    def datagrams(self):
+        peer, keys = self.peer, self.peer.keys
+        plain = c.sign_advert(peer.announcement([{"id": "aa" * 16, "type": "com.a", "age": 0}], False), peer.label, peer.key)
+        genuine = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, keys.advert)
+        forged = c.sign_advert(peer.announcement([], False), peer.label, Ed25519PrivateKey.generate())
+        other = c.make_label(keys.label)
+        text = c.beacon_text(peer.announcement([], False), peer.label, peer.key, keys.beacon)
+        cases = [
+            ("genuine advert", genuine, ANSWERED),
+            ("the same again", genuine, ANSWERED),
+            ("last byte changed", genuine[:-1] + bytes([genuine[-1] ^ 1]), SILENT),
+            ("cut short", genuine[:-1], SILENT),
+            ("random bytes", os.urandom(1200), SILENT),
+            ("sealed for another label", c.seal_datagram(c.ADVERT, plain, peer.label, other, keys.advert), SILENT),
+            ("moved under another label", c.seal_datagram(c.ADVERT, plain, other, self.label, keys.advert), SILENT),
+            ("signed by another key", c.seal_datagram(c.ADVERT, forged, peer.label, self.label, keys.advert), SILENT),
+            ("TXT bytes", b"".join(bytes([len(s)]) + s for s in text), SILENT),
+            ("unknown type", b"\x03" + genuine[1:], SILENT),
+        ]
+        for case, data, expected in cases:
+            self.report(case, self._exchange(data), expected)
+
+    def _exchange(self, data):
+        sock, sizes = self.peer.udp, []
+        sock.settimeout(0.4)
+        sock.sendto(data, self.target)
+        try:
+            while True:
+                answer = sock.recv(2048)
+                if answer[0] == c.ACKNOWLEDGEMENT:
+                    sizes.append(len(answer))
+        except TimeoutError:
+            return sizes
+
+    def gate(self):
+        captured = self._client_hello()
+        genuine = c.gate_token(self.peer.keys.gate, self.label, captured)
+        static = c.gate_token(self.peer.keys.gate, c.make_label(self.peer.keys.label), captured)
+        changed = captured[:-1] + bytes([captured[-1] ^ 1])
+        self.report("gate: random token", self._knock(os.urandom(32) + captured), b"")
+        self.report("gate: token of another label", self._knock(static + captured), b"")
+        self.report("gate: token on a changed ClientHello", self._knock(genuine + changed), b"")
+        self.report("gate: HTTP", self._knock(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40)), b"")
+        self.report("gate: long record", self._knock(genuine + b"\x16\x03\x01\x04\x01" + bytes(1025)), b"")
+        self.report("gate: genuine token answers", self._knock(genuine + captured) != b"", True)
+        self.report("gate: the same token again", self._knock(genuine + captured), b"")
+
+    def _client_hello(self):
+        link = l.Link(None, self.peer.context)
+        link.tls.set_connect_state()
+        link._try_handshake()
+        return link._outgoing()
+
+    def _knock(self, data):
+        with socket.create_connection(self.target, 5) as sock:
+            try:
+                sock.sendall(data)
+                return sock.recv(64)
+            except ConnectionError:
+                return b""
+
+    def strangers(self):
+        statements, hello = self.peer.roster.encoded(), self.peer.hello()
+        cases = [
+            ("stranger: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
+            ("stranger: hello", [(l.HELLO, hello)]),
+            ("stranger: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
+            ("stranger: unknown kind", [(99, b"")]),
+        ]
+        for case, frames in cases:
+            self.report(case, self._session(l.make_context(Ed25519PrivateKey.generate()), frames), "closed")
+
+    def members(self):
+        hello = (l.HELLO, self.peer.hello())
+        claim = json.loads(self.peer.hello()) | {"device": "00" * 32}
+        ping = b'{"id":1,"method":"ping"}'
+        cases = [
+            ("member: request before hello", [(l.REQUEST, ping)], "closed"),
+            ("member: another device's id in hello", [(l.HELLO, json.dumps(claim).encode())], "closed"),
+            ("member: hello of 5 KiB", [(l.HELLO, b" " * 5000)], "closed"),
+            ("member: hello twice", [hello, hello], "closed"),
+            ("member: one request id twice", [hello, (l.REQUEST, ping), (l.REQUEST, ping)], "closed"),
+            ("member: response to nothing", [hello, (l.RESPONSE, b'{"id":9,"result":{}}')], "closed"),
+            ("member: a key twice", [hello, (l.REQUEST, b'{"id":1,"id":2,"method":"ping"}')], "closed"),
+            ("member: 40 levels", [hello, (l.REQUEST, b'{"id":1,"a":' + b"[" * 40 + b"]" * 40 + b"}")], "closed"),
+            ("member: unknown kind is ignored", [hello, (99, b"x"), (l.REQUEST, ping)], "open"),
+        ]
+        for case, frames, expected in cases:
+            self.report(case, self._session(self.peer.context, frames), expected)
+
+    def _session(self, context, frames):
+        try:
+            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            link.send(*frames)
+            while link.receive(1.5):
+                pass
+            link.close()
+            return "open"
+        except (ConnectionError, l.SSL.Error):
+            return "closed"
+
+
+def main():
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    adversary = Adversary(*sys.argv[1:])
+    adversary.datagrams()
+    adversary.gate()
+    adversary.strangers()
+    adversary.members()
+    answer = adversary.peer.request(adversary.link, 1, "ping", {})
+    adversary.report("the daemon still answers", answer.get("result"), {})
+    return 1 if adversary.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
