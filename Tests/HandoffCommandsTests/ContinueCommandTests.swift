@@ -63,7 +63,7 @@ import Testing
         let run = try CommandRun()
         let opens = ControlOpens(kind: .app, name: "Editor")
         #expect(try run.run("continue") { Self.answer($0, nil, opens) } == .done)
-        #expect(run.output == "continued com.example.editing: opens in Editor\n")
+        #expect(run.output == "continued com.example.editing: opened in Editor\n")
     }
 
     @Test func withoutPrintJSONSaysWhatOpened() throws {

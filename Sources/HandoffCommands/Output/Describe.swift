@@ -28,6 +28,15 @@ enum Describe {
         }
     }
 
+    /// What has opened an activity, as a phrase that ends a sentence.
+    static func openedPhrase(_ opens: ControlOpens) -> String {
+        switch opens.kind {
+        case .app: "opened in \(Self.opens(opens))"
+        case .web: "opened on the web"
+        case .nothing: "nothing opened it"
+        }
+    }
+
     /// An event with further fields, as `--json` prints it.
     static func event(_ name: String, _ fields: JSONObject) -> JSONObject {
         var object: JSONObject = ["event": .string(name)]

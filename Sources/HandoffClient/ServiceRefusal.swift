@@ -1,0 +1,26 @@
+package import HandoffJSON
+
+/// An error that the daemon answered with.
+package struct ServiceRefusal: Error, Equatable, Sendable {
+    /// The full name: `dev.handoff1.Control.NoAccount`.
+    package let name: String
+    /// The error's fields.
+    package let parameters: JSONObject
+
+    package init(name: String, parameters: JSONObject) {
+        self.name = name
+        self.parameters = parameters
+    }
+
+    /// The name without its interface: `NoAccount`.
+    package var kind: String {
+        name.split(separator: ".").last.map(String.init) ?? name
+    }
+
+    /// The daemon's words, or a sentence that names the error when it sent none.
+    package var message: String {
+        if let message = parameters["message"]?.string, !message.isEmpty { return message }
+        let fields = parameters.map { "\($0.key) \($0.value.string ?? "?")" }
+        return "the daemon answered \(kind)" + (fields.isEmpty ? "" : ": \(fields.joined(separator: ", "))")
+    }
+}
