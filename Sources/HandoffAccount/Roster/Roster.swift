@@ -108,7 +108,8 @@ package struct Roster: Sendable {
 
     /// Adds all of another roster of this account. It was checked when it was made, so no signature is checked again.
     package mutating func merge(_ other: Roster) throws(StatementError) -> MergeResult {
-        try merge(other.ordered, isTrusted: true)
+        let new = other.statements.values.filter { statements[$0.id] == nil }
+        return try merge(new.sorted { $0.id < $1.id }, isTrusted: true)
     }
 
     private mutating func merge(_ offered: [Statement], isTrusted: Bool) throws(StatementError) -> MergeResult {

@@ -8,13 +8,26 @@ package import HandoffModel
 package struct Fingerprint: FixedBytes {
     package static let byteCount = 32
 
-    private let words: (UInt64, UInt64, UInt64, UInt64)
+    // Four properties instead of a tuple or an array: comparing and copying them is what most of the time goes into.
+    private let first: UInt64
+    private let second: UInt64
+    private let third: UInt64
+    private let fourth: UInt64
 
     package init(checked bytes: [UInt8]) {
-        func word(_ index: Int) -> UInt64 {
-            bytes.dropFirst(index * 8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        func word(_ start: Int) -> UInt64 {
+            var word: UInt64 = 0
+            var index = start
+            while index < start &+ 8, index < bytes.count {
+                word = word &<< 8 | UInt64(bytes[index])
+                index &+= 1
+            }
+            return word
         }
-        words = (word(0), word(1), word(2), word(3))
+        first = word(0)
+        second = word(8)
+        third = word(16)
+        fourth = word(24)
     }
 
     package var bytes: [UInt8] {
@@ -26,11 +39,17 @@ package struct Fingerprint: FixedBytes {
 
     /// Appends the 32 bytes.
     func append(to bytes: inout [UInt8]) {
-        for word in [words.0, words.1, words.2, words.3] {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+        func append(_ word: UInt64) {
+            var shift: UInt64 = 64
+            while shift > 0 {
+                shift &-= 8
+                bytes.append(UInt8(truncatingIfNeeded: word &>> shift))
             }
         }
+        append(first)
+        append(second)
+        append(third)
+        append(fourth)
     }
 
     /// What a device is called where a ticket could stand too.
@@ -53,21 +72,12 @@ package struct Fingerprint: FixedBytes {
         DeviceID(checked: bytes)
     }
 
-    package static func == (left: Fingerprint, right: Fingerprint) -> Bool {
-        left.words == right.words
-    }
-
     /// In the order of the bytes.
     package static func < (left: Fingerprint, right: Fingerprint) -> Bool {
-        left.words < right.words
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        // All four: removals name subjects that are chosen, not hashed, and could be made to collide.
-        hasher.combine(words.0)
-        hasher.combine(words.1)
-        hasher.combine(words.2)
-        hasher.combine(words.3)
+        if left.first != right.first { return left.first < right.first }
+        if left.second != right.second { return left.second < right.second }
+        if left.third != right.third { return left.third < right.third }
+        return left.fourth < right.fourth
     }
 }
 

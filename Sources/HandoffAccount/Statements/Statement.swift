@@ -6,23 +6,8 @@ package import HandoffModel
 /// It holds no time that any rule reads, so that back-dating it means nothing. Two statements are equal when they say
 /// the same: the signature is no part of the id, since one text may have several valid signatures.
 package struct Statement: Sendable {
-    /// The account that this is about.
-    package let accountID: AccountID
-    /// The key that signed: of a device, or of a ticket for ``StatementContent/use(_:)``.
-    package let signer: PublicKey
-    /// What it says.
-    package let content: StatementContent
-    /// Ed25519 over ``signedBytes``, 64 bytes; not checked before ``isGenuine`` was asked.
-    package let signature: [UInt8]
-
-    /// SHA-256 of the canonical bytes, which leave the signature out.
-    package let id: Fingerprint
-    /// Who signed, as device or as ticket.
-    package let signerID: Fingerprint
-    /// Whom this admits, for add, ticket and use.
-    package let admitted: Fingerprint?
-    /// The canonical bytes; kept, since checking, hashing and sending all need them.
-    let canonical: [UInt8]
+    /// Shared by all copies: a statement is handed around a lot, and never changes.
+    private let storage: Storage
 
     /// What every signed statement begins with, so that no signature of another purpose fits.
     private static let domain = Array("handoff/1 statement".utf8) + [0]
@@ -31,17 +16,7 @@ package struct Statement: Sendable {
     init(
         accountID: AccountID, signer: PublicKey, content: StatementContent, canonical: [UInt8], signature: [UInt8]
     ) {
-        self.accountID = accountID
-        self.signer = signer
-        self.content = content
-        self.canonical = canonical
-        self.signature = signature
-        id = Fingerprint(hashing: canonical)
-        admitted = content.admitted
-        switch content.kind {
-        case .use: signerID = Fingerprint(ticket: signer)
-        case .found, .add, .ticket, .remove, .name, .epoch: signerID = Fingerprint(DeviceID(signer))
-        }
+        storage = Storage(accountID, signer, content, canonical, signature)
     }
 
     /// Says `content` in the name of `key`'s owner.
@@ -67,6 +42,30 @@ package struct Statement: Sendable {
         canonical.count + signature.count
     }
 
+    /// The account that this is about.
+    package var accountID: AccountID { storage.accountID }
+
+    /// The key that signed: of a device, or of a ticket for ``StatementContent/use(_:)``.
+    package var signer: PublicKey { storage.signer }
+
+    /// What it says.
+    package var content: StatementContent { storage.content }
+
+    /// Ed25519 over a domain and the canonical bytes, 64 bytes; not checked before ``isGenuine`` was asked.
+    package var signature: [UInt8] { storage.signature }
+
+    /// SHA-256 of the canonical bytes, which leave the signature out.
+    package var id: Fingerprint { storage.id }
+
+    /// Who signed, as device or as ticket.
+    package var signerID: Fingerprint { storage.signerID }
+
+    /// Whom this admits, for add, ticket and use.
+    package var admitted: Fingerprint? { storage.admitted }
+
+    /// The canonical bytes; kept, since checking, hashing and sending all need them.
+    var canonical: [UInt8] { storage.canonical }
+
     /// Canonical bytes, then the signature.
     package var encoded: [UInt8] {
         canonical + signature
@@ -80,5 +79,35 @@ extension Statement: Hashable {
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(id)
+    }
+}
+
+extension Statement {
+    private final class Storage: Sendable {
+        let accountID: AccountID
+        let signer: PublicKey
+        let content: StatementContent
+        let canonical: [UInt8]
+        let signature: [UInt8]
+        let id: Fingerprint
+        let signerID: Fingerprint
+        let admitted: Fingerprint?
+
+        init(
+            _ accountID: AccountID, _ signer: PublicKey, _ content: StatementContent, _ canonical: [UInt8],
+            _ signature: [UInt8]
+        ) {
+            self.accountID = accountID
+            self.signer = signer
+            self.content = content
+            self.canonical = canonical
+            self.signature = signature
+            id = Fingerprint(hashing: canonical)
+            admitted = content.admitted
+            switch content.kind {
+            case .use: signerID = Fingerprint(ticket: signer)
+            case .found, .add, .ticket, .remove, .name, .epoch: signerID = Fingerprint(DeviceID(signer))
+            }
+        }
     }
 }

@@ -95,12 +95,13 @@ struct RosterGossip {
             var other = replicas[0]
             for replica in replicas {
                 // Only a part first, then the rest: as when a connection breaks.
+                guard Bool.random(using: &random) else { continue }
                 let statements = replica.ordered
                 let part = statements.prefix(Int.random(in: 1...statements.count, using: &random))
                 // As a roster, since those are not checked again: signatures are not what this is about.
                 _ = try other.merge(Roster(decoding: StatementList.encode(part), isTrusted: true))
-                _ = try other.merge(replica)
             }
+            for replica in replicas { _ = try other.merge(replica) }
             isOneView = isOneView && other.view == union.view && other.digest == union.digest
         }
         return (union, isOneView)
