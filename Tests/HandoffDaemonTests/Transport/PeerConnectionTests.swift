@@ -101,6 +101,26 @@ struct PeerConnectionTests {
         try fixture.run(until: "server got 1:\(body.count)")
     }
 
+    @Test func bytesThatCameWithTheHandshakeWaitToo() throws {
+        let listener = try fixture.listen()
+        var server: PeerConnection?
+        listener.onConnection = { [fixture] connection in
+            server = connection
+            connection.onOpen = { _ in fixture.note("server open") }
+        }
+        var client: PeerConnection?
+        let dial = try fixture.dialer().dial(fixture.target([try #require(listener.localAddress)])) { result in
+            client = try? result.get()
+            client?.send([Frame(.hello, [1])])
+        }
+        try fixture.run(until: "server open")
+        try fixture.settle()
+        fixture.watch(try #require(server), "server")
+        #expect(!fixture.events.contains("server got 2:1"), "not from inside the setter")
+        try fixture.run(until: "server got 2:1")
+        dial.cancel()
+    }
+
     @Test func goodbyeIsToldFromACut() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
