@@ -60,8 +60,8 @@ package final class ByteStream {
     private var writing = Writing.open
     private var queue = WriteQueue()
     private var isAboveHigh = false
-    /// Reports a failed write in a later turn: a handler is never called from inside `write`.
-    private var failureTimer: LoopTimer?
+    /// Whether a failed write is reported in a later turn: a handler is never called from inside `write`.
+    private var isFailureDue = false
     /// Set from `finish` on: keeps the stream alive until the other end has everything, at the latest until the timer.
     private var lingering: (stream: ByteStream, timer: LoopTimer)?
 
@@ -150,7 +150,6 @@ package final class ByteStream {
         source = nil
         descriptor = nil
         queue.removeAll()
-        failureTimer = nil
         lingering = nil
         onRead = nil
         onEnd = nil
@@ -278,19 +277,15 @@ package final class ByteStream {
     }
 
     private func scheduleFailure() {
-        guard failureTimer == nil else { return }
-        do throws(Errno) {
-            failureTimer = try loop.timer(after: .zero) { [weak self] in self?.reportFailedWrite() }
-        } catch {
-            // The owner learns of it late: by the end of reading.
-        }
+        guard !isFailureDue else { return }
+        isFailureDue = true
+        loop.later { [weak self] in self?.reportFailedWrite() }
     }
 
     private func reportFailedWrite() {
-        failureTimer = nil
-        // While paused nothing may be read, and what was sent to us must not be lost: `resumeReading` comes back here.
-        if case .paused = reading { return }
+        isFailureDue = false
         readAvailable(budget: Self.lastReadBudget, toTheEnd: true)
+        // While paused nothing is read, and what was sent to us must not be lost: `resumeReading` comes back here.
         if case .paused = reading { return }
         if isOpen, case .failed(let error) = writing { fail(error) }
     }

@@ -21,8 +21,7 @@ package final class Connecting {
         } catch {
             // Reported in a later turn, as all outcomes are: the caller does not have this object yet.
             source?.cancel()
-            timer = try? loop.timer(after: .zero) { [weak self] in self?.finish(error) }
-            // Without memory for a timer there is nothing left that could report anything.
+            loop.later { [weak self] in self?.finish(error) }
         }
     }
 

@@ -31,6 +31,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let wakeDescriptor: Descriptor
     /// How often a wait has ended, which tells a test whether something spins.
     package private(set) var turns: UInt64 = 0
+    /// What the loop's own handlers have put off.
+    private var postponed: [() -> Void] = []
     private var timers = TimerQueue<() -> Void>()
     /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together.
     private var timerSource: OpaquePointer?
@@ -80,7 +82,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         while true {
             runInbox()
             if inbox.takeStop() { return }
-            let timeout: UInt64 = inbox.prepareToWait() ? .max : 0
+            let timeout: UInt64 = postponed.isEmpty && inbox.prepareToWait() ? .max : 0
             try Errno.check(sd_event_run(event, timeout))
             turns &+= 1
         }
@@ -96,6 +98,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         if inbox.add(.work(work), isOnLoop: { isOwned }) { wake() }
     }
 
+    /// Calls `work` once this handler has returned, without a system call. On the loop's thread only, so that the work
+    /// may be anything that belongs to it; `perform` is for other threads.
+    package func later(_ work: @escaping () -> Void) {
+        assertOwned()
+        postponed.append(work)
+    }
+
     /// Runs the items that were there at the start: those that they add come after the next look at the descriptors.
     private func runInbox() {
         let executor = asUnownedSerialExecutor()
@@ -105,6 +114,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             case .work(let work): work()
             }
         }
+        guard !postponed.isEmpty else { return }
+        let work = postponed
+        postponed = []
+        for body in work { body() }
     }
 
     private func wake() {

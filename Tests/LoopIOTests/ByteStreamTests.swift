@@ -208,6 +208,53 @@ struct ByteStreamTests {
         receiver.close()
     }
 
+    @Test func theWriterGoesOnAtTheLowMarkAndNotBefore() throws {
+        let ends = try Ends.sockets()
+        // Small, so that the queue empties in small steps.
+        clinux_set_option(ends.first, Int32(CLINUX_SEND_BUFFER.rawValue), 4096)
+        let sender = try ByteStream(ends.takeFirst(), on: loop, marks: .init(low: 1_000, high: 50_000))
+        sender.write(pattern(100_000))
+        var pendingAtDrained: [Int] = []
+        sender.onDrained = { pendingAtDrained.append(sender.pendingWriteBytes) }
+        var seen: [Int] = []
+        var buffer = [UInt8](repeating: 0, count: 512)
+        var received = 0
+        while received < 100_000 {
+            received += max(0, read(ends.second, &buffer, buffer.count))
+            try loop.runTurns(2)
+            if pendingAtDrained.isEmpty { seen.append(sender.pendingWriteBytes) }
+        }
+        // It was between the marks without a call, then came one.
+        #expect(seen.contains { (1_001...50_000).contains($0) })
+        #expect(pendingAtDrained.count == 1)
+        #expect(try #require(pendingAtDrained.first) <= 1_000)
+        sender.onDrained = nil
+        sender.close()
+    }
+
+    @Test func oneTurnReadsUntilNothingIsLeft() throws {
+        let ends = try Ends.sockets()
+        clinux_set_option(ends.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        var turns: Set<UInt64> = []
+        var received = 0
+        // More than one read takes, less than a turn's share.
+        let bytes = pattern(400_000)
+        stream.onRead = { [loop] in
+            turns.insert(loop.turns)
+            received += $0.count
+            if received == bytes.count { loop.stop() }
+        }
+        var written = 0
+        while written < bytes.count {
+            let rest = bytes[written...]
+            written += max(0, rest.withUnsafeBytes { write(ends.second, $0.baseAddress, $0.count) })
+        }
+        try loop.runUntilStopped()
+        #expect(turns.count == 1)
+        stream.close()
+    }
+
     @Test func whilePausedNothingIsReadAndAHangUpDoesNotSpin() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)

@@ -107,6 +107,42 @@ struct EventLoopTests {
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
+    @Test func laterMeansAfterThisHandlerAndBeforeTheNext() throws {
+        let loop = try EventLoop()
+        let ends = try Ends.sockets()
+        var order: [String] = []
+        let source = try loop.watch(ends.first, .readable) { _ in
+            order.append("handler")
+            loop.later { order.append("later") }
+            loop.later { order.append("even later") }
+            order.append("end")
+            if order.count > 4 { loop.stop() }
+        }
+        writeNow([1], to: ends.second)
+        try loop.runUntilStopped()
+        let once = ["handler", "end", "later", "even later"]
+        #expect(order == once + once)
+        source.cancel()
+    }
+
+    @Test func workThatPostponesWorkDoesNotKeepDescriptorsWaiting() throws {
+        let loop = try EventLoop()
+        let ends = try Ends.sockets()
+        var rounds = 0
+        func busy() {
+            rounds += 1
+            if rounds < 1_000_000 { loop.later { busy() } } else { loop.stop() }
+        }
+        let source = try loop.watch(ends.first, .readable) { _ in
+            #expect(rounds < 100)
+            rounds = 1_000_000
+        }
+        writeNow([1], to: ends.second)
+        busy()
+        try loop.runUntilStopped()
+        source.cancel()
+    }
+
     @Test func workOfOtherThreadsKeepsEachThreadsOrder() throws {
         let loop = try EventLoop()
         let order = Locked<[(thread: Int, number: Int)]>([])
