@@ -1,0 +1,170 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import Testing
+
+@Suite struct AccountStateTests {
+    @Test("a new account has one live device with its name, and epoch 1 with its key")
+    func creating() throws {
+        let founder = try Member.founder()
+        #expect(founder.state.view.live == [founder.id])
+        #expect(founder.state.view.names == [founder.id: "founder"])
+        #expect(founder.state.epoch == 1)
+        #expect(founder.state.isCurrent)
+        let commitment = try EpochKeys.commitment(to: #require(founder.state.accountKey))
+        #expect(founder.state.view.currentEpoch?.keyCommitment == commitment)
+    }
+
+    @Test("a paired device has the same view and the same key, without a new epoch")
+    func pairing() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        #expect(guest.state.view == founder.state.view)
+        #expect(guest.state.epoch == 1)
+        #expect(guest.state.accountKey == founder.state.accountKey)
+        #expect(founder.state.view.names[guest.id] == "device 1")
+    }
+
+    @Test("a removal makes a new epoch, and its key goes to the live only")
+    func removing() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        var other = try founder.pair(2)
+        let before = try #require(founder.state.accountKey)
+        founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Member.start)
+        #expect(founder.state.epoch == 2)
+        #expect(founder.state.accountKey != before)
+        #expect(founder.state.keyToHandOver(to: guest.id) == nil)
+        let merge = try other.state.merging(founder.state.roster.ordered)
+        #expect(merge.left == [guest.id])
+        #expect(merge.hasNewEpoch)
+        #expect(!merge.state.isCurrent, "the record came, the key did not")
+        #expect(merge.state.keyToHandOver(to: founder.id) == nil)
+        try other.meet(&founder)
+        #expect(other.state.isCurrent)
+    }
+
+    @Test("a removed device cannot act, and cannot be admitted again")
+    func removedIsOut() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Member.start)
+        guest.state = try guest.state.merging(founder.state.roster.ordered).state
+        #expect(throws: AccountError.notLive(guest.id)) { try guest.state.makingEpoch(by: guest.key, now: 0) }
+        #expect(throws: AccountError.removedForEver(guest.id)) {
+            try founder.state.admitting(guest.key.publicKey, name: "again", by: founder.key)
+        }
+        #expect(throws: AccountError.noSuchDevice(guest.id)) {
+            try founder.state.removing(guest.id, keeping: [], by: founder.key, now: 0)
+        }
+    }
+
+    @Test("who leaves keeps those whom it admitted, and the others make the epoch")
+    func leaving() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        founder.state = try founder.state.leaving(by: founder.key)
+        #expect(founder.state.epochDue(for: founder.id, now: Member.start) == nil)
+        guest.state = try guest.state.merging(founder.state.roster.ordered).state
+        #expect(guest.state.view.live == [guest.id])
+        #expect(guest.state.epochDue(for: guest.id, now: Member.start)?.reason == .missing)
+        guest.state = try guest.state.makingEpoch(by: guest.key, now: Member.start)
+        #expect(guest.state.isCurrent)
+    }
+
+    @Test("only the key that the record commits to is accepted")
+    func wrongKey() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        founder.state = try founder.state.makingEpoch(by: founder.key, now: Member.start)
+        guest.state = try guest.state.merging(founder.state.roster.ordered).state
+        let state = guest.state
+        #expect(throws: AccountError.wrongKey) { try state.accepting(SecretBytes(random: 32), now: 0) }
+        let old = try #require(state.accountKey)
+        #expect(throws: AccountError.wrongKey) { try state.accepting(old, now: 0) }
+        #expect(!state.isCurrent)
+    }
+
+    @Test("of former epochs label and gate are kept, the last sixteen")
+    func formerEpochs() throws {
+        var founder = try Member.founder()
+        let first = try #require(founder.state.held?.keys)
+        founder.state = try founder.state.makingEpoch(by: founder.key, now: 0)
+        #expect(founder.state.formerEpochs.first?.label == first.label)
+        #expect(founder.state.formerEpochs.first?.gate == first.gate)
+        for _ in 0..<20 { founder.state = try founder.state.makingEpoch(by: founder.key, now: 0) }
+        #expect(founder.state.formerEpochs.map(\.n) == Array(6...21))
+        #expect(founder.state.epoch == 22)
+    }
+
+    @Test("the sub-keys differ by purpose, account and epoch")
+    func subkeys() throws {
+        let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
+        let account = try TestAccount().id
+        let other = try TestAccount(nonce: 9).id
+        let sets = [
+            try EpochKeys(accountKey: key, accountID: account, epoch: 1),
+            try EpochKeys(accountKey: key, accountID: account, epoch: 2),
+            try EpochKeys(accountKey: key, accountID: other, epoch: 1),
+        ]
+        let keys = sets.flatMap { [$0.label, $0.beacon, $0.advert, $0.gate].map { $0.exposedCopy() } }
+        #expect(Set(keys).count == 12)
+        let info = Array("handoff/1 gate".utf8) + account.bytes + [0, 0, 0, 0, 0, 0, 0, 1]
+        #expect(try sets[0].gate == HKDF.expand(key, info: info))
+    }
+
+    @Test("a device that was unknown is admitted by what it presents, or nothing is kept")
+    func introduction() throws {
+        var founder = try Member.founder()
+        let away = try founder.pair(1)
+        let guest = try founder.pair(2)
+        let merge = try #require(try away.state.admits(guest.key.publicKey, with: guest.state.roster.ordered))
+        #expect(merge.joined == [guest.id])
+        let stranger = try TestKeys.key(3).publicKey
+        #expect(try away.state.admits(stranger, with: guest.state.roster.ordered) == nil)
+        founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: 0)
+        #expect(try founder.state.admits(guest.key.publicKey, with: guest.state.roster.ordered) == nil)
+    }
+
+    @Test("a name replaces all others by its counter; the same name changes nothing")
+    func naming() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        let renamed = try founder.state.naming(guest.id, "phone", by: founder.key)
+        #expect(renamed.view.names[guest.id] == "phone")
+        let digest = renamed.roster.digest
+        #expect(try renamed.naming(guest.id, "phone", by: founder.key).roster.digest == digest)
+        #expect(throws: AccountError.badName) { try founder.state.naming(guest.id, "", by: founder.key) }
+    }
+
+    @Test("a name with the greatest counter stops renaming until its author is removed")
+    func exhaustedNames() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        let spoof = try Statement.sign(
+            .name(subject: founder.id, counter: .max, text: "spoof"), accountID: founder.state.accountID,
+            with: guest.key)
+        founder.state = try founder.state.merging([spoof]).state
+        let state = founder.state
+        #expect(throws: AccountError.namesExhausted) { try state.naming(founder.id, "mine", by: founder.key) }
+        founder.state = try state.removing(guest.id, keeping: [], by: founder.key, now: 0)
+        #expect(try founder.state.naming(founder.id, "mine", by: founder.key).view.names[founder.id] == "mine")
+    }
+
+    @Test("a hostile epoch number stops new epochs until its author is removed, and nothing traps")
+    func exhaustedEpochs() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        let hostile = try Statement.sign(
+            .epoch(
+                n: .max, removedDigest: founder.state.view.removedDigest, keyCommitment: Array(repeating: 0, count: 32)),
+            accountID: founder.state.accountID, with: guest.key)
+        founder.state = try founder.state.merging([hostile]).state
+        let state = founder.state
+        #expect(state.view.currentEpoch?.n == .max)
+        #expect(throws: AccountError.epochsExhausted) { try state.makingEpoch(by: founder.key, now: 0) }
+        founder.state = try state.removing(guest.id, keeping: [], by: founder.key, now: 0)
+        #expect(founder.state.epoch == 2)
+        #expect(founder.state.isCurrent)
+    }
+}

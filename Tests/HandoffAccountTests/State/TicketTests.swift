@@ -1,0 +1,131 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import Testing
+
+/// The life of an exported file, as it is told at `AccountState.exportingTicket`.
+@Suite struct TicketTests {
+    static let now = Member.start
+
+    static func export(_ member: inout Member) throws -> AccountFile {
+        let export = try member.state.exportingTicket(by: member.key, now: now)
+        member.state = export.state
+        return try AccountFile(decoding: export.file.encoded())
+    }
+
+    static func importing(_ file: AccountFile, _ number: Int) throws -> Member {
+        let key = try TestKeys.key(number)
+        return Member(key: key, state: try AccountState.importing(file, device: key, name: "new", now: now))
+    }
+
+    @Test("a device that imports is live at once, with its own identity and the key")
+    func importsOffline() throws {
+        var founder = try Member.founder()
+        let guest = try Self.importing(Self.export(&founder), 5)
+        #expect(guest.state.view.isLive(guest.id))
+        #expect(guest.state.isCurrent)
+        #expect(guest.state.ticketsDue(for: guest.id, now: Self.now + 2 * 86_400) == [], "it never closes its own")
+    }
+
+    @Test("the first member that meets it closes the ticket, and hands over the new key")
+    func closing() throws {
+        var founder = try Member.founder()
+        let file = try Self.export(&founder)
+        #expect(founder.state.ticketsDue(for: founder.id, now: Self.now) == [])
+        var guest = try Self.importing(file, 5)
+
+        let merge = try #require(try founder.state.admits(guest.key.publicKey, with: guest.state.roster.ordered))
+        founder.state = merge.state
+        let due = founder.state.ticketsDue(for: founder.id, now: Self.now)
+        #expect(due == founder.state.view.openTickets.map(\.id))
+        for ticket in due { founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now) }
+        #expect(founder.state.epoch == 2)
+        #expect(founder.state.exports == [])
+        try founder.meet(&guest)
+        #expect(guest.state.isCurrent)
+        #expect(guest.state.view.isLive(guest.id))
+        #expect(guest.state.formerEpochs.map(\.n) == [1], "it finds those who have not heard of the new epoch")
+
+        let late = try Self.importing(file, 6)
+        #expect(try founder.state.admits(late.key.publicKey, with: late.state.roster.ordered) == nil)
+        let after = try founder.state.merging(late.state.roster.ordered)
+        #expect(!after.state.view.isLive(late.id))
+        #expect(after.state.view.isLive(guest.id), "a replay does not harm the device that was kept")
+    }
+
+    @Test("a file that was used twice before it was closed admits nobody, and closing keeps nobody")
+    func usedTwice() throws {
+        var founder = try Member.founder()
+        let file = try Self.export(&founder)
+        let guests = [try Self.importing(file, 5), try Self.importing(file, 6)]
+        founder.state = try founder.state.merging(guests[0].state.roster.ordered).state
+        let merge = try founder.state.merging(guests[1].state.roster.ordered)
+        #expect(merge.left == [guests[0].id])
+        founder.state = merge.state
+        #expect(founder.state.view.openTickets.first?.users.count == 2)
+        for ticket in founder.state.ticketsDue(for: founder.id, now: Self.now) {
+            founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
+        }
+        #expect(founder.state.view.live == [founder.id])
+        #expect(founder.state.view.openTickets.isEmpty)
+    }
+
+    @Test("two members that close one ticket at once keep the device, and agree on an epoch")
+    func closedTwice() throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let file = try Self.export(&founder)
+        try founder.meet(&second)
+        var guest = try Self.importing(file, 5)
+        for number in 0...1 {
+            var member = number == 0 ? founder : second
+            member.state = try member.state.merging(guest.state.roster.ordered).state
+            for ticket in member.state.ticketsDue(for: member.id, now: Self.now) {
+                member.state = try member.state.closingTicket(ticket, by: member.key, now: Self.now)
+            }
+            if number == 0 { founder = member } else { second = member }
+        }
+        try founder.meet(&second)
+        #expect(founder.state.view == second.state.view)
+        #expect(founder.state.view.isLive(guest.id))
+        try founder.meet(&guest)
+        try second.meet(&guest)
+        #expect(guest.state.isCurrent)
+    }
+
+    @Test("an unused file is closed by its exporter after a day", arguments: [(86_399, false), (86_400, true)])
+    func expires(_ age: UInt64, _ isDue: Bool) throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let file = try Self.export(&founder)
+        try founder.meet(&second)
+        let due = founder.state.ticketsDue(for: founder.id, now: Self.now + age)
+        #expect(due.isEmpty == !isDue)
+        #expect(second.state.ticketsDue(for: second.id, now: Self.now + age) == [], "only its exporter counts the time")
+        guard let ticket = due.first else { return }
+        founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now + age)
+        #expect(founder.state.epoch == 2)
+        #expect(founder.state.ticketsDue(for: founder.id, now: Self.now + age) == [])
+        let late = try Self.importing(file, 5)
+        #expect(try founder.state.admits(late.key.publicKey, with: late.state.roster.ordered) == nil)
+    }
+
+    @Test("a file is of no use to a device that was removed")
+    func removedDevice() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Self.now)
+        let file = try Self.export(&founder)
+        #expect(throws: AccountError.removedForEver(guest.id)) { try Self.importing(file, 1) }
+    }
+
+    @Test("a device without the key in force cannot export")
+    func noKey() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
+        guest.state = try guest.state.merging(founder.state.roster.ordered).state
+        let state = guest.state
+        #expect(throws: AccountError.noCurrentKey) { try state.exportingTicket(by: guest.key, now: Self.now) }
+    }
+}
