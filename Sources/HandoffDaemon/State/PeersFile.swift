@@ -67,8 +67,8 @@ package struct PeersFile: Sendable, Equatable {
     /// The bytes between blanks, tabs and the carriage return of foreign editors.
     private static func trimmed(_ line: String) -> ArraySlice<UInt8> {
         let blank = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
-        let start = Array(line.utf8).drop { blank.contains($0) }
-        let end = start.lastIndex { !blank.contains($0) } ?? start.startIndex - 1
-        return start[start.startIndex...max(end, start.startIndex - 1)]
+        var text = Array(line.utf8).drop { blank.contains($0) }
+        while let last = text.last, blank.contains(last) { text.removeLast() }
+        return text
     }
 }

@@ -1,0 +1,55 @@
+import HandoffDaemon
+import Testing
+
+@Suite struct StatePlaceTests {
+    static let managed = "/home/u/.config/handoff"
+    static let usual = "/home/u/.local/state/handoff"
+
+    struct Case: Sendable {
+        let title: String
+        var given: String?
+        var environment: [String: String] = ["HOME": "/home/u"]
+        var identities: Set<String> = []
+        let path: String
+        var passedBy: String?
+    }
+
+    static let cases = [
+        Case(title: "the command line", given: "/x", environment: ["STATE_DIRECTORY": "/s"], path: "/x"),
+        Case(title: "systemd", environment: ["HOME": "/home/u", "STATE_DIRECTORY": "/s"], path: "/s"),
+        Case(title: "systemd, a list", environment: ["STATE_DIRECTORY": "/s:/t"], path: "/s"),
+        Case(title: "the usual place", path: usual),
+        Case(title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff"),
+        Case(title: "what systemd made before", identities: [managed], path: managed),
+        Case(title: "a folder for configuration only", identities: [], path: usual),
+        Case(title: "two identities", identities: [managed, usual], path: managed, passedBy: usual),
+        Case(
+            title: "systemd beside an identity", environment: ["HOME": "/home/u", "STATE_DIRECTORY": managed],
+            identities: [usual], path: managed, passedBy: usual),
+        Case(
+            title: "XDG_CONFIG_HOME", environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
+            identities: ["/c/handoff"], path: "/c/handoff"),
+        Case(title: "a relative path", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "d"], path: usual),
+    ]
+
+    @Test("the state folder is found by the first rule that applies", arguments: cases)
+    func choice(_ test: Case) throws {
+        let place = try StatePlace.choose(
+            given: test.given, environment: { test.environment[$0] }, hasIdentity: test.identities.contains)
+        #expect(place.path == test.path, "\(test.title)")
+        #expect(place.passedBy == test.passedBy, "\(test.title)")
+    }
+
+    @Test("without any hint there is no place")
+    func noPlace() {
+        #expect(throws: StateError.noPlace) { try StatePlace.choose(given: nil, environment: { _ in nil }) }
+    }
+
+    @Test("an identity file is what marks a folder")
+    func marker() throws {
+        let folder = try TestFolder()
+        #expect(!StatePlace.hasIdentity(folder.path))
+        _ = try StateFolder.open(folder.path, now: 1)
+        #expect(StatePlace.hasIdentity(folder.path))
+    }
+}
