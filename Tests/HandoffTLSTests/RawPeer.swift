@@ -17,6 +17,8 @@ final class RawPeer {
     /// OpenSSL's words about the last step.
     private(set) var lastError = ""
     private let context: OpaquePointer
+    /// What the server's callback answers with; lent to OpenSSL, so freed after the context.
+    private var protocolName: UnsafeMutableRawPointer?
     private let settings: Settings
     private let incoming = BIO_new(BIO_s_mem())
     private let outgoing = BIO_new(BIO_s_mem())
@@ -39,22 +41,22 @@ final class RawPeer {
         self.ssl = ssl
         SSL_set_bio(ssl, incoming, outgoing)
         SSL_set_accept_state(ssl)
-        if let name = server.protocols.first {
-            // The name lives as long as the context's slot that holds it; the callback only lends it.
-            SSL_CTX_set_alpn_select_cb(
-                context,
-                { _, chosen, count, _, _, argument in
-                    let name = argument?.assumingMemoryBound(to: UInt8.self)
-                    chosen?.pointee = name.map { UnsafePointer($0 + 1) }
-                    count?.pointee = name?.pointee ?? 0
-                    return SSL_TLSEXT_ERR_OK
-                }, Self.lengthPrefixed(name))
-        }
+        guard let name = server.protocols.first else { return }
+        protocolName = Self.lengthPrefixed(name)
+        SSL_CTX_set_alpn_select_cb(
+            context,
+            { _, chosen, count, _, _, argument in
+                let name = argument?.assumingMemoryBound(to: UInt8.self)
+                chosen?.pointee = name.map { UnsafePointer($0 + 1) }
+                count?.pointee = name?.pointee ?? 0
+                return SSL_TLSEXT_ERR_OK
+            }, protocolName)
     }
 
     deinit {
         SSL_free(ssl)
         SSL_CTX_free(context)
+        protocolName?.deallocate()
     }
 
     /// Feeds `bytes`, goes on with the handshake, and returns what is to be sent.
@@ -111,7 +113,7 @@ final class RawPeer {
         return context
     }
 
-    /// A name with its length before it, for a callback; a few bytes that live as long as the test process.
+    /// A name with its length before it, for a callback; the caller frees it.
     private static func lengthPrefixed(_ name: String) -> UnsafeMutableRawPointer {
         let bytes = [UInt8(name.utf8.count)] + name.utf8
         let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 1)
