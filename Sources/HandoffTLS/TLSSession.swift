@@ -105,13 +105,15 @@ package final class TLSSession {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         let reason = SSL_get_error(ssl, result)
+        // Taken in every case: nothing may stay in the thread's queue for another call to find.
+        let error = TLSError.takeFromQueue()
         if verdict == .helloRetryRequest {
             records.dropOutput()  // neither the request nor the second hello may leave
             return .failed(fail(.helloRetryRequest))
         }
         if result == 1 { return finishHandshake() }
         if reason == SSL_ERROR_WANT_READ { return .incomplete }
-        return .failed(fail(verdict ?? .takeFromQueue()))
+        return .failed(fail(verdict ?? error))
     }
 
     /// Ciphertext to be sent now, in order; empty when there is none.
@@ -178,7 +180,8 @@ package final class TLSSession {
     package func close() {
         guard case .open = state else { return }
         ERR_clear_error()
-        if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
+        SSL_shutdown(ssl)
+        ERR_clear_error()
     }
 
     /// Secret bytes that only the two ends of this session can derive (RFC 5705, RFC 9266); only after the handshake.

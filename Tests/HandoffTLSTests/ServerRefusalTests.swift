@@ -55,6 +55,16 @@ struct ServerRefusalTests {
         #expect(outcome.session.step() == .failed(.keyNotAccepted), "it stays so")
     }
 
+    @Test func refusalLeavesNoErrorForOtherCallsOfTheThread() throws {
+        let client = try RawPeer(client: RawPeer.Settings(protocols: [], key: TestKey()))
+        let session = try makeServer()
+        session.receive(client.step())
+        _ = session.step()
+        session.receive(client.step(session.takeCiphertext()))
+        #expect(session.step() == .failed(.wrongApplicationProtocol))
+        #expect(OpenSSL.takeErrors() == "no reason given")
+    }
+
     @Test(arguments: [("20000101000000Z", "20000102000000Z"), ("99980101000000Z", "99981231235959Z")])
     func datesOfACertificateAreIgnored(dates: (String, String)) throws {
         let outcome = try connect(
