@@ -100,7 +100,7 @@ let package = Package(
             name: "HandoffDaemonTests",
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDiscovery", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffTLS", "LoopIO",
+                "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport", "LoopIO",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",

@@ -1,0 +1,104 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import LoopIO
+import Testing
+
+/// One call on a control connection of its own, through the client's machine.
+final class OpenCall {
+    /// The daemon answered with an error.
+    struct Refused: Error {
+        let name: String
+        let parameters: JSONObject
+    }
+
+    let stream: ByteStream
+    let fleet: Fleet
+    private var machine = VarlinkClientMachine()
+    private var replies: [VarlinkReply] = []
+    private var bytes: [UInt8] = []
+    /// Whether the daemon has ended the connection.
+    private(set) var hasEnded = false
+
+    init(_ call: VarlinkCall, on stream: ByteStream, _ fleet: Fleet) {
+        self.stream = stream
+        self.fleet = fleet
+        stream.onRead = { [unowned self] bytes in perform { $0.received(bytes) } }
+        stream.onEnd = { [unowned self] in
+            hasEnded = true
+            perform { $0.receivedEnd() }
+        }
+        stream.onError = { [unowned self] _ in
+            hasEnded = true
+            perform { $0.lost() }
+        }
+        perform { $0.call(call).actions }
+    }
+
+    deinit {
+        stream.close()
+    }
+
+    /// Replies that came and were not taken yet.
+    var waiting: Int { replies.count }
+
+    /// The next reply.
+    func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> VarlinkReply {
+        try fleet.run("a reply", sourceLocation) { !replies.isEmpty || hasEnded }
+        try #require(!replies.isEmpty, "the daemon ended the connection", sourceLocation: sourceLocation)
+        return replies.removeFirst()
+    }
+
+    /// The parameters of the next reply; an error is thrown.
+    func result(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
+        let reply = try next(sourceLocation)
+        if let error = reply.error { throw Refused(name: error, parameters: reply.parameters) }
+        return reply.parameters
+    }
+
+    /// The error that the call ends with, after any replies that continue.
+    func refusal(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> Refused {
+        while true {
+            let reply = try next(sourceLocation)
+            if let error = reply.error { return Refused(name: error, parameters: reply.parameters) }
+            try #require(reply.continues, "answered: \(reply.parameters)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Why a continuation failed.
+    func failure(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> HandoffFailure {
+        let refusal = try refusal(sourceLocation)
+        try #require(
+            refusal.name == ControlErrorName.continuationFailed.rawValue, "\(refusal)", sourceLocation: sourceLocation)
+        return try HandoffFailure(Fields(refusal.parameters))
+    }
+
+    /// All bytes of an upgraded connection up to its end.
+    func rest(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        try fleet.run("the end of the stream", sourceLocation) { hasEnded }
+        return bytes
+    }
+
+    /// Is gone, as a program that was killed.
+    func close() { stream.close() }
+
+    private func perform(_ event: (inout VarlinkClientMachine) -> [VarlinkClientMachine.Action]) {
+        for action in event(&machine) {
+            switch action {
+            case .send(let bytes): stream.write(bytes)
+            case .reply(_, let reply): replies.append(reply)
+            case .upgraded(_, let reply, let first):
+                replies.append(reply)
+                bytes += first
+                stream.onRead = { [unowned self] in bytes += $0 }
+                stream.onEnd = { [unowned self] in
+                    hasEnded = true
+                    fleet.loop.stop()
+                }
+            case .abandon: break
+            case .close: hasEnded = true
+            }
+        }
+        fleet.loop.stop()
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import LoopIO
+
+/// Makes the kernel drop what arrives at a socket, by a packet filter of one instruction (socket(7)).
+enum PacketFilter {
+    /// `struct sock_filter` of linux/filter.h.
+    private struct Instruction {
+        var code: UInt16
+        var ifTrue: UInt8 = 0
+        var ifFalse: UInt8 = 0
+        var operand: UInt32
+    }
+
+    /// `struct sock_fprog` of linux/filter.h.
+    private struct Program {
+        var length: UInt16
+        var instructions: UnsafeMutablePointer<Instruction>
+    }
+
+    /// BPF_RET | BPF_K: take this many bytes of the packet.
+    private static let take: UInt16 = 0x06
+    private static let attach: Int32 = 26
+    private static let detach: Int32 = 27
+
+    /// Nothing arrives any more, and the sender learns nothing of it.
+    static func dropAll(_ socket: Int32) {
+        var instruction = Instruction(code: take, operand: 0)
+        withUnsafeMutablePointer(to: &instruction) { pointer in
+            var program = Program(length: 1, instructions: pointer)
+            let result = setsockopt(
+                socket, SOL_SOCKET, attach, &program, UInt32(MemoryLayout<Program>.size))
+            precondition(result == 0, "cannot filter: \(Errno.current)")
+        }
+    }
+
+    /// Everything arrives again.
+    static func dropNothing(_ socket: Int32) {
+        var ignored: Int32 = 0
+        setsockopt(socket, SOL_SOCKET, detach, &ignored, UInt32(MemoryLayout<Int32>.size))
+    }
+}

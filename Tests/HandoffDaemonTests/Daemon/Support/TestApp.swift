@@ -1,0 +1,161 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// An app that is attached to the daemon of a device.
+final class TestApp {
+    let session: String
+    private let device: TestDevice
+    private let events: OpenCall
+
+    init(_ device: TestDevice, _ events: OpenCall) throws {
+        self.device = device
+        self.events = events
+        guard case .attached(let session) = try AppEvent(json: try events.result()) else {
+            throw UnexpectedEvent()
+        }
+        self.session = session
+    }
+
+    /// The next event.
+    func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> AppEvent {
+        try AppEvent(json: try events.result(sourceLocation))
+    }
+
+    /// Events that came and were not looked at.
+    var waiting: Int { events.waiting }
+
+    /// The continuation of the next event, which must be `willContinue`.
+    func willContinue(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ContinuationID {
+        let event = try next(sourceLocation)
+        guard case .willContinue(let id, _, _) = event else { throw UnexpectedEvent(event) }
+        return id
+    }
+
+    /// The failure of the next event, which must be `didFail` for `id`.
+    func didFail(
+        _ id: ContinuationID, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> HandoffFailure {
+        let event = try next(sourceLocation)
+        guard case .didFail(id, _, let failure) = event else { throw UnexpectedEvent(event) }
+        return failure
+    }
+
+    /// What the next event, which must be `continue` for `id`, hands over.
+    func content(
+        _ id: ContinuationID, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> ContinuedActivity {
+        let event = try next(sourceLocation)
+        guard case .continue(id, let content) = event else { throw UnexpectedEvent(event) }
+        return content
+    }
+
+    /// The activity of the next event, which must be a save request.
+    func save(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ActivityID {
+        let event = try next(sourceLocation)
+        guard case .save(let id) = event else { throw UnexpectedEvent(event) }
+        return id
+    }
+
+    /// Publishes an activity that is not yet current.
+    func publish(_ activity: ActivityDescription) throws -> ActivityID {
+        let reply = try device.open(
+            AppMethod.publish.rawValue, ["session": .string(session), "activity": .object(activity.json)]
+        ).result()
+        guard case .published(let id, _) = try AppEvent(json: reply) else { throw UnexpectedEvent() }
+        return id
+    }
+
+    /// Publishes an activity and makes it current.
+    func engage(_ activity: ActivityDescription) throws -> ActivityID {
+        let id = try publish(activity)
+        try call(.becomeCurrent, id)
+        return id
+    }
+
+    func call(_ method: AppMethod, _ activity: ActivityID, change: ActivityChange? = nil) throws {
+        var parameters: JSONObject = ["session": .string(session), "activity": .string(activity.hex)]
+        parameters["change"] = change.map { .object($0.json) }
+        _ = try device.open(method.rawValue, parameters).result()
+    }
+
+    func answer(_ id: ContinuationID, handled: Bool) throws {
+        _ = try device.open(
+            AppMethod.answerContinue.rawValue,
+            ["session": .string(session), "continuation": .string(id.hex), "handled": .bool(handled)]
+        ).result()
+    }
+
+    /// Is gone, as a program that was killed.
+    func crash() { events.close() }
+}
+
+/// An activity that was published without an app; it ends with its connection.
+final class Publisher {
+    let activity: ActivityID
+    /// What a developer is told of it.
+    let advice: String?
+    private let events: OpenCall
+
+    init(_ events: OpenCall) throws {
+        self.events = events
+        guard case .published(let id, let advice) = try AppEvent(json: try events.result()) else {
+            throw UnexpectedEvent()
+        }
+        activity = id
+        self.advice = advice
+    }
+
+    func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> AppEvent {
+        try AppEvent(json: try events.result(sourceLocation))
+    }
+
+    /// Withdraws it.
+    func close() { events.close() }
+}
+
+/// A client that follows the offers.
+final class Watcher {
+    private let events: OpenCall
+
+    init(_ events: OpenCall) {
+        self.events = events
+    }
+
+    /// Events that came and were not looked at.
+    var waiting: Int { events.waiting }
+
+    func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> WatchEvent {
+        try WatchEvent(json: try events.result(sourceLocation))
+    }
+
+    /// The next event, which must say that an offer was added.
+    func added(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
+        let event = try next(sourceLocation)
+        guard case .added(let offer) = event else { throw UnexpectedEvent(event) }
+        return offer
+    }
+
+    /// The next event, which must say that an offer was removed.
+    func removed(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
+        let event = try next(sourceLocation)
+        guard case .removed(let offer) = event else { throw UnexpectedEvent(event) }
+        return offer
+    }
+
+    /// Takes the next event, which must be `ready`.
+    func ready(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let event = try next(sourceLocation)
+        guard case .ready = event else { throw UnexpectedEvent(event) }
+    }
+}
+
+/// Another event came than the one that had to come.
+struct UnexpectedEvent: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ event: Any? = nil) {
+        description = event.map { "got \($0)" } ?? "got another event"
+    }
+}

@@ -1,0 +1,184 @@
+import Glibc
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// A device of a `Fleet`: a whole daemon, its state folder, and its control socket.
+final class TestDevice {
+    let name: String
+    let fleet: Fleet
+    /// The state folder.
+    var state: ScratchFolder
+    private let sockets: ScratchFolder
+    private let sink = MemorySink()
+    var configuration = Configuration()
+    private(set) var discovery: FakeDiscovery
+    /// Where the daemon listens while it runs.
+    private(set) var address = SocketAddress(.loopbackIPv4, port: 0)
+    /// The daemon's UDP socket while it runs; the daemon owns it.
+    private var datagrams: Int32 = -1
+    /// The daemon's listening TCP socket while it runs; the daemon owns it.
+    private var connections: Int32 = -1
+    private var daemon: Daemon?
+
+    init(_ name: String, _ fleet: Fleet) throws {
+        self.name = name
+        self.fleet = fleet
+        state = try ScratchFolder()
+        sockets = try ScratchFolder()
+        discovery = fleet.air.station()
+        fleet.air.remove(discovery)
+    }
+
+    /// The path of the control socket.
+    var controlPath: String { sockets.file("control.socket") }
+
+    /// Everything that the daemon logged.
+    var log: [String] { sink.entries.map(\.line) }
+
+    /// The log, for a test that failed.
+    var report: String { "--- \(name)\n" + log.joined(separator: "\n") }
+
+    /// Starts the daemon on the state folder.
+    func start() throws {
+        let loop = fleet.loop
+        let stored = try StateFolder.open(state.path, now: fleet.unixSeconds)
+        let discovery = fleet.air.station()
+        let daemon = Daemon(loop: loop, log: Logger(subsystem: name, sink: sink, level: .debug))
+        self.discovery = discovery
+        self.daemon = daemon
+        let path = controlPath
+        let configuration = configuration
+        let name = name
+        let clock = fleet.clock
+        let opened = try daemon.assumeIsolated { daemon in
+            let port = try BoundPort(port: 0, address: .loopbackIPv4)
+            let opened = (port: port.port, datagrams: port.udp.raw, connections: port.tcp.raw)
+            let sockets = Daemon.Sockets(
+                port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
+            try daemon.start(
+                sockets, configuration: configuration, stored: stored, name: name, discovery: discovery,
+                userID: geteuid(), isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
+            daemon.startDiscovery()
+            return opened
+        }
+        address = SocketAddress(.loopbackIPv4, port: opened.port)
+        datagrams = opened.datagrams
+        connections = opened.connections
+    }
+
+    /// Ends the daemon in order, with goodbyes.
+    func stop() throws {
+        guard let daemon else { return }
+        let hasStopped = Locked(false)
+        daemon.assumeIsolated { daemon in
+            daemon.stop { hasStopped.withLock { $0 = true } }
+        }
+        self.daemon = nil
+        try fleet.run("\(name) stops") { hasStopped.withLock { $0 } }
+    }
+
+    // MARK: - Trouble on the way
+
+    /// No datagram arrives any more, as behind a firewall; goodbyes of others are lost too.
+    func blockDatagrams() { PacketFilter.dropAll(datagrams) }
+
+    /// Datagrams arrive again.
+    func unblockDatagrams() { PacketFilter.dropNothing(datagrams) }
+
+    /// New connections get no answer any more.
+    func blockConnections() { PacketFilter.dropAll(connections) }
+
+    /// What the daemon says of itself is still heard by nobody once it has gone: it vanishes as in a crash.
+    func vanish(unnoticedBy others: TestDevice...) throws {
+        for other in others {
+            other.blockDatagrams()
+            other.discovery.goDeaf()
+        }
+        try stop()
+        for other in others { other.unblockDatagrams() }
+    }
+
+    // MARK: - Control
+
+    /// A connection to the control socket with one call on it.
+    func open(
+        _ method: String, _ parameters: JSONObject = [:], more: Bool = false, upgrade: Bool = false
+    ) throws -> OpenCall {
+        let stream = try ByteStream(try UnixSocket.connect(to: controlPath), on: fleet.loop)
+        return OpenCall(
+            VarlinkCall(method: method, parameters: parameters, more: more, upgrade: upgrade), on: stream, fleet)
+    }
+
+    /// Calls a method of the control interface that has one reply.
+    func call(_ method: ControlMethod, _ parameters: JSONObject = [:]) throws -> JSONObject {
+        try open(method.rawValue, parameters).result()
+    }
+
+    func status() throws -> ControlStatus {
+        try ControlStatus(json: try call(.getStatus))
+    }
+
+    func deviceList() throws -> [ControlDevice] {
+        let list = try #require(try call(.listDevices)["devices"]?.array)
+        return try list.map { try ControlDevice(Fields(try #require($0.object))) }
+    }
+
+    func offers() throws -> [ControlActivity] {
+        let list = try #require(try call(.listActivities)["activities"]?.array)
+        return try list.map { try ControlActivity(Fields(try #require($0.object))) }
+    }
+
+    /// Follows the offers of the other devices.
+    func watch() throws -> Watcher { Watcher(try open(ControlMethod.watch.rawValue, more: true)) }
+
+    /// Attaches an app.
+    func attach(_ app: String, team: String? = nil, types: String...) throws -> TestApp {
+        let types = try types.map { try #require(ActivityType($0)) }
+        let request = AttachRequest(app: app, version: "2.1", team: team, types: types)
+        return try TestApp(self, try open(AppMethod.attach.rawValue, request.json, more: true))
+    }
+
+    /// Publishes one activity without an app, current at once; it ends with the connection.
+    func publish(_ activity: ActivityDescription) throws -> Publisher {
+        try Publisher(
+            try open(AppMethod.publish.rawValue, ["activity": .object(activity.json)], more: true))
+    }
+
+    /// Begins to continue an activity.
+    func `continue`(_ request: ContinueRequest = ContinueRequest()) throws -> OpenCall {
+        try open(ControlMethod.continue.rawValue, request.json, more: true)
+    }
+
+    // MARK: - Account files
+
+    /// The bytes of an account file.
+    func exportAccount() throws -> [UInt8] {
+        let call = try open(ControlMethod.exportAccount.rawValue, upgrade: true)
+        _ = try call.result()
+        call.stream.write([0])
+        return try call.rest()
+    }
+
+    /// Hands an account file over.
+    /// - Returns: the answer of the daemon.
+    func offerAccountFile(_ file: [UInt8]) throws -> JSONObject {
+        let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
+        _ = try call.result()
+        call.stream.write(file)
+        call.stream.shutdownWrite()
+        let answer = try call.rest()
+        return try #require(try JSON(parsing: Array(answer.dropLast()), limits: JSONLimits(bytes: 4096)).object)
+    }
+
+    /// Joins the account of a file.
+    func importAccount(_ file: [UInt8]) throws {
+        let answer = try offerAccountFile(file)
+        try #require(answer["account"]?.string != nil, "\(name) did not join: \(answer)")
+    }
+}
