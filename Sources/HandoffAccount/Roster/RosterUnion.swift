@@ -30,7 +30,7 @@ struct RosterUnion {
 
     /// Adds all, in an order in which signers come before what they sign; linear in the number of statements.
     mutating func add(_ offered: [Statement]) throws(StatementError) {
-        var queue = Array(offered.reversed())
+        var queue = Self.lastFirst(offered)
         while let statement = queue.popLast() {
             guard statement.accountID == accountID else { throw .foreignAccount(statement.accountID) }
             if statements[statement.id] != nil { continue }
@@ -40,13 +40,29 @@ struct RosterUnion {
             }
             try place(statement)
             if let admitted = statement.admitted, known.contains(admitted) {
-                queue += waiting.removeValue(forKey: admitted) ?? []
+                queue += (waiting.removeValue(forKey: admitted) ?? []).reversed()
             }
         }
         // What came and went within this merge was never stored.
         result.added.removeAll { statements[$0.id] == nil }
         for statement in waiting.values.joined() {
             result.refused.append(.init(statement: statement, reason: .unknownKey))
+        }
+    }
+
+    /// The offer with the statement to begin with at its end: admissions as they came, then the others, the greatest of each
+    /// key before those that it makes obsolete. So a hostile offer of a thousand names for one device costs one signature.
+    private static func lastFirst(_ offered: [Statement]) -> [Statement] {
+        let admissions = offered.filter { $0.admitted != nil }
+        let others = offered.filter { $0.admitted == nil }.map { ($0, rank(of: $0)) }
+        return others.sorted { $0.1 < $1.1 }.map(\.0) + admissions.reversed()
+    }
+
+    private static func rank(of statement: Statement) -> RankedStatement {
+        switch statement.content {
+        case .name(_, let counter, _): RankedStatement(number: UInt64(counter), id: statement.id)
+        case .epoch(let n, _, _): RankedStatement(number: n, id: statement.id)
+        case .found, .add, .ticket, .use, .remove: RankedStatement(number: 0, id: statement.id)
         }
     }
 

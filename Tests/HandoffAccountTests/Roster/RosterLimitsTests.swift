@@ -51,6 +51,15 @@ import Testing
         #expect(roster.view.names.values.map(\.self) == ["newest"])
     }
 
+    @Test("names that a greater one in the same offer makes obsolete are not even checked")
+    func obsoleteInOneOffer() throws {
+        let forged = try account.name(0, "old", 5, by: 0).encoded.dropLast(64) + [UInt8](repeating: 0, count: 64)
+        var roster = try account.roster()
+        let result = try roster.merge([Statement(decoding: Array(forged)), account.name(0, "new", 6, by: 0)])
+        #expect(result.added.count == 1)
+        #expect(roster.view.names.values.map(\.self) == ["new"])
+    }
+
     @Test("of epoch records by one signer the greatest eight are kept")
     func epochs() throws {
         let view = try account.roster().view
