@@ -35,5 +35,7 @@ package final class EmbeddedDiscovery: Discovery {
 
     package func refresh(instance: String) { thread.send(.refresh(instance)) }
 
-    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.stop(done)) }
+    package func stop(_ done: @escaping @Sendable () -> Void) {
+        if !thread.send(.stop(done)) { done() }
+    }
 }

@@ -54,6 +54,13 @@ package struct InterfaceTable: Sendable, Equatable {
     /// The index of a named interface, while it is there.
     package func index(of name: String) -> UInt32? { links.first { $0.value.name == name }?.key }
 
+    /// The indexes for an option that names interfaces: those that are there, or nil alone (all) for no names.
+    package func indexes(of names: [String]) -> [UInt32?] {
+        guard !names.isEmpty else { return [nil] }
+        let indexes: [UInt32] = names.compactMap { index(of: $0) }
+        return indexes.map { $0 }
+    }
+
     /// Whether a peer's address, told on an interface, is one that this machine may try: on-link there, link-local,
     /// private, or loopback on the loopback interface. Anyone on the link can tell any address, and must not be able
     /// to send us elsewhere.

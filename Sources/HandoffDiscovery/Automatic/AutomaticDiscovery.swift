@@ -43,5 +43,7 @@ package final class AutomaticDiscovery: Discovery {
 
     package func refresh(instance: String) { thread.send(.owner(.refresh(instance))) }
 
-    package func stop(_ done: @escaping @Sendable () -> Void) { thread.send(.owner(.stop(done))) }
+    package func stop(_ done: @escaping @Sendable () -> Void) {
+        if !thread.send(.owner(.stop(done))) { done() }
+    }
 }

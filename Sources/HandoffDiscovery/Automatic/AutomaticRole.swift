@@ -121,6 +121,8 @@ final class AutomaticRole: DiscoveryRole {
 
     private func perform(_ actions: [AutomaticChoice.Action]) {
         for action in actions {
+            // Who takes over has not told anything yet.
+            sweepTimer?.set(nil)
             switch action {
             case .startEmbedded:
                 logger.notice("Discovery goes on without avahi-daemon")

@@ -123,7 +123,7 @@ final class AvahiLibrary: MulticastLibrary {
 
     func update(_ id: UInt64, record: PublishedRecord, interface: UInt32?) throws(MulticastError) {
         guard let group = groups[id] else { throw .refused("no such group") }
-        try add(record, to: group.handle, on: interface, flags: [AVAHI_PUBLISH_UPDATE])
+        try add(record, to: group.handle, on: interface, flags: [AVAHI_PUBLISH_UPDATE, AVAHI_PUBLISH_NO_PROBE])
     }
 
     func freeGroup(_ id: UInt64) throws(MulticastError) {

@@ -31,6 +31,10 @@ package struct ServiceDirectory: Sendable {
     private var lastRound: UInt32 = 0
     private var hasOverlooked = false
     private var isSelectionStale = false
+    /// Whether `wanted` may differ from what it was; making it costs too much to do it after every report.
+    private var isWantedStale = true
+    /// Whether an instance may be waiting for room to be resolved.
+    private var isWaiting = false
     private var isAllForNow = false
     private var changed: Set<String> = []
     private var removed: [String] = []
@@ -68,12 +72,14 @@ package struct ServiceDirectory: Sendable {
         if hasOverlooked {
             hasOverlooked = false
             browseRound += 1
+            isWantedStale = true
         }
     }
 
     /// The machine's links and addresses, which decide what counts.
     package mutating func setInterfaces(_ table: InterfaceTable) {
         interfaces = table
+        isWantedStale = true
         changed.formUnion(instances.keys)
     }
 
@@ -82,7 +88,7 @@ package struct ServiceDirectory: Sendable {
         guard let instance = instances[name] else { return }
         // A round that still expects answers is as good as a new one.
         if case .running(_, let finished) = instance.resolution, finished.isEmpty { return }
-        instances[name]?.resolution = .waiting
+        setResolution(name, .waiting)
         instances[name]?.attempts = 0
     }
 
@@ -95,12 +101,13 @@ package struct ServiceDirectory: Sendable {
             guard query.round == browseRound, let name = instanceName(data) else { return }
             instanceAppeared(name, on: link)
         case .text:
-            guard let strings = TextData.decode(data) else { return }
+            guard isCurrent(query), let strings = TextData.decode(data) else { return }
             instances[query.instance]?.texts.insert(strings, on: link, round: query.round)
         case .target:
             guard isCurrent(query), let target = ServiceTarget(data: data) else { return }
             instances[query.instance]?.targets.insert(target, on: link, round: query.round)
             instances[query.instance]?.addresses.keep { $0.host == target.host }
+            isWantedStale = true
         case .ipv4, .ipv6:
             guard isCurrent(query), let host = DomainName(query.name), let address = IPAddress(bytes: data),
                 address.isIPv4 == (query.kind == .ipv4)
@@ -122,11 +129,12 @@ package struct ServiceDirectory: Sendable {
             if instance.links.contains(link), instance.links.count == 1 { remove(name) }
             changed.insert(name)
         case .text:
-            guard let strings = TextData.decode(data) else { return }
-            instances[query.instance]?.texts.remove(strings, on: link)
+            guard isCurrent(query), let strings = TextData.decode(data) else { return }
+            instances[query.instance]?.texts.removeUnlessLast(strings, on: link)
         case .target:
             guard isCurrent(query), let target = ServiceTarget(data: data) else { return }
-            instances[query.instance]?.targets.remove(target, on: link)
+            instances[query.instance]?.targets.removeUnlessLast(target, on: link)
+            isWantedStale = true
         case .ipv4, .ipv6:
             guard isCurrent(query), let host = DomainName(query.name), let address = IPAddress(bytes: data) else {
                 return
@@ -154,7 +162,7 @@ package struct ServiceDirectory: Sendable {
     package mutating func libraryLost() {
         for name in instances.keys {
             instances[name]?.links = []
-            instances[name]?.resolution = .waiting
+            setResolution(name, .waiting)
         }
         isSelectionStale = true
         isAllForNow = false
@@ -170,7 +178,7 @@ package struct ServiceDirectory: Sendable {
         guard isCrowded else { return }
         for (name, instance) in instances {
             if case .running = instance.resolution {
-                instances[name]?.resolution = .waiting
+                setResolution(name, .waiting)
                 instances[name]?.attempts += 1
             }
             if !instance.isMember { setChosen(name, false) }
@@ -187,7 +195,7 @@ package struct ServiceDirectory: Sendable {
         if isSelectionStale { select() }
         isSelectionStale = false
         for name in changed { finishResolution(name) }
-        startResolutions()
+        if isWaiting { startResolutions() }
         var events = removed.map { DiscoveryEvent.removed(instance: $0) }
         removed = []
         for name in changed.sorted() { events += news(of: name) }
@@ -197,8 +205,10 @@ package struct ServiceDirectory: Sendable {
         return events
     }
 
-    /// The queries that a browser should be running for.
-    package var wanted: Set<RecordQuery> {
+    /// The queries that a browser should be running for; nil when they are the same as at the last call.
+    package mutating func takeWanted() -> Set<RecordQuery>? {
+        guard isWantedStale else { return nil }
+        isWantedStale = false
         var wanted: Set<RecordQuery> = []
         for interface in browsedInterfaces {
             wanted.insert(
@@ -248,6 +258,7 @@ package struct ServiceDirectory: Sendable {
         if instance.announced != nil { removed.append(name) }
         changed.remove(name)
         isSelectionStale = true
+        isWantedStale = true
     }
 
     private mutating func select() {
@@ -270,7 +281,9 @@ package struct ServiceDirectory: Sendable {
     private mutating func setChosen(_ name: String, _ isChosen: Bool) {
         guard let instance = instances[name], instance.isChosen != isChosen else { return }
         instances[name]?.isChosen = isChosen
-        instances[name]?.resolution = .waiting
+        lastRound &+= 1
+        instances[name]?.textRound = lastRound
+        setResolution(name, .waiting)
         // A stranger's records are not kept without a browser that keeps them current. What was lost with Avahi stays.
         if !isChosen, isCrowded, !instance.isMember { instances[name]?.forgetRecords() }
         changed.insert(name)
@@ -281,12 +294,20 @@ package struct ServiceDirectory: Sendable {
         guard let instance = instances[name], case .running(let round, let finished) = instance.resolution,
             finished.isSuperset(of: addressKinds), !addresses(of: instance).isEmpty
         else { return }
-        instances[name]?.resolution = .done
+        setResolution(name, .done)
         instances[name]?.targets.keep(round: round)
         instances[name]?.addresses.keep(round: round)
     }
 
+    private mutating func setResolution(_ name: String, _ resolution: KnownInstance.Resolution) {
+        instances[name]?.resolution = resolution
+        isWantedStale = true
+        // Also the end of one: it makes room.
+        isWaiting = true
+    }
+
     private mutating func startResolutions() {
+        isWaiting = false
         var room = ServiceDirectory.resolvingCap
         var waiting: [(key: String, value: KnownInstance)] = []
         for (name, instance) in instances where instance.isChosen {
@@ -297,6 +318,7 @@ package struct ServiceDirectory: Sendable {
             }
         }
         guard room > 0, !waiting.isEmpty else { return }
+        isWantedStale = true
         waiting.sort { one, other in
             one.value.isMember == other.value.isMember
                 ? one.value.attempts < other.value.attempts : one.value.isMember
@@ -331,9 +353,9 @@ package struct ServiceDirectory: Sendable {
 
     /// Whether a browser of this round still runs; reports of stopped ones may be under way.
     private func isCurrent(_ query: RecordQuery) -> Bool {
-        guard let instance = instances[query.instance], case .running(query.round, _) = instance.resolution else {
-            return false
-        }
+        guard let instance = instances[query.instance] else { return false }
+        if query.kind == .text { return instance.textRound == query.round }
+        guard case .running(query.round, _) = instance.resolution else { return false }
         return query.kind == .target || target(of: instance)?.host.text == query.name
     }
 }

@@ -29,6 +29,12 @@ package struct Sightings<Value: Hashable & Sendable>: Sendable {
         entries.removeAll { $0.link == link && $0.value == value }
     }
 
+    /// Takes one back if there is another. Anyone can make a record vanish, and while the instance itself is there, what
+    /// was known of it is better than nothing.
+    package mutating func removeUnlessLast(_ value: Value, on link: RecordLink) {
+        if entries.contains(where: { $0.link != link || $0.value != value }) { remove(value, on: link) }
+    }
+
     /// Forgets what an earlier round told and this one did not confirm.
     package mutating func keep(round: UInt32) { entries.removeAll { $0.round != round } }
 

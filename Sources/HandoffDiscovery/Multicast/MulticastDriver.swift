@@ -30,9 +30,13 @@ package final class MulticastDriver: DiscoveryRole {
     private var addresses: LocalAddresses?
     private var usable: [LocalAddress]?
     private var connection = Connection.closed
+    private var told: DiscoveryState?
     private var wait = MulticastDriver.backoff.least
+    private var wanted: Set<RecordQuery> = []
     private var browsed: Set<RecordQuery> = []
     private var refused: Set<RecordQuery> = []
+    /// Whether `browsed` and `wanted` may differ although the directory wants what it wanted.
+    private var mustBrowse = false
     private var mustSweep = false
     private var random = SystemRandomNumberGenerator()
     private var openTimer: DiscoveryTimer?
@@ -58,9 +62,12 @@ package final class MulticastDriver: DiscoveryRole {
         planTimer = loop.timer {}  // The end of the turn does what is due.
         sweepTimer = loop.timer { [unowned self] in directory.sweep() }
         rotateTimer = loop.timer { [unowned self] in directory.rotate(using: &random) }
-        retryTimer = loop.timer { [unowned self] in refused = [] }
+        retryTimer = loop.timer { [unowned self] in
+            refused = []
+            mustBrowse = true
+        }
         addresses = LocalAddresses(loop: loop, logger: logger) { [unowned self] in interfacesChanged($0) }
-        onEvent(.state(library.kind, .starting))
+        tell(.starting)
         open()
     }
 
@@ -74,10 +81,7 @@ package final class MulticastDriver: DiscoveryRole {
         case .refresh(let instance):
             directory.refresh(instance)
         case .stop(let done):
-            if case .running = connection {
-                _ = plan.setPublication(nil)
-                perform(plan.step(at: loop.now))
-            }
+            // Withdraws all, without a call that would wait for a hanging daemon: that one notices the closed connection.
             library.close()
             connection = .closed
             loop.finish()
@@ -138,11 +142,10 @@ package final class MulticastDriver: DiscoveryRole {
         case .running:
             guard !isRunning else { return }
             connection = .running(since: loop.now)
-            logger.info("Discovery is running", ["by": library.kind.rawValue])
-            onEvent(.state(library.kind, .running))
+            tell(.running)
         case .waiting(let reason):
             connection = .waiting
-            onEvent(.state(library.kind, .unavailable(reason)))
+            tell(.unavailable(reason))
         case .lost(let reason):
             lose(reason)
         case .restart(let reason):
@@ -173,11 +176,23 @@ package final class MulticastDriver: DiscoveryRole {
         if case .running(let since) = connection, loop.now - since >= MulticastDriver.backoff.most {
             wait = MulticastDriver.backoff.least
         }
-        logger.notice("Discovery is interrupted", ["by": library.kind.rawValue, "reason": reason])
         forgetLibrary()
         openTimer?.set(loop.now + wait)
         wait = min(wait * 2, MulticastDriver.backoff.most)
-        onEvent(.state(library.kind, .unavailable(reason)))
+        tell(.unavailable(reason))
+    }
+
+    /// Tells the owner and the log of a new state, and not again at every attempt.
+    private func tell(_ state: DiscoveryState) {
+        guard state != told else { return }
+        told = state
+        let kind = library.kind.rawValue
+        switch state {
+        case .starting: logger.debug("Discovery starts", ["by": kind])
+        case .running: logger.info("Discovery is running", ["by": kind])
+        case .unavailable(let reason): logger.info("Discovery is not available", ["by": kind, "reason": reason])
+        }
+        onEvent(.state(library.kind, state))
     }
 
     private func forgetLibrary() {
@@ -186,6 +201,7 @@ package final class MulticastDriver: DiscoveryRole {
         connection = .closed
         browsed = []
         refused = []
+        mustBrowse = true
         directory.libraryLost()
         plan.libraryLost()
         mustSweep = true
@@ -194,7 +210,12 @@ package final class MulticastDriver: DiscoveryRole {
 
     /// Makes the browsers those that the directory wants.
     private func browse() {
-        let wanted = directory.wanted
+        if let wanted = directory.takeWanted() {
+            self.wanted = wanted
+        } else if !mustBrowse {
+            return
+        }
+        mustBrowse = false
         for query in browsed.subtracting(wanted) {
             browsed.remove(query)
             call { () throws(MulticastError) in try library.stopBrowsing(query) }

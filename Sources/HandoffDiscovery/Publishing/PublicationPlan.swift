@@ -79,7 +79,7 @@ package struct PublicationPlan: Sendable {
 
     /// The links and addresses of this machine.
     package mutating func setInterfaces(_ table: InterfaceTable) {
-        interfaces = options.interfaces.isEmpty ? [nil] : options.interfaces.compactMap { table.index(of: $0) }
+        interfaces = table.indexes(of: options.interfaces)
         var count: [UInt32: Int] = [:]
         addresses = table.usable.filter { local in
             guard let name = table.name(of: local.interface), options.accepts(interface: name),

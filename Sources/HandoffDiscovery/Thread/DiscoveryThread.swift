@@ -8,6 +8,7 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isOpen = true
+        var isStarted = false
     }
 
     private let inbox = Locked(Inbox())
@@ -27,14 +28,17 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     }
 
     /// Queues a command. Commands before `start` are kept, those after the loop's end are dropped.
-    package func send(_ command: Command) {
-        let isOpen = inbox.withLock { inbox in
+    /// - Returns: whether there is a thread that takes it.
+    @discardableResult
+    package func send(_ command: Command) -> Bool {
+        let isRunning = inbox.withLock { inbox in
             if inbox.isOpen { inbox.commands.append(command) }
-            return inbox.isOpen
+            return inbox.isOpen && inbox.isStarted
         }
         var one: UInt64 = 1
         // It fails only when the counter is full, and then the loop is awake already.
-        if isOpen, wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
+        if wake >= 0 { _ = write(wake, &one, MemoryLayout.size(ofValue: one)) }
+        return isRunning
     }
 
     /// Starts the thread; called once.
@@ -42,8 +46,15 @@ package final class DiscoveryThread<Command: Sendable>: Sendable {
     /// - Returns: false when there are no resources for it.
     package func start(_ makeRole: @escaping @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) -> Bool {
         guard wake >= 0 else { return false }
-        // Nobody joins it: it may be stuck in a call to a hanging Avahi when the program ends.
-        return (try? OwnedThread(name: name) { self.run(makeRole) }) != nil
+        inbox.withLock { $0.isStarted = true }
+        do {
+            // Nobody joins it: it may be stuck in a call to a hanging Avahi when the program ends.
+            _ = try OwnedThread(name: name) { self.run(makeRole) }
+            return true
+        } catch {
+            closeInbox()
+            return false
+        }
     }
 
     private func run(_ makeRole: @Sendable (DiscoveryLoop) -> any DiscoveryRole<Command>) {

@@ -1,0 +1,93 @@
+import HandoffDiscovery
+import LoopIO
+import Testing
+
+struct AutomaticChoiceTests {
+    private static let start = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private static let gone = DiscoveryState.unavailable("gone")
+
+    @Test func usesAvahiWhereItRuns() {
+        var choice = AutomaticChoice(at: Self.start)
+        let actions = [
+            choice.avahiChanged(.starting, at: Self.start), choice.avahiChanged(.running, at: Self.start),
+            choice.timePassed(at: Self.start + .seconds(60)),
+        ]
+        #expect(actions == [[], [], []])
+        #expect(choice.current == .avahi)
+        #expect(choice.deadline == nil)
+    }
+
+    @Test func startsEmbeddedAtOnceWhereThereIsNoAvahi() {
+        var choice = AutomaticChoice(at: Self.start)
+        let actions = [
+            choice.avahiChanged(Self.gone, at: Self.start), choice.avahiChanged(Self.gone, at: Self.start),
+            choice.timePassed(at: Self.start + .seconds(60)),
+        ]
+        #expect(actions == [[.startEmbedded], [], []])
+        #expect(choice.current == .embedded)
+    }
+
+    @Test func startsEmbeddedWhenAvahiHangsFromTheStart() {
+        var choice = AutomaticChoice(at: Self.start)
+        #expect(choice.deadline == Self.start + AutomaticChoice.patience)
+        let actions = [
+            choice.timePassed(at: Self.start + .milliseconds(9999)), choice.timePassed(at: Self.start + .seconds(10)),
+        ]
+        #expect(actions == [[], [.startEmbedded]])
+    }
+
+    @Test func waitsOutARestart() {
+        var choice = AutomaticChoice(at: Self.start)
+        _ = choice.avahiChanged(.running, at: Self.start)
+        var actions = choice.avahiChanged(Self.gone, at: Self.start + .seconds(100))
+        actions += choice.avahiChanged(Self.gone, at: Self.start + .seconds(105))
+        #expect(choice.deadline == Self.start + .seconds(110))
+        actions += choice.timePassed(at: Self.start + .seconds(109))
+        actions += choice.avahiChanged(.running, at: Self.start + .seconds(109))
+        #expect(actions == [])
+        #expect(choice.current == .avahi)
+        #expect(choice.deadline == nil)
+    }
+
+    @Test func startsEmbeddedWhenAvahiStaysAway() {
+        var choice = AutomaticChoice(at: Self.start)
+        _ = choice.avahiChanged(.running, at: Self.start)
+        _ = choice.avahiChanged(Self.gone, at: Self.start)
+        let actions = choice.timePassed(at: Self.start + .seconds(10))
+        #expect(actions == [.startEmbedded])
+    }
+
+    @Test func leavesEmbeddedAtOnceWhenAvahiComes() {
+        var choice = AutomaticChoice(at: Self.start)
+        _ = choice.avahiChanged(Self.gone, at: Self.start)
+        let actions = [
+            choice.avahiChanged(.starting, at: Self.start), choice.avahiChanged(.running, at: Self.start),
+            choice.avahiChanged(.running, at: Self.start),
+        ]
+        #expect(actions == [[], [.stopEmbedded], []])
+        #expect(choice.current == .avahi)
+    }
+}
+
+struct MergedServicesTests {
+    @Test func removesWhenNobodyKnowsItAnyMore() {
+        var services = MergedServices()
+        services.add("a", from: .avahi)
+        services.add("a", from: .embedded)
+        let removals = [
+            services.remove("a", from: .avahi), services.remove("a", from: .avahi),
+            services.remove("a", from: .embedded), services.remove("a", from: .embedded),
+        ]
+        #expect(removals == [false, false, true, false])
+    }
+
+    @Test func dropsOnlyWhatOneAloneKnew() {
+        var services = MergedServices()
+        services.add("c", from: .embedded)
+        services.add("a", from: .embedded)
+        services.add("b", from: .embedded)
+        services.add("b", from: .avahi)
+        let dropped = [services.drop(.embedded), services.drop(.embedded), services.drop(.avahi)]
+        #expect(dropped == [["a", "c"], [], ["b"]])
+    }
+}

@@ -1,0 +1,107 @@
+import HandoffDiscovery
+import HandoffEmbeddedDiscovery
+import HandoffLog
+import LoopIO
+import Testing
+
+/// Two real responders on the loopback interface, each on a thread of its own, as two processes would be.
+///
+/// Instance names are random: another run on the same machine hears them too.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct EmbeddedDiscoveryTests {
+    private let one: EmbeddedDiscovery
+    private let other: EmbeddedDiscovery
+    private let heard = EventCollector()
+    private let publication = Publication(
+        instance: name(), host: name(), port: 24863, text: [Array("v=1".utf8), Array("first".utf8)])
+
+    init() {
+        let options = DiscoveryOptions(interfaces: ["lo"])
+        let logger = Logger(subsystem: "test", sink: MemorySink(), level: .fault)
+        one = EmbeddedDiscovery(options: options, logger: logger)
+        other = EmbeddedDiscovery(options: options, logger: logger)
+        for discovery in [one, other] { discovery.setMembership { _ in true } }
+        other.start(heard.handler)
+        one.start { _ in }
+    }
+
+    private static func name() -> String {
+        String((0..<26).map { _ in "abcdefghijklmnopqrstuvwxyz234567".randomElement() ?? "a" })
+    }
+
+    private static func contains(_ text: String, _ service: DiscoveredService) -> Bool {
+        service.text?.contains(Array(text.utf8)) == true
+    }
+
+    @Test func tellsNamePortTextAndLoopbackAddress() async throws {
+        one.publish(publication)
+        await heard.wait(for: publication.instance) { service in
+            Self.contains("first", service) && service.port == 24863
+                && service.addresses.contains { $0.isLoopback && $0.port == 24863 }
+        }
+        await one.stopped()
+        await other.stopped()
+    }
+
+    @Test func tellsANewText() async throws {
+        one.publish(publication)
+        await heard.wait(for: publication.instance) { Self.contains("first", $0) }
+        var changed = publication
+        changed.text = [Array("v=1".utf8), Array("second".utf8), Array(repeating: 0xff, count: 250)]
+        one.publish(changed)
+        await heard.wait(for: publication.instance) { Self.contains("second", $0) && !Self.contains("first", $0) }
+        await one.stopped()
+        await other.stopped()
+    }
+
+    @Test func saysGoodbyeWhenItStops() async throws {
+        one.publish(publication)
+        await heard.wait(for: publication.instance)
+        await one.stopped()
+        let gone = DiscoveryEvent.removed(instance: publication.instance)
+        await heard.wait { $0 == gone }
+        await other.stopped()
+    }
+
+    @Test func announcesTheNewBeforeItWithdrawsTheOld() async throws {
+        one.publish(publication)
+        await heard.wait(for: publication.instance)
+        let next = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [Array("next".utf8)])
+        one.publish(next)
+        let gone = DiscoveryEvent.removed(instance: publication.instance)
+        await heard.wait { $0 == gone }
+        let events = heard.events
+        let appeared = events.firstIndex {
+            if case .service(let service) = $0 { service.instance == next.instance } else { false }
+        }
+        #expect(try #require(appeared) < (try #require(events.firstIndex(of: gone))))
+        await one.stopped()
+        await other.stopped()
+    }
+
+    @Test func neverHearsItself() async throws {
+        other.publish(publication)
+        let second = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [])
+        one.publish(second)
+        await heard.wait(for: second.instance) { !$0.addresses.isEmpty }
+        #expect(
+            !heard.events.contains {
+                if case .service(let service) = $0 { service.instance == publication.instance } else { false }
+            })
+        await one.stopped()
+        await other.stopped()
+    }
+
+    @Test func answersWhoComesLater() async throws {
+        one.publish(publication)
+        await heard.wait(for: publication.instance) { !$0.addresses.isEmpty }
+        let late = EmbeddedDiscovery(
+            options: DiscoveryOptions(interfaces: ["lo"]),
+            logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
+        let lateHeard = EventCollector()
+        late.setMembership { _ in true }
+        late.start(lateHeard.handler)
+        await lateHeard.wait(for: publication.instance) { Self.contains("first", $0) && !$0.addresses.isEmpty }
+        for discovery in [one, other, late] { await discovery.stopped() }
+    }
+}

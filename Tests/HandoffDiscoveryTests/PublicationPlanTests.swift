@@ -1,0 +1,248 @@
+import HandoffDiscovery
+import LoopIO
+import Testing
+
+struct PublicationPlanTests {
+    private static let start = LoopInstant(nanoseconds: 1_000_000_000_000)
+
+    private static func publication(_ instance: String, host: String = "host", port: UInt16 = 80, text: String = "one")
+        -> Publication
+    {
+        Publication(instance: instance, host: host, port: port, text: [Array(text.utf8)])
+    }
+
+    private static func plan(_ options: DiscoveryOptions = DiscoveryOptions()) throws -> PublicationPlan {
+        var plan = PublicationPlan(options: options)
+        plan.setInterfaces(try Fixture.table())
+        return plan
+    }
+
+    private static func publish(_ publication: Publication?, _ plan: inout PublicationPlan) {
+        let isFit = plan.setPublication(publication)
+        #expect(isFit)
+    }
+
+    private static func made(_ actions: [PublicationPlan.Action]) -> [UInt64] {
+        actions.compactMap { if case .make(let id, _, _) = $0 { id } else { nil } }
+    }
+
+    private static func freed(_ actions: [PublicationPlan.Action]) -> [UInt64] {
+        actions.compactMap { if case .free(let id) = $0 { id } else { nil } }
+    }
+
+    @Test func publishesNothingWithoutAPublication() throws {
+        var plan = try Self.plan()
+        #expect(plan.step(at: Self.start) == [])
+        #expect(plan.deadline == nil)
+    }
+
+    @Test func makesOneGroupPerAddressAndOneForTheService() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc", host: "hhh", port: 24863), &plan)
+        let data = try #require(TextData.encode([Array("one".utf8)]))
+        #expect(
+            plan.step(at: Self.start) == [
+                .make(1, records: [.address(host: "hhh.local", try Fixture.ip("10.0.0.1"))], interface: 2),
+                .make(2, records: [.address(host: "hhh.local", try Fixture.ip("fe80::1"))], interface: 2),
+                .make(3, records: [.address(host: "hhh.local", try Fixture.ip("192.168.7.1"))], interface: 3),
+                .make(
+                    4,
+                    records: [
+                        .raw(
+                            name: "_handoff._tcp.local", kind: .instances, lifetime: 900,
+                            data: try Fixture.pointer("abc"), isShared: true),
+                        .raw(
+                            name: "abc._handoff._tcp.local", kind: .target, lifetime: 120,
+                            data: try Fixture.target("hhh", 24863), isShared: false),
+                        .raw(
+                            name: "abc._handoff._tcp.local", kind: .text, lifetime: 900, data: data, isShared: false),
+                    ], interface: nil),
+            ])
+        #expect(plan.step(at: Self.start) == [])
+        #expect(plan.deadline == nil)
+    }
+
+    @Test func publishesLoopbackOnLoopbackOnly() throws {
+        var plan = try Self.plan(DiscoveryOptions(interfaces: ["lo"]))
+        Self.publish(Self.publication("abc"), &plan)
+        let actions = plan.step(at: Self.start)
+        #expect(
+            actions.first
+                == .make(1, records: [.address(host: "host.local", try Fixture.ip("127.0.0.1"))], interface: 1))
+        guard case .make(2, _, interface: 1)? = actions.last else { throw Missing() }
+        #expect(actions.count == 2)
+    }
+
+    @Test func respectsFamiliesAndNamedInterfaces() throws {
+        var plan = try Self.plan(DiscoveryOptions(interfaces: ["eth0", "nosuch"], useIPv4: false))
+        Self.publish(Self.publication("abc"), &plan)
+        let actions = plan.step(at: Self.start)
+        #expect(
+            actions.first == .make(1, records: [.address(host: "host.local", try Fixture.ip("fe80::1"))], interface: 2))
+        #expect(actions.count == 2)
+    }
+
+    @Test func updatesTheTextInPlace() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        Self.publish(Self.publication("abc", text: "two"), &plan)
+        let data = try #require(TextData.encode([Array("two".utf8)]))
+        #expect(
+            plan.step(at: Self.start) == [
+                .update(
+                    4, .raw(name: "abc._handoff._tcp.local", kind: .text, lifetime: 900, data: data, isShared: false),
+                    interface: nil)
+            ])
+    }
+
+    @Test func updatesSeldomAndWithTheLastText() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        Self.publish(Self.publication("abc", text: "two"), &plan)
+        #expect(plan.step(at: Self.start).count == 1)
+        Self.publish(Self.publication("abc", text: "three"), &plan)
+        #expect(plan.step(at: Self.start) == [])
+        Self.publish(Self.publication("abc", text: "four"), &plan)
+        #expect(plan.step(at: Self.start + .milliseconds(249)) == [])
+        #expect(plan.deadline == Self.start + PublicationPlan.textInterval)
+        guard case .update(4, .raw(_, _, _, let data, _), _)? = plan.step(at: Self.start + .milliseconds(250)).first
+        else { throw Missing() }
+        #expect(TextData.decode(data) == [Array("four".utf8)])
+        #expect(plan.deadline == nil)
+    }
+
+    @Test func announcesTheNewBeforeItWithdrawsTheOld() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc", host: "one"), &plan)
+        let old = Self.made(plan.step(at: Self.start))
+        for id in old { plan.established(id) }
+        Self.publish(Self.publication("def", host: "two", text: "two"), &plan)
+        let actions = plan.step(at: Self.start)
+        let new = Self.made(actions)
+        #expect(new.count == 4)
+        #expect(actions.count == 4)
+        // Not yet announced: the old stays for three seconds at most.
+        #expect(plan.step(at: Self.start + .seconds(2)) == [])
+        #expect(plan.deadline == Self.start + PublicationPlan.overlap.most)
+        for id in new { plan.established(id) }
+        #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(2)))) == Set(old))
+        #expect(plan.deadline == nil)
+    }
+
+    @Test func letsTheNewBeSeenBeforeItWithdrawsTheOld() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc", host: "one"), &plan)
+        let old = Self.made(plan.step(at: Self.start))
+        Self.publish(Self.publication("def", host: "two"), &plan)
+        for id in Self.made(plan.step(at: Self.start)) { plan.established(id) }
+        #expect(plan.deadline == Self.start + PublicationPlan.overlap.least)
+        #expect(plan.step(at: Self.start + .milliseconds(999)) == [])
+        #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(1)))) == Set(old))
+    }
+
+    @Test func freesAtLastEvenIfNothingIsAnnounced() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc", host: "one"), &plan)
+        let old = Self.made(plan.step(at: Self.start))
+        Self.publish(Self.publication("def", host: "two"), &plan)
+        _ = plan.step(at: Self.start)
+        #expect(Set(Self.freed(plan.step(at: Self.start + PublicationPlan.overlap.most))) == Set(old))
+    }
+
+    @Test func replacesAGroupThatKeepsItsNames() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        // The same instance cannot have two SRV records, so the old one goes first.
+        Self.publish(Self.publication("abc", port: 81), &plan)
+        let actions = plan.step(at: Self.start)
+        #expect(actions.first == .free(4))
+        #expect(Self.made(actions) == [5])
+        #expect(actions.count == 2)
+    }
+
+    @Test func withdrawsEverythingAtOnce() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        let made = Self.made(plan.step(at: Self.start))
+        Self.publish(nil, &plan)
+        #expect(Set(Self.freed(plan.step(at: Self.start))) == Set(made))
+        #expect(plan.step(at: Self.start) == [])
+    }
+
+    @Test func followsAddresses() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        for id in Self.made(plan.step(at: Self.start)) { plan.established(id) }
+        var table = try Fixture.table()
+        table.apply(.addressGone(try Fixture.local(2, "10.0.0.1", 24)))
+        table.apply(.address(try Fixture.local(2, "10.0.0.2", 24), flags: 0))
+        plan.setInterfaces(table)
+        #expect(
+            plan.step(at: Self.start) == [
+                .free(1), .make(5, records: [.address(host: "host.local", try Fixture.ip("10.0.0.2"))], interface: 2),
+            ])
+    }
+
+    @Test func publishesAtMostEightAddressesOfAnInterface() throws {
+        var plan = try Self.plan()
+        var table = try Fixture.table()
+        for last in 1...100 { table.apply(.address(try Fixture.local(2, "10.0.0.\(last)", 24), flags: 0)) }
+        plan.setInterfaces(table)
+        Self.publish(Self.publication("abc"), &plan)
+        #expect(Self.made(plan.step(at: Self.start)).count == 8 + 1 + 1)
+    }
+
+    @Test func makesAllAgainAfterAvahiWasLost() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        let before = Self.made(plan.step(at: Self.start))
+        plan.libraryLost()
+        let after = Self.made(plan.step(at: Self.start))
+        #expect(after.count == before.count)
+        #expect(Set(after).isDisjoint(with: before))
+    }
+
+    @Test func stopsPublishingANameThatIsTaken() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        let made = Self.made(plan.step(at: Self.start))
+        let instances = [plan.collided(4), plan.collided(99)]
+        #expect(instances == ["abc", nil])
+        let freed = Self.freed(plan.step(at: Self.start)) + Self.freed(plan.step(at: Self.start + .seconds(3)))
+        #expect(Set(freed) == Set(made))
+        Self.publish(Self.publication("abc", text: "two"), &plan)
+        #expect(plan.step(at: Self.start + .seconds(10)) == [])
+        Self.publish(Self.publication("def", host: "other"), &plan)
+        #expect(Self.made(plan.step(at: Self.start + .seconds(10))).count == 4)
+    }
+
+    @Test func triesAgainLater() throws {
+        var plan = try Self.plan()
+        Self.publish(Self.publication("abc"), &plan)
+        _ = plan.step(at: Self.start)
+        plan.failed(4, at: Self.start)
+        #expect(plan.step(at: Self.start) == [.free(4)])
+        #expect(plan.deadline == Self.start + PublicationPlan.retryInterval)
+        #expect(plan.step(at: Self.start + .milliseconds(4999)) == [])
+        #expect(Self.made(plan.step(at: Self.start + .seconds(5))) == [5])
+    }
+
+    @Test(arguments: [
+        Publication(instance: "", host: "h", port: 1, text: []),
+        Publication(instance: "a.b", host: "h", port: 1, text: []),
+        Publication(instance: "a", host: "ä", port: 1, text: []),
+        Publication(instance: "a", host: "h", port: 0, text: []),
+        Publication(instance: "a", host: "h", port: 1, text: [Array(repeating: 0, count: 256)]),
+        Publication(
+            instance: "a", host: "h", port: 1, text: Array(repeating: [UInt8](repeating: 0, count: 255), count: 6)),
+    ])
+    func refusesWhatCannotBePublished(_ publication: Publication) throws {
+        var plan = try Self.plan()
+        let isFit = plan.setPublication(publication)
+        #expect(!isFit)
+        #expect(plan.step(at: Self.start) == [])
+    }
+}

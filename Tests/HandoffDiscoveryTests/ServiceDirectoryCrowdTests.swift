@@ -1,0 +1,142 @@
+import HandoffDiscovery
+import Testing
+
+/// A network full of names that somebody made up.
+struct ServiceDirectoryCrowdTests {
+    @Sendable private static func isMember(_ name: String) -> Bool { name.hasPrefix("m") }
+
+    private static func browsed(_ bench: DirectoryBench) -> Set<String> {
+        Set(bench.wanted.filter { $0.kind == .text }.map(\.instance))
+    }
+
+    private static func resolving(_ bench: DirectoryBench) -> Set<String> {
+        Set(bench.wanted.filter { $0.kind == .target }.map(\.instance))
+    }
+
+    private static func crowd(strangers: Int, members: Int) throws -> DirectoryBench {
+        var bench = try DirectoryBench(members: isMember)
+        for number in 0..<strangers { _ = try bench.appear("s\(number)") }
+        for number in 0..<members { _ = try bench.appear("m\(number)") }
+        return bench
+    }
+
+    @Test func upToSixtyFourAreBrowsedAlike() throws {
+        let bench = try Self.crowd(strangers: 60, members: 4)
+        #expect(!bench.directory.isCrowded)
+        #expect(Self.browsed(bench).count == 64)
+        #expect(Self.resolving(bench).count == 64)
+    }
+
+    @Test func aboveThatMembersComeFirst() throws {
+        var bench = try Self.crowd(strangers: 300, members: 20)
+        #expect(bench.directory.isCrowded)
+        var random = SystemRandomNumberGenerator()
+        bench.directory.rotate(using: &random)
+        _ = bench.settle()
+        let browsed = Self.browsed(bench)
+        #expect(browsed.count { $0.hasPrefix("m") } == 20)
+        #expect(browsed.count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
+    }
+
+    @Test func othersAreBrowsedInTurn() throws {
+        var bench = try Self.crowd(strangers: 100, members: 0)
+        var random = SystemRandomNumberGenerator()
+        var seen = Self.browsed(bench)
+        for _ in 0..<40 {
+            bench.directory.rotate(using: &random)
+            _ = bench.settle()
+            #expect(Self.browsed(bench).count == ServiceDirectory.strangerCap)
+            seen.formUnion(Self.browsed(bench))
+        }
+        // The chance that one of the hundred is never among the 32 in 40 draws is below 1 in 50,000 for each.
+        #expect(seen.count >= 98)
+    }
+
+    @Test func strangersAreTakenBackWhenItGetsCrowded() throws {
+        var bench = try Self.crowd(strangers: 60, members: 3)
+        _ = try bench.text("s0", "x")
+        _ = try bench.text("m0", "x")
+        #expect(try bench.appear("s60") == [])
+        #expect(try bench.appear("s61") == [.removed(instance: "s0")])
+        // And told nothing of any more.
+        if bench.query(.text, "s1") != nil { #expect(try bench.text("s1", "x") == []) }
+        #expect(try bench.text("m0", "y") == [try service("m0", text: "y")])
+    }
+
+    @Test func aNewMemberIsResolvedAtOnceInACrowd() throws {
+        var bench = try Self.crowd(strangers: 500, members: 0)
+        _ = try bench.appear("m")
+        #expect(bench.queries(for: "m") == [.text, .target])
+    }
+
+    @Test func neverKeepsMoreThanTheCapAndMakesRoomForMembers() throws {
+        var bench = try Self.crowd(strangers: 600, members: 0)
+        for number in 0..<10 {
+            _ = try bench.appear("m\(number)")
+            #expect(bench.query(.text, "m\(number)") != nil)
+        }
+        // Strangers that found no room leave no trace, so a full house of members has the cap's size.
+        var members = try Self.crowd(strangers: 0, members: 600)
+        #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
+        #expect(try members.appear("m9999") == [])
+        #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
+    }
+
+    @Test func resolvesAtMostSixtyFourAtATimeAndThenTheNext() throws {
+        var bench = try Self.crowd(strangers: 0, members: 100)
+        #expect(Self.browsed(bench).count == 100)
+        #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
+        let one = try #require(Self.resolving(bench).first)
+        _ = try bench.target(one, "host")
+        _ = try bench.address(one, "10.0.0.77")
+        _ = try bench.noMore(one)
+        #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
+        #expect(!Self.resolving(bench).contains(one))
+    }
+
+    @Test func unresolvableOnesGiveWay() throws {
+        var bench = try Self.crowd(strangers: 0, members: 100)
+        let first = Self.resolving(bench)
+        var random = SystemRandomNumberGenerator()
+        bench.directory.rotate(using: &random)
+        _ = bench.settle()
+        let second = Self.resolving(bench)
+        #expect(second.count == ServiceDirectory.resolvingCap)
+        #expect(first.union(second).count == 100)
+    }
+
+    @Test func newMembershipIsJudgedForAll() throws {
+        var bench = try Self.crowd(strangers: 300, members: 0)
+        let chosen = try #require(Set((0..<300).map { "s\($0)" }).subtracting(Self.browsed(bench)).first)
+        bench.directory.setMembership { $0 == chosen }
+        _ = bench.settle()
+        #expect(bench.query(.text, chosen) != nil)
+    }
+
+    @Test func browsesAnewWhenOverlookedNamesMayBeMembers() throws {
+        var bench = try Self.crowd(strangers: 513, members: 0)
+        bench.directory.setMembership { _ in true }
+        _ = bench.settle()
+        let browse = try #require(bench.wanted.first { $0.kind == .instances })
+        #expect(browse.round != 0)
+        // Reports of the browser before it are not heard any more.
+        #expect(try bench.vanish("s0") == [])
+        #expect(bench.query(.text, "s0") != nil)
+    }
+
+    @Test func aCrowdThatGoesLeavesNothing() throws {
+        var bench = try Self.crowd(strangers: 300, members: 2)
+        for number in 0..<300 { _ = try bench.vanish("s\(number)") }
+        #expect(Self.browsed(bench) == ["m0", "m1"])
+        #expect(!bench.directory.isCrowded)
+    }
+
+    @Test func keepsFewRecordsOfOneInstance() throws {
+        var bench = try DirectoryBench()
+        _ = try bench.appear("a")
+        for number in 0..<1000 { _ = try bench.text("a", "\(number)") }
+        // The oldest are forgotten: taking the newest sixteen back leaves the last.
+        for number in (985..<1000).reversed() { _ = try bench.textVanishes("a", "\(number)") }
+        #expect(try bench.textVanishes("a", "984") == [])
+    }
+}

@@ -1,0 +1,56 @@
+import HandoffDiscovery
+import Testing
+
+/// What happens when Avahi goes and comes back: no removals are reported then.
+struct ServiceDirectoryLossTests {
+    @Test func keepsEverythingWhileAvahiIsAway() throws {
+        var bench = try DirectoryBench()
+        try bench.resolve("a")
+        bench.directory.libraryLost()
+        #expect(bench.settle() == [])
+        #expect(bench.wanted == [DirectoryBench.browse])
+    }
+
+    @Test func confirmsWhatIsSeenAgain() throws {
+        var bench = try DirectoryBench()
+        try bench.resolve("a")
+        bench.directory.libraryLost()
+        _ = bench.settle()
+        // Told again, since whoever merges several sources needs to know.
+        let known = try service("a", text: "v=1", port: 80, ["10.0.0.77:80"])
+        #expect(try bench.appear("a") == [known])
+        #expect(bench.queries(for: "a") == [.text, .target, .ipv4, .ipv6])
+        bench.directory.sweep()
+        #expect(bench.settle() == [])
+    }
+
+    @Test func sweepsWhatIsNotSeenAgain() throws {
+        var bench = try DirectoryBench()
+        try bench.resolve("a")
+        try bench.resolve("b")
+        bench.directory.libraryLost()
+        _ = bench.settle()
+        _ = try bench.appear("b")
+        bench.directory.sweep()
+        #expect(bench.settle() == [.removed(instance: "a")])
+    }
+
+    @Test func tellsAllForNowAfterTheServices() throws {
+        var bench = try DirectoryBench()
+        bench.directory.appeared(DirectoryBench.browse, on: Fixture.link(2), data: try Fixture.pointer("a"))
+        _ = bench.settle()
+        bench.directory.allForNow(DirectoryBench.browse)
+        #expect(try bench.text("a", "x") == [try service("a", text: "x"), .allForNow])
+        #expect(bench.settle() == [])
+    }
+
+    @Test func anOldTextDoesNotReturn() throws {
+        var bench = try DirectoryBench()
+        _ = try bench.appear("a")
+        _ = try bench.text("a", "old")
+        bench.directory.libraryLost()
+        _ = bench.settle()
+        _ = try bench.appear("a")
+        #expect(try bench.text("a", "new") == [try service("a", text: "new")])
+    }
+}

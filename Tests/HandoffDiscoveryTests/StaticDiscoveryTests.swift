@@ -1,0 +1,57 @@
+import HandoffDiscovery
+import HandoffLog
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StaticDiscoveryTests {
+    @Test(arguments: [
+        ("192.0.2.1:80", "192.0.2.1:80"), ("[2001:DB8::1]:80", "[2001:db8::1]:80"),
+        ("Host.Example.org:24863", "host.example.org:24863"), ("host:1", "host:1"), ("host.:1", "host:1"),
+        ("[fe80::1%lo]:5", "[fe80::1%lo]:5"),
+    ])
+    func readsPeers(_ text: String, _ canonical: String) throws {
+        let peer = try #require(StaticPeer(text: text))
+        #expect(peer.description == canonical)
+        #expect(StaticPeer(text: canonical) == peer)
+        #expect(peer.instance == "static:\(canonical)")
+    }
+
+    @Test(arguments: [
+        "", ":", "host", "host:", ":80", "host:0", "host:65536", "host:x", "a:b:80", "::1:80", "[host]:80", "ho st:80",
+        "-\\:80", "224.0.0.1:80", "0.0.0.0:80", "[ff02::1]:80", "host:+1", "a..b:80",
+    ])
+    func refusesWhatIsNoPeer(_ text: String) {
+        #expect(StaticPeer(text: text) == nil)
+    }
+
+    @Test func tellsPeersAndTheirEnd() async throws {
+        let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
+        let other = try #require(StaticPeer(text: "localhost:81"))
+        let collector = EventCollector()
+        let discovery = StaticDiscovery(
+            peers: [peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
+        discovery.start(collector.handler)
+        await collector.wait(for: "static:192.0.2.1:80") { $0.addresses.map(\.description) == ["192.0.2.1:80"] }
+        discovery.add(other)
+        await collector.wait(for: "static:localhost:81") { $0.addresses.contains { $0.isLoopback && $0.port == 81 } }
+        discovery.remove(peer)
+        await collector.wait { $0 == .removed(instance: "static:192.0.2.1:80") }
+        discovery.remove(peer)
+        await discovery.stopped()
+        #expect(collector.events.count { $0 == .removed(instance: "static:192.0.2.1:80") } == 1)
+    }
+
+    @Test func tellsAgainAfterARefresh() async throws {
+        let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
+        let collector = EventCollector()
+        let discovery = StaticDiscovery(
+            peers: [peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
+        discovery.start(collector.handler)
+        await collector.wait(for: peer.instance)
+        collector.clear()
+        discovery.refresh(instance: peer.instance)
+        await collector.wait(for: peer.instance)
+        await discovery.stopped()
+    }
+}
