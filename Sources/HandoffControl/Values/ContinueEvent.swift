@@ -5,7 +5,7 @@ package import HandoffModel
 package enum ContinueEvent: Sendable, Equatable {
     /// An activity of this type is on its way.
     case willContinue(ActivityType)
-    /// The activity was continued: the caller gets it if it asked to take it, otherwise it was opened by this.
+    /// The activity was continued: by the caller if it asked to take it, otherwise by what opened it.
     case continued(ActivityType, ContinuedActivity?, ControlOpens?)
 
     /// Reads the results; throws `invalidParameter`.

@@ -135,7 +135,8 @@ final class ContinuationBroker {
         guard let handler = request.handler else {
             return .continued(request.offer.type, continued(payload, request), nil)
         }
-        return .continued(request.offer.type, nil, ControlOpens(kind: .app, name: handler.app))
+        return .continued(
+            request.offer.type, continued(payload, request), ControlOpens(kind: .app, name: handler.app))
     }
 
     private func continued(_ payload: Payload, _ request: Request) -> ContinuedActivity {

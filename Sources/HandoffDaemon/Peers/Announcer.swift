@@ -60,10 +60,20 @@ struct Announcer {
     /// - Parameter listsActivities: false leaves the activities to adverts and connections.
     func beacon(keys: EpochKeys, listsActivities: Bool) throws -> [[UInt8]]? {
         guard let news else { return nil }
-        return try announcement(listsActivities ? news.activities : []).map {
+        let shown = listsActivities ? news.activities : []
+        return try announcement(shown, hasMore: shown.count < news.activities.count).map {
             let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
             return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon)
         }
+    }
+
+    /// Signs the same news again, under the same number, with ages as of now: for a device that is greeted late.
+    mutating func refreshAges(_ activities: [OfferedActivity]) throws {
+        guard var news, !news.isGoodbye else { return }
+        news.activities = activities
+        guard news == self.news else { return }
+        self.news = news
+        advert = try announcement(activities).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
     }
 
     /// Starts over under a greater boot number: another device has seen one that is greater than ours.
@@ -85,11 +95,11 @@ struct Announcer {
         position = Self.next(position)
     }
 
-    private func announcement(_ activities: [OfferedActivity]) -> Announcement? {
+    private func announcement(_ activities: [OfferedActivity], hasMore: Bool = false) -> Announcement? {
         guard let news else { return nil }
         return Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            isGoodbye: news.isGoodbye, rosterDigest: news.rosterDigest, epoch: news.epoch, activities: activities)
+            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, epoch: news.epoch, activities: activities)
     }
 
     /// Four thousand million changes are more than a century of them; still the number never wraps.

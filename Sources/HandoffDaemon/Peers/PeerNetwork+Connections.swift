@@ -20,10 +20,9 @@ extension PeerNetwork {
         let isKnown = table[link.device] != nil
         let changes = table.receivedHello(hello, from: link.device, address: address, isFixed: link.isFixed, at: now)
         table.connectionOpened(link.device)
-        machine.heard(link.device)
         if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
         handle(changes)
-        perform(machine.discovered(link.device, peers: table, at: now))
+        perform(machine.connected(link.device, peers: table, at: now))
     }
 
     /// A connection has ended; only those that were established were counted.

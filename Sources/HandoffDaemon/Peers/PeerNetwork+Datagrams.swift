@@ -45,11 +45,22 @@ extension PeerNetwork {
 
     /// Seals the latest advert for a label, and sends it.
     func sendAdvert(to address: PeerAddress, label: Label) {
+        refreshAges()
         guard let advert = announcer.advert, let keys = ring.held else { return }
         do {
             send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert), to: address)
         } catch {
             log.fault("Cannot seal an advert", ["error": "\(error)"])
+        }
+    }
+
+    private func refreshAges() {
+        guard signed.duration(to: loop.now) > Self.freshness else { return }
+        signed = loop.now
+        do {
+            try announcer.refreshAges(shownOffers())
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
         }
     }
 

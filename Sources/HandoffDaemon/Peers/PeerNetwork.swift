@@ -58,6 +58,11 @@ final class PeerNetwork {
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var leaving = false
+    /// When the latest advert was signed, with ages as of then.
+    var signed = LoopInstant(nanoseconds: 0)
+
+    /// An advert that was signed longer ago is signed again before it greets a device: its ages would mislead.
+    static let freshness = Duration.seconds(10)
 
     /// Routes that are remembered; with more of them the kernel chooses anew.
     static let maximumRoutes = 512
@@ -132,6 +137,7 @@ final class PeerNetwork {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return
         }
+        signed = loop.now
         table.ownPosition = announcer.position
         perform(leaving ? machine.leaving(peers: table, at: now) : machine.changed(peers: table, at: now))
         beacons.changed()
