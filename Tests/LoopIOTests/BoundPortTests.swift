@@ -32,7 +32,7 @@ struct BoundPortTests {
     }
 
     @Test func aPortThatIsTakenForOneProtocolOnlyIsTaken() throws {
-        for address in [IPAddress.anyIPv4, .loopbackIPv4, .loopbackIPv6] {
+        for address in [.anyIPv4] + loopbacks {
             let free = try BoundPort(port: 0)
             let number = free.port
             let kept = try { (port: consuming BoundPort) throws(Errno) in
@@ -71,7 +71,7 @@ struct BoundPortTests {
         #expect(BoundPort.defaultPorts == 24_863...24_872)
     }
 
-    @Test(arguments: [IPAddress.loopbackIPv4, .loopbackIPv6])
+    @Test(arguments: loopbacks)
     func bindsOneAddressOnly(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0, address: address)
         #expect(try SocketAddress.local(of: port.tcp.raw).address == address)

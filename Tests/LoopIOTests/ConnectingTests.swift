@@ -10,7 +10,7 @@ struct ConnectingTests {
         loop = try EventLoop()
     }
 
-    @Test(arguments: [IPAddress.loopbackIPv4, .loopbackIPv6])
+    @Test(arguments: loopbacks)
     func connectsAndSetsTheSocketUp(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0)
         let number = port.port

@@ -39,6 +39,19 @@ private final class Turns: @unchecked Sendable {
     }
 }
 
+/// The loopback addresses that this machine has: containers are often without IPv6.
+let loopbacks: [IPAddress] = [.loopbackIPv4] + (hasIPv6 ? [.loopbackIPv6] : [])
+
+/// Whether `::1` can be bound.
+let hasIPv6: Bool = {
+    do throws(Errno) {
+        try BoundPort.bindUDP(port: 0, address: .loopbackIPv6).close()
+        return true
+    } catch {
+        return false
+    }
+}()
+
 /// Reads what is there now, without a loop; nil at the end of the stream or after an error.
 func readNow(_ descriptor: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
