@@ -7,11 +7,15 @@ struct LoopTimerTests {
         let loop = try EventLoop()
         var fired: [Int] = []
         let delays = [7, 3, 9, 1, 5, 2, 8, 4, 6]
+        // From one start: between two calls any time may pass.
+        let start = loop.now
         let timers = try delays.map { delay in
-            try loop.timer(after: .microseconds(delay * 300)) {
+            let timer = try loop.timer(after: .seconds(100)) {
                 fired.append(delay)
                 if fired.count == delays.count { loop.stop() }
             }
+            timer.rearm(at: start + .microseconds(delay * 300))
+            return timer
         }
         try loop.runUntilStopped()
         #expect(fired == delays.sorted())
