@@ -14,6 +14,7 @@ package enum EpochKeyBody {
     /// The key in a body; nil when it has another length. Whether it is the right one is judged by its record.
     package static func decode(_ body: [UInt8]) -> SecretBytes? {
         guard body.count == 8 + EpochKeys.accountKeyCount else { return nil }
-        return SecretBytes(copying: Array(body.suffix(EpochKeys.accountKeyCount)))
+        var key = Array(body.suffix(EpochKeys.accountKeyCount))
+        return SecretBytes(wiping: &key)
     }
 }

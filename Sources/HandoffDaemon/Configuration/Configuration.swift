@@ -40,7 +40,7 @@ package struct Configuration: Sendable, Equatable {
     /// How often an app with unsaved changes is asked to save while its activity is current.
     package var refresh: Duration = .seconds(15)
 
-    /// How long an app that continues an activity may take to say that it did.
+    /// How long what another device offers is believed without being renewed.
     package var receiverLifetime: Duration = .seconds(600)
 
     /// The least important messages that are logged.

@@ -1,5 +1,6 @@
 import HandoffLog
 import HandoffModel
+import HandoffProtocol
 import LoopIO
 
 extension ConfigurationKey {
@@ -32,7 +33,7 @@ extension ConfigurationKey {
         case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
         case .receiverLifetime:
             Self.set(
-                &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(10) ... .seconds(86_400)))
+                &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(300) ... PeerTable.longestLifetime))
         case .logLevel: Self.set(&configuration.logLevel, LogLevel(name: text))
         }
     }

@@ -44,7 +44,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .payloadLimit: "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"
         case .saveAnswer: "a time from 50 ms to 10 s, with the unit ms, s, min or h"
         case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"
-        case .receiverLifetime: "a time from 10 s to 24 h, with the unit ms, s, min or h"
+        case .receiverLifetime: "a time from 5 min to 10 min, with the unit s or min"
         case .logLevel: "one of: " + Self.words(LogLevel.allCases.map(\.name))
         }
     }

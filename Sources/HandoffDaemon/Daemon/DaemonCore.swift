@@ -75,7 +75,7 @@ final class DaemonCore {
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: keeper.deviceID, key: stored.identity, kind: kind, port: port),
         boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
-        showsTitles: configuration.titles,
+        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
         surroundings: PeerNetwork.Surroundings(
             offers: { [unowned self] in apps.store.offers(now: loop.now) },
             peersChanged: { [unowned self] in control.offersChanged() },
@@ -90,7 +90,7 @@ final class DaemonCore {
         surroundings: LinkPool.Surroundings(
             hello: { [unowned self] in hello(to: $0) },
             whereabouts: { [unowned self] in network.whereabouts(of: $0) },
-            statements: { [unowned self] in keeper.state?.roster.encoded() ?? [] },
+            statements: { [unowned self] in introduction() },
             events: { [unowned self] in linkEvents }))
 
     private(set) lazy var sync: RosterSync = RosterSync(
@@ -207,6 +207,13 @@ final class DaemonCore {
             case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
             }
         }
+    }
+
+    /// What a member that may not know this device has to read first.
+    private func introduction() -> [UInt8] {
+        guard let roster = keeper.state?.roster else { return [] }
+        let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
+        return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
     }
 
     /// A name that was configured holds for all members.

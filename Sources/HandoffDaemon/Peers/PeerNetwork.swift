@@ -71,7 +71,8 @@ final class PeerNetwork {
 
     init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
-        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool, surroundings: Surroundings
+        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool, lifetime: Duration,
+        surroundings: Surroundings
     ) {
         self.loop = loop
         self.log = log
@@ -82,7 +83,7 @@ final class PeerNetwork {
         self.showsTitles = showsTitles
         self.ring = ring
         announcer = Announcer(speaker: speaker, boot: boot)
-        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0))
+        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         machine = AdvertMachine(at: BootInstant(loop.now))
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }

@@ -74,7 +74,7 @@ extension PeerTable {
         guard let trace = traces[id] else { return admit(announcement, label: label, heard: now, at: now) }
         if announcement.position > trace.position { return admit(announcement, label: label, heard: now, at: now) }
         // A repetition brings a device back that was given up too early, but only for the rest of its time.
-        guard announcement.position == trace.position, !trace.isFinal, trace.heard + Self.lifetime > now else {
+        guard announcement.position == trace.position, !trace.isFinal, trace.heard + lifetime > now else {
             return .stale
         }
         return admit(announcement, label: label, heard: trace.heard, at: now)
@@ -90,7 +90,7 @@ extension PeerTable {
             return .new(isFirst: false, changes: [])
         }
         var peer = Peer(announcement, label: label, heard: heard)
-        peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + Self.lifetime)
+        peer.offers = Peer.offers(announcement.activities, received: now, expires: heard + lifetime)
         peers[id] = peer
         traces[id] = nil
         var changes: [PeerChange] = [.appeared(id)]
@@ -123,9 +123,9 @@ extension PeerTable {
         // A whole list that was fetched for this change or a later one says more than the announcement.
         let isListed = peer.listedSeq.map { $0 >= announcement.position.seq } ?? false
         if isListed {
-            peer.offers = Peer.renewed(peer.offers, until: now + Self.lifetime)
+            peer.offers = Peer.renewed(peer.offers, until: now + lifetime)
         } else {
-            let fresh = Peer.offers(announcement.activities, received: now, expires: now + Self.lifetime)
+            let fresh = Peer.offers(announcement.activities, received: now, expires: now + lifetime)
             // What was left out may still be on offer: it stays until the whole list says, or its time is over.
             peer.offers = announcement.hasMore ? fresh + peer.offers.excluding(fresh) : fresh
             peer.isComplete = !announcement.hasMore
@@ -144,7 +144,7 @@ extension PeerTable {
         var peer = known
         peer.label = label
         if !peer.isComplete, !announcement.isGoodbye {
-            let end = peer.renewed + Self.lifetime
+            let end = peer.renewed + lifetime
             let listed = Peer.offers(announcement.activities, received: now, expires: end)
             peer.offers = announcement.hasMore ? peer.offers + listed.excluding(peer.offers) : listed
             peer.isComplete = !announcement.hasMore

@@ -36,7 +36,7 @@ extension PeerTable {
         if let seq = peer.seq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
         let before = peer.offers
-        peer.offers = Peer.offers(list.activities, received: now, expires: now + Self.lifetime)
+        peer.offers = Peer.offers(list.activities, received: now, expires: now + lifetime)
         peer.listedSeq = list.position.seq
         peer.isComplete = true
         peer.renewed = now

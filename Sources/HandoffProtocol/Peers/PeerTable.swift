@@ -5,8 +5,9 @@ package import HandoffModel
 ///
 /// docs/state-machines/peer-table.md shows how a device comes and goes.
 package struct PeerTable: Sendable {
-    /// How long offers, and the device itself, are believed without renewal.
-    package static let lifetime = Duration.seconds(600)
+    /// The longest that offers, and the device itself, are believed without renewal; announcements are renewed every
+    /// four minutes.
+    package static let longestLifetime = Duration.seconds(600)
 
     /// What remains of a device that has gone, so that old announcements of it are still known to be old.
     struct Trace: Sendable, Equatable {
@@ -20,6 +21,9 @@ package struct PeerTable: Sendable {
         let isFinal: Bool
     }
 
+    /// How long offers, and the device itself, are believed here without renewal.
+    package let lifetime: Duration
+
     /// This device.
     package let own: DeviceID
 
@@ -32,7 +36,8 @@ package struct PeerTable: Sendable {
     var traces: [DeviceID: Trace] = [:]
 
     /// An empty table of device `own`, whose announcements are at `ownPosition`.
-    package init(own: DeviceID, ownPosition: Position) {
+    package init(own: DeviceID, ownPosition: Position, lifetime: Duration = longestLifetime) {
+        self.lifetime = lifetime
         self.own = own
         self.ownPosition = ownPosition
     }
@@ -73,7 +78,7 @@ package struct PeerTable: Sendable {
         var next: BootInstant?
         for peer in peers.values {
             if peer.connectionCount == 0 {
-                let end = peer.renewed + Self.lifetime
+                let end = peer.renewed + lifetime
                 next = min(next ?? end, end)
             }
             for offer in peer.offers {
@@ -88,7 +93,7 @@ package struct PeerTable: Sendable {
         var changes: [PeerChange] = []
         for id in peers.keys.sorted() {
             guard var peer = peers[id] else { continue }
-            if peer.connectionCount == 0, peer.renewed + Self.lifetime <= now {
+            if peer.connectionCount == 0, peer.renewed + lifetime <= now {
                 changes += remove(id, because: .silent)
                 continue
             }

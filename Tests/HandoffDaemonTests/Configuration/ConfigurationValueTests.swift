@@ -28,7 +28,7 @@ struct ConfigurationValueTests {
         #expect(value(.payloadLimit, "983040")?.payloadLimit == 983_040)
         #expect(value(.saveAnswer, "50ms")?.saveAnswer == .milliseconds(50))
         #expect(value(.refresh, "1 h")?.refresh == .seconds(3600))
-        #expect(value(.receiverLifetime, "2 min")?.receiverLifetime == .seconds(120))
+        #expect(value(.receiverLifetime, "6 min")?.receiverLifetime == .seconds(360))
         #expect(value(.logLevel, "debug")?.logLevel == .debug)
     }
 
@@ -44,7 +44,7 @@ struct ConfigurationValueTests {
         (.payloadLimit, ["3071", "961 KiB", "64 KB", "1.5 KiB", "-1", "KiB", "9223372036854775807 MiB"]),
         (.saveAnswer, ["1", "49 ms", "11 s", "1 sec", "s", "9223372036854775807 h"]),
         (.refresh, ["999 ms", "61 min", "15"]),
-        (.receiverLifetime, ["9 s", "25 h"]),
+        (.receiverLifetime, ["299 s", "601 s", "24 h"]),
         (.logLevel, ["warning", "INFO", "5"]),
     ]
 
