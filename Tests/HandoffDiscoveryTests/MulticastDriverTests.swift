@@ -1,0 +1,130 @@
+import HandoffDiscovery
+import HandoffLog
+import LoopIO
+import Testing
+
+/// The driver on a real discovery thread, with a library that the test plays.
+@Suite(.timeLimit(.minutes(1)))
+struct MulticastDriverTests {
+    private let script = LibraryScript()
+    private let collector = EventCollector()
+    private let thread = DiscoveryThread<DiscoveryCommand>(name: "test")
+    private static let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local")
+    private static let publication = Publication(instance: "own", host: "host", port: 80, text: [])
+
+    private func start(_ onOpen: [MulticastEvent] = [.running], options: DiscoveryOptions = DiscoveryOptions()) {
+        script.state.withLock { $0.onOpen = onOpen }
+        let isStarted = thread.start { [script, collector] loop in
+            MulticastDriver(
+                loop: loop, library: FakeLibrary(script), options: options,
+                logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault), onEvent: collector.handler)
+        }
+        #expect(isStarted)
+    }
+
+    /// Plays events; a command without effect wakes the thread for them.
+    private func play(_ events: MulticastEvent...) {
+        script.tell(events)
+        thread.send(.refresh(""))
+    }
+
+    private func stop() async {
+        await withCheckedContinuation { continuation in
+            if !thread.send(.stop({ continuation.resume() })) { continuation.resume() }
+        }
+    }
+
+    private static var known: MulticastEvent {
+        get throws { .appeared(browse, RecordLink(interface: 1, isIPv6: false), try Fixture.pointer("a")) }
+    }
+
+    @Test func browsesOnlyWhileTheLibraryRuns() async {
+        start([.waiting("not there")])
+        await collector.wait { $0 == .state(.avahi, .unavailable("not there")) }
+        #expect(script.calls == ["open"])
+        play(.running)
+        await script.wait(for: "browse")
+        await stop()
+        #expect(script.calls.prefix(2) == ["open", "browse instances _handoff._tcp.local"])
+        #expect(script.calls.contains("close"))
+    }
+
+    @Test func opensAgainAfterALossAndPublishesAnew() async {
+        thread.send(.publish(Self.publication))
+        start()
+        await script.wait(for: "make service")
+        collector.clear()
+        play(.lost("gone"))
+        await collector.wait { $0 == .state(.avahi, .unavailable("gone")) }
+        await collector.wait { $0 == .state(.avahi, .running) }
+        await script.wait(for: "make service", count: 2)
+        await script.wait(for: "browse instances", count: 2)
+        await stop()
+        #expect(script.calls.count { $0 == "open" } == 2)
+        // Closed before it is opened again.
+        let order = script.calls.filter { $0 == "open" || $0 == "close" }
+        #expect(order.prefix(3) == ["open", "close", "open"])
+    }
+
+    @Test func startsAnewWithoutTellingAnybody() async {
+        start()
+        await collector.wait { $0 == .state(.avahi, .running) }
+        play(.restart("clock"))
+        await script.wait(for: "open", count: 2)
+        await script.wait(for: "browse instances", count: 2)
+        await stop()
+        #expect(!collector.events.contains(.state(.avahi, .unavailable("clock"))))
+    }
+
+    @Test func removesWhatIsNotSeenAgainAfterALoss() async throws {
+        start(options: DiscoveryOptions(interfaces: ["lo"]))
+        let link = RecordLink(interface: 1, isIPv6: false)
+        let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local", interface: 1)
+        await script.wait(for: "browse instances")
+        play(.appeared(browse, link, try Fixture.pointer("a")), .appeared(browse, link, try Fixture.pointer("b")))
+        await script.wait(for: "browse text", count: 2)
+        for query in script.queries where query.kind == .text { play(.appeared(query, link, [3, 0x76, 0x3d, 0x31])) }
+        await collector.wait(for: "a")
+        await collector.wait(for: "b")
+        play(.lost("gone"))
+        await script.wait(for: "browse instances", count: 2)
+        play(.appeared(browse, link, try Fixture.pointer("b")), .allForNow(browse))
+        await collector.wait { $0 == .removed(instance: "a") }
+        await stop()
+        #expect(!collector.events.contains(.removed(instance: "b")))
+    }
+
+    @Test func hearsNothingOfStoppedBrowsers() async throws {
+        start([.waiting("not there")])
+        play(try Self.known, .allForNow(Self.browse))
+        play(.running)
+        await collector.wait { $0 == .state(.avahi, .running) }
+        await stop()
+        #expect(!collector.events.contains(.allForNow))
+    }
+
+    @Test func tellsOfACollisionWhateverTellsIt() async {
+        script.state.withLock { $0.groupError = .collision("local name collision") }
+        thread.send(.publish(Self.publication))
+        start()
+        await collector.wait { $0 == .conflict(instance: "own") }
+        await stop()
+    }
+
+    @Test func closesALibraryThatDoesNotAnswer() async {
+        script.state.withLock { $0.groupError = .disconnected("no answer") }
+        thread.send(.publish(Self.publication))
+        start()
+        await collector.wait { $0 == .state(.avahi, .unavailable("no answer")) }
+        await stop()
+        #expect(script.calls.contains("close"))
+    }
+
+    @Test func takesCommandsFromBeforeTheStartAndNoneAfterTheEnd() async {
+        start()
+        await stop()
+        let isTaken = thread.send(.publish(Self.publication))
+        #expect(!isTaken)
+        #expect(!script.calls.contains("make service"))
+    }
+}
