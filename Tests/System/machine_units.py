@@ -77,8 +77,8 @@ def life(stage):
     main_pid = machine.show("MainPID")["MainPID"]
     flags = machine.user("cat", f"/proc/{main_pid}/status").output
     expect("NoNewPrivs:\t1" in flags and "Seccomp:\t2" in flags, f"not confined:\n{flags}")
-    spaces = [machine.user("readlink", f"/proc/{pid}/ns/{space}").output for space in ("user", "mnt")
-              for pid in (main_pid, "self")]
+    spaces = [machine.root("readlink", f"/proc/{pid}/ns/{space}").output for space in ("user", "mnt")
+              for pid in (main_pid, "1")]
     expect(spaces[0] != spaces[1] and spaces[2] != spaces[3], f"the namespace layer is not applied: {spaces}")
     mounts = machine.user("cat", f"/proc/{main_pid}/mounts").output
     expect(any(line.split()[1] == "/" and line.split()[3].startswith("ro") for line in mounts.splitlines()),
@@ -129,7 +129,7 @@ def masked(stage):
     machine.systemctl("daemon-reload")
     machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service")
     pid = machine.show("MainPID")["MainPID"]
-    spaces = [machine.user("readlink", f"/proc/{process}/ns/user").output for process in (pid, "self")]
+    spaces = [machine.root("readlink", f"/proc/{process}/ns/user").output for process in (pid, "1")]
     expect(spaces[0] == spaces[1], "the drop-in was not masked")
     machine.ctl("status")
 
