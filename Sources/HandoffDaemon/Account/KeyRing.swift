@@ -10,6 +10,9 @@ struct KeyRing: Sendable {
     let own: DeviceID
     /// Keys of the epoch whose account key this device has; nil without an account, and after its removal.
     let held: EpochKeys?
+    /// Tells the held epoch from every other: two devices may each have made an epoch of one number. The beginning of
+    /// the id of its record; nil when none is held.
+    let epochMark: UInt64?
     /// Whether that epoch is the one that holds; otherwise only statements and keys are exchanged.
     let isCurrent: Bool
     /// Keys that find members which were away.
@@ -23,6 +26,7 @@ struct KeyRing: Sendable {
         self.own = own
         let isMember = state?.view.isLive(own) ?? false
         held = isMember ? state?.held?.keys : nil
+        epochMark = isMember ? state?.held.map { Self.mark(of: $0.record) } : nil
         isCurrent = isMember && state?.isCurrent ?? false
         former = isMember ? state?.formerEpochs ?? [] : []
         rosterDigest = state?.roster.shortDigest ?? [UInt8](repeating: 0, count: Announcement.digestCount)
@@ -64,15 +68,19 @@ struct KeyRing: Sendable {
         view?.names[id] ?? id.short
     }
 
-    /// The gate key for a server under `label`, and the epoch that it belongs to: the held one, or one in which the
-    /// server was left behind.
-    func gate(for label: Label) -> (epoch: UInt64, key: SecretBytes)? {
-        if let held, label.isMember(labelKey: held.label) { return (held.n, held.gate) }
-        return former.last { label.isMember(labelKey: $0.label) }.map { ($0.n, $0.gate) }
+    /// The gate key for a server under `label`, and whether it is that of the held epoch or of one in which the server
+    /// was left behind.
+    func gate(for label: Label) -> (isHeld: Bool, key: SecretBytes)? {
+        if let held, label.isMember(labelKey: held.label) { return (true, held.gate) }
+        return former.last { label.isMember(labelKey: $0.label) }.map { (false, $0.gate) }
     }
 
     /// Whether an mDNS instance of this name belongs to the account, in the epoch that is held or a former one.
     func recognises(instance: String) -> Bool {
         Label(instanceName: instance).flatMap(gate(for:)) != nil
+    }
+
+    private static func mark(of record: Fingerprint) -> UInt64 {
+        record.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

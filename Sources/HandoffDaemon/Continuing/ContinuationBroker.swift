@@ -54,9 +54,7 @@ final class ContinuationBroker {
             request: request, call: call,
             machine: ContinuationMachine(taker: request.handler == nil ? .caller : .handler))
         do {
-            entry.timer = try loop.timer(after: request.timeout) { [self] in
-                step(id) { $0.deadlinePassed(.timedOut(device: request.origin.deviceName)) }
-            }
+            entry.timer = try loop.timer(after: request.timeout) { [self] in deadlinePassed(id) }
         } catch {
             call.fail(CallError.control(.limitExceeded, "cannot set a timer: \(error)"))
             return
@@ -83,6 +81,15 @@ final class ContinuationBroker {
         for (id, entry) in running where entry.request.handler?.id == session.id {
             step(id) { $0.handlerGone(.handlerGone(app: session.app)) }
         }
+    }
+
+    private func deadlinePassed(_ id: ContinuationID) {
+        guard let entry = running[id] else { return }
+        // With the payload here it is the app that is late, and not the other device.
+        let app = entry.payload == nil ? nil : entry.request.handler?.app
+        let failure: HandoffFailure =
+            app.map { .handlerTimedOut(app: $0) } ?? .timedOut(device: entry.request.origin.deviceName)
+        step(id) { $0.deadlinePassed(failure) }
     }
 
     private func step(_ id: ContinuationID, _ event: (inout ContinuationMachine) -> [ContinuationMachine.Action]) {

@@ -130,7 +130,7 @@ extension DaemonCore {
         case PeerMethod.activities:
             let list = ActivityList(
                 position: network.announcer.position,
-                activities: Array(network.shownOffers().prefix(ActivityList.maximumCount)))
+                activities: Array(network.announcedOffers().prefix(ActivityList.maximumCount)))
             link.respond(to: request.id, with: .result(list.json))
         case PeerMethod.ping: link.respond(to: request.id, with: .result([:]))
         default:

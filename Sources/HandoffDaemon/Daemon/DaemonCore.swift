@@ -241,7 +241,7 @@ final class DaemonCore {
         else { return nil }
         if network.labels.isWornOut { network.renewLabel() }
         let ring = self.ring
-        let isCurrent = ring.isCurrent && admission.epoch == ring.held?.n
+        let isCurrent = ring.isCurrent && admission.epoch == ring.epochMark
         return GateVerdict(epoch: admission.epoch) { key in
             ring.admits(key) || (isCurrent && ring.mayIntroduce(key))
         }

@@ -74,29 +74,29 @@ final class LinkPool {
     ///
     /// - Returns: nil when nobody knows where the device is.
     func link(to device: DeviceID) -> PeerLink? {
-        let usable = links[device, default: []].filter(\.isUsable)
+        // The other side may serve nothing on a connection of a former epoch.
+        let usable = links[device, default: []].filter { $0.isUsable && $0.epochMark == ring.epochMark }
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
         guard let place = surroundings.whereabouts(device), !place.addresses.isEmpty,
-            let gate = ring.gate(for: place.label), gate.epoch == ring.held?.n
+            let gate = ring.gate(for: place.label), gate.isHeld
         else { return nil }
         let statements = place.rosterDigest == ring.rosterDigest ? nil : surroundings.statements()
         return dial(
-            device, label: place.label, gateKey: gate.key, scope: .full, addresses: place.addresses,
-            statements: statements, isFixed: false)
+            device, label: place.label, gate: gate, addresses: place.addresses, statements: statements)
     }
 
     /// Calls a device of which only a label of a former epoch is known, or a configured address: whoever answers must
     /// be live. Ends by itself when nothing comes of it.
     func call(
-        label: Label, gateKey: SecretBytes, scope: SessionScope, addresses: [SocketAddress], isFixed: Bool,
-        completion: @escaping (PeerLink?) -> Void
+        label: Label, gate: (isHeld: Bool, key: SecretBytes), scope: SessionScope, addresses: [SocketAddress],
+        isFixed: Bool, completion: @escaping (PeerLink?) -> Void
     ) {
         let ring = self.ring
         calls += 1
         let id = calls
         dials[id] = dialer.dial(
             DialTarget(
-                candidates: addresses, token: { Gate.token(gateKey: gateKey, label: label, clientHello: $0) },
+                candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
                 accepts: { ring.admits($0) })
         ) { [self] result in
             dials[id] = nil
@@ -106,7 +106,9 @@ final class LinkPool {
                 completion(nil)
             case .success(let connection):
                 guard let key = connection.peerKey, self.ring.admits(key),
-                    let link = makeLink(DeviceID(key), role: .client, scope: scope, isFixed: isFixed)
+                    let link = makeLink(
+                        DeviceID(key), role: .client, scope: scope,
+                        epochMark: gate.isHeld ? ring.epochMark : nil, isFixed: isFixed)
                 else {
                     connection.close("the device is no longer live")
                     return completion(nil)
@@ -125,10 +127,11 @@ final class LinkPool {
         guard isLive || ring.mayIntroduce(key), links[device, default: []].count < Self.maximumPerDevice else {
             return connection.close("the device is not live, or has enough connections")
         }
-        let isCurrent = ring.isCurrent && connection.epoch == ring.held?.n
+        let isCurrent = ring.isCurrent && connection.epoch == ring.epochMark
         guard isLive || isCurrent,
             let link = makeLink(
-                device, role: .server(isLive: isLive), scope: isCurrent ? .full : .rosterOnly, isFixed: false)
+                device, role: .server(isLive: isLive), scope: isCurrent ? .full : .rosterOnly,
+                epochMark: connection.epoch, isFixed: false)
         else { return connection.close("only members may use a former epoch") }
         link.attach(connection, statements: nil)
     }
@@ -160,14 +163,16 @@ final class LinkPool {
     }
 
     private func dial(
-        _ device: DeviceID, label: Label, gateKey: SecretBytes, scope: SessionScope, addresses: [SocketAddress],
-        statements: [UInt8]?, isFixed: Bool
+        _ device: DeviceID, label: Label, gate: (isHeld: Bool, key: SecretBytes), addresses: [SocketAddress],
+        statements: [UInt8]?
     ) -> PeerLink? {
-        guard let link = makeLink(device, role: .client, scope: scope, isFixed: isFixed) else { return nil }
+        guard let link = makeLink(device, role: .client, scope: .full, epochMark: ring.epochMark, isFixed: false) else {
+            return nil
+        }
         let ring = self.ring
         link.dial = dialer.dial(
             DialTarget(
-                candidates: addresses, token: { Gate.token(gateKey: gateKey, label: label, clientHello: $0) },
+                candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
                 accepts: { DeviceID($0) == device && ring.admits($0) })
         ) { [self] result in
             switch result {
@@ -183,10 +188,13 @@ final class LinkPool {
         return link
     }
 
-    private func makeLink(_ device: DeviceID, role: SessionRole, scope: SessionScope, isFixed: Bool) -> PeerLink? {
+    private func makeLink(
+        _ device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, isFixed: Bool
+    ) -> PeerLink? {
         guard let hello = surroundings.hello(device) else { return nil }
         let link = PeerLink(
-            device: device, role: role, scope: scope, hello: hello, isFixed: isFixed, loop: loop, log: log,
+            device: device, role: role, scope: scope, epochMark: epochMark, hello: hello, isFixed: isFixed, loop: loop,
+            log: log,
             budgets: budgets, rosterDigest: { [unowned self] in ring.rosterDigest }, events: surroundings.events())
         links[device, default: []].append(link)
         armSweeper()

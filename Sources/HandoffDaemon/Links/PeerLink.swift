@@ -40,7 +40,9 @@ final class PeerLink {
     let isClient: Bool
     /// Whether the address was configured.
     let isFixed: Bool
-    /// The address that answered, when this side called.
+    /// The epoch whose gate key opened it (`KeyRing.epochMark`): once another holds, it carries statements and keys only.
+    let epochMark: UInt64?
+    /// The address at the other end: the one that answered when this side called, else one of the caller's own choice.
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
     private(set) var trouble: String?
@@ -61,12 +63,13 @@ final class PeerLink {
     private var hasEnded = false
 
     init(
-        device: DeviceID, role: SessionRole, scope: SessionScope, hello: Hello, isFixed: Bool, loop: EventLoop,
+        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool, loop: EventLoop,
         log: Logger, budgets: MemberBudgets, rosterDigest: @escaping () -> [UInt8], events: Events
     ) {
         self.device = device
         isClient = role == .client
         self.isFixed = isFixed
+        self.epochMark = epochMark
         self.loop = loop
         self.log = log
         self.budgets = budgets
@@ -96,7 +99,7 @@ final class PeerLink {
         dial = nil
         self.connection = connection
         presentedKey = connection.peerKey
-        address = isClient ? connection.remoteAddress : nil
+        address = connection.remoteAddress
         connection.onBytes = { [unowned self] bytes in
             step { $0.received(bytes, budget: &budgets[device], at: now) }
         }

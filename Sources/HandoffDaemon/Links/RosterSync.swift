@@ -92,9 +92,10 @@ final class RosterSync {
 
     /// Our roster or epoch has changed: everyone who is connected hears of it, and everyone else who is there is called.
     func accountChanged(hasNewRoster: Bool, hasNewEpoch: Bool) {
-        for link in pool.all where link.isEstablished {
+        for link in pool.all where link.isEstablished && (hasNewRoster || hasNewEpoch) {
             if hasNewRoster { offerStatements(link) }
-            if hasNewEpoch { offerEpochKey(link) }
+            // Also when only the roster is new: the other side may hold the key of an epoch that has just lost.
+            offerEpochKey(link)
         }
         for peer in network().table.all { consider(peer) }
     }
@@ -125,7 +126,7 @@ final class RosterSync {
         if strays.count >= Self.maximumStragglers { strays.removeAll() }
         strays[straggler.label] = loop.now
         pool.call(
-            label: straggler.label, gateKey: gate.key, scope: .rosterOnly, addresses: straggler.addresses,
+            label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses,
             isFixed: false
         ) { _ in }
     }
@@ -147,7 +148,7 @@ final class RosterSync {
         } else if let label = peer.label, let gate = pool.ring.gate(for: label) {
             // It still is in a former epoch, as far as we know.
             let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
-            pool.call(label: label, gateKey: gate.key, scope: .rosterOnly, addresses: addresses, isFixed: false) {
+            pool.call(label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false) {
                 [self] link in
                 if link == nil { reconsider(id) }
             }

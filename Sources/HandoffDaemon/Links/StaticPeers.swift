@@ -85,7 +85,7 @@ final class StaticPeers {
         entries[address]?.isCalling = true
         // Its label is not known: a label that both sides make from the clock stands in for it.
         pool.call(
-            label: Gate.staticLabel(labelKey: keys.label, unixSeconds: unixSeconds()), gateKey: keys.gate,
+            label: Gate.staticLabel(labelKey: keys.label, unixSeconds: unixSeconds()), gate: (isHeld: true, key: keys.gate),
             scope: pool.ring.isCurrent ? .full : .rosterOnly, addresses: addresses, isFixed: true
         ) { [self] link in
             entries[address]?.isCalling = false

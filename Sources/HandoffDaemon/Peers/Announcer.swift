@@ -23,10 +23,15 @@ struct Announcer {
         var isGoodbye = false
         var activities: [OfferedActivity]
 
+        /// Whether `other` says the same but for the activities.
+        func differsOnlyInActivities(from other: News) -> Bool {
+            label == other.label && rosterDigest == other.rosterDigest && epoch == other.epoch
+                && isGoodbye == other.isGoodbye
+        }
+
         /// Whether the others would learn anything; ages alone are no news.
         static func == (left: News, right: News) -> Bool {
-            left.label == right.label && left.rosterDigest == right.rosterDigest && left.epoch == right.epoch
-                && left.isGoodbye == right.isGoodbye && left.activities.count == right.activities.count
+            left.differsOnlyInActivities(from: right) && left.activities.count == right.activities.count
                 && zip(left.activities, right.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
     }

@@ -7,13 +7,14 @@ import LoopIO
 struct OwnLabels {
     /// What a token that opened the gate was made with.
     struct Admission: Equatable {
-        /// The epoch of the gate key.
+        /// The mark of the epoch of the gate key (`KeyRing.epochMark`).
         let epoch: UInt64
     }
 
     fileprivate struct Held {
         let label: Label
         let keys: EpochKeys
+        let epoch: UInt64
         var seen = SeenTokens()
     }
 
@@ -32,10 +33,12 @@ struct OwnLabels {
     var isWornOut: Bool { present?.seen.isFull ?? false || seenStatic.isFull }
 
     /// Takes a new random label; the former one is honoured for a while.
-    mutating func renew(keys: EpochKeys, now: LoopInstant) {
+    ///
+    /// - Parameter epoch: the mark of the epoch that `keys` belong to.
+    mutating func renew(keys: EpochKeys, epoch: UInt64, now: LoopInstant) {
         previous = present
         previousEnds = now.advanced(by: Self.overlap)
-        present = Held(label: .random(labelKey: keys.label), keys: keys)
+        present = Held(label: .random(labelKey: keys.label), keys: keys, epoch: epoch)
         seenStatic = SeenTokens()
     }
 
@@ -59,15 +62,15 @@ struct OwnLabels {
     mutating func admit(
         _ token: [UInt8], clientHello: [UInt8], now: LoopInstant, unixSeconds: UInt64
     ) -> Admission? {
-        if present?.admits(token, clientHello) ?? false { return present.map { Admission(epoch: $0.keys.n) } }
+        if present?.admits(token, clientHello) ?? false { return present.map { Admission(epoch: $0.epoch) } }
         if now < previousEnds, previous?.admits(token, clientHello) ?? false {
-            return previous.map { Admission(epoch: $0.keys.n) }
+            return previous.map { Admission(epoch: $0.epoch) }
         }
-        guard let keys = present?.keys else { return nil }
+        guard let keys = present?.keys, let epoch = present?.epoch else { return nil }
         let fits = Gate.staticLabels(labelKey: keys.label, unixSeconds: unixSeconds).contains {
             Gate.isValid(token, gateKey: keys.gate, label: $0, clientHello: clientHello)
         }
-        return fits && seenStatic.insert(token) ? Admission(epoch: keys.n) : nil
+        return fits && seenStatic.insert(token) ? Admission(epoch: epoch) : nil
     }
 }
 

@@ -16,9 +16,12 @@ extension PeerNetwork {
 
     /// Both sides of a connection have accepted each other.
     func linkEstablished(_ link: PeerLink, _ hello: Hello) {
-        let address = link.address.flatMap(PeerAddress.init)
         let isKnown = table[link.device] != nil
-        let changes = table.receivedHello(hello, from: link.device, address: address, isFixed: link.isFixed, at: now)
+        // Where it called from is its own host, but the port is another one than it listens on.
+        let address = link.isClient ? link.address : link.address?.withPort(hello.port)
+        let changes = table.receivedHello(
+            hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
+            isFixed: link.isFixed, at: now)
         table.connectionOpened(link.device)
         if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
         handle(changes)
@@ -54,5 +57,6 @@ extension PeerNetwork {
     func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
         say(evenIfOld: true)
+        beacons.changed()
     }
 }

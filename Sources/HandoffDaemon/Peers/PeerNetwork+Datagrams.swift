@@ -45,6 +45,7 @@ extension PeerNetwork {
 
     /// Seals the latest advert for a label, and sends it.
     func sendAdvert(to address: PeerAddress, label: Label) {
+        guard !isCloned else { return }
         refreshAges()
         guard let advert = announcer.advert, let keys = ring.held else { return }
         do {
@@ -58,7 +59,7 @@ extension PeerNetwork {
         guard signed.duration(to: loop.now) > Self.freshness else { return }
         signed = loop.now
         do {
-            try announcer.refreshAges(shownOffers())
+            try announcer.refreshAges(announcedOffers())
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
         }

@@ -48,8 +48,8 @@ extension PeerNetwork {
             surroundings.foundStatic(service)
             return
         }
-        guard label != labels.label, let held = ring.held, let gate = ring.gate(for: label) else { return }
-        guard gate.epoch == held.n, let keys = ring.current else {
+        guard label != labels.label, let gate = ring.gate(for: label) else { return }
+        guard gate.isHeld, let keys = ring.current else {
             // Left behind in a former epoch, or it is we who are: only statements and keys are exchanged.
             guard !service.addresses.isEmpty else { return }
             return surroundings.strayed(Straggler(label: label, addresses: service.addresses))
@@ -63,6 +63,9 @@ extension PeerNetwork {
             remember(service)
             return
         }
+        if announcement.deviceID == ring.own {
+            return greetTwin(announcement, label: label, addresses: service.addresses)
+        }
         let isKnown = table[announcement.deviceID] != nil
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
@@ -73,6 +76,17 @@ extension PeerNetwork {
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
         // Its addresses may have come only now.
         surroundings.rosterMayDiffer(peer)
+    }
+
+    /// A record of this very device under a label that is not its own is an old one that some cache repeats, or that of
+    /// a clone of the state folder. Only a clone can open an advert that is sealed for the label: then it knows.
+    private func greetTwin(_ announcement: Announcement, label: Label, addresses: [SocketAddress]) {
+        guard announcement.position.boot != announcer.position.boot else { return }
+        if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
+        lastGreetedTwin = loop.now
+        for address in addresses.prefix(Self.maximumTwinAddresses).compactMap(PeerAddress.init) {
+            sendAdvert(to: address, label: label)
+        }
     }
 
     private func remember(_ service: DiscoveredService) {

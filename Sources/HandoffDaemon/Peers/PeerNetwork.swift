@@ -53,6 +53,8 @@ final class PeerNetwork {
     var unopened: [String: DiscoveredService] = [:]
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     private(set) var isCloned = false
+    /// When a record of this very device was last answered.
+    var lastGreetedTwin: LoopInstant?
     /// From which of our addresses to answer, by where datagrams came from.
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
@@ -66,6 +68,9 @@ final class PeerNetwork {
 
     /// Routes that are remembered; with more of them the kernel chooses anew.
     static let maximumRoutes = 512
+    /// How often records of this very device are answered, and at how many of their addresses: anyone may repeat them.
+    static let twinInterval = Duration.seconds(30)
+    static let maximumTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maximumUnopened = 256
 
@@ -103,7 +108,7 @@ final class PeerNetwork {
         let former = self.ring
         self.ring = ring
         handle(table.retain(ring.live.subtracting([ring.own])))
-        if ring.held?.n != former.held?.n || labels.label == nil {
+        if ring.epochMark != former.epochMark || labels.label == nil {
             renewLabel()
         } else {
             say()
@@ -114,13 +119,13 @@ final class PeerNetwork {
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     func renewLabel() {
-        guard let keys = ring.held else {
+        guard let keys = ring.held, let epoch = ring.epochMark else {
             labels.clear()
             announcer.clear()
             beacons.withdraw()
             return
         }
-        labels.renew(keys: keys, now: loop.now)
+        labels.renew(keys: keys, epoch: epoch, now: loop.now)
         beacons.labelChanged()
         say()
         armLabelTimer()
@@ -131,7 +136,9 @@ final class PeerNetwork {
         guard let label = labels.label, let keys = ring.held, !isCloned else { return }
         let news = Announcer.News(
             label: label, rosterDigest: ring.rosterDigest, epoch: keys.n, isGoodbye: leaving,
-            activities: leaving || !ring.isCurrent || policy == .off ? [] : shownOffers())
+            activities: announcedOffers())
+        // A beacon without activities is not even renewed with them: that would tell when the user does something.
+        let concernsBeacon = policy == .all || announcer.news?.differsOnlyInActivities(from: news) != true
         do {
             guard try announcer.say(news, evenIfOld: evenIfOld) else { return }
         } catch {
@@ -141,7 +148,7 @@ final class PeerNetwork {
         signed = loop.now
         table.ownPosition = announcer.position
         perform(leaving ? machine.leaving(peers: table, at: now) : machine.changed(peers: table, at: now))
-        beacons.changed()
+        if concernsBeacon { beacons.changed() }
     }
 
     /// Tells everyone that this device leaves; what it offered is void at once.
@@ -156,6 +163,7 @@ final class PeerNetwork {
         self.policy = policy
         showsTitles = titles
         say(evenIfOld: true)
+        beacons.changed()
     }
 
     /// Another machine uses this device's identity: falls silent, so that the two do not overwrite each other.
@@ -210,8 +218,13 @@ final class PeerNetwork {
         rearm()
     }
 
-    /// What this device offers, as it may be shown to others.
-    func shownOffers() -> [OfferedActivity] {
+    /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
+    /// to advertise nothing.
+    func announcedOffers() -> [OfferedActivity] {
+        leaving || !ring.isCurrent || policy == .off ? [] : shownOffers()
+    }
+
+    private func shownOffers() -> [OfferedActivity] {
         let offers = surroundings.offers()
         guard !showsTitles else { return offers }
         return offers.map {
@@ -222,7 +235,7 @@ final class PeerNetwork {
     }
 
     private func deliverByConnection(to id: DeviceID) {
-        guard let advert = announcer.advert else { return }
+        guard !isCloned, let advert = announcer.advert else { return }
         let position = announcer.position
         surroundings.deliver(id, advert) { [self] isDelivered in
             if isDelivered {

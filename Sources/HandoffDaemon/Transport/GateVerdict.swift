@@ -2,7 +2,7 @@ package import HandoffCrypto
 
 /// What a good token opened: how the connection behind it is to be judged.
 package struct GateVerdict: Sendable {
-    /// The epoch of the gate key that the token was made with.
+    /// Tells the epoch of the gate key that the token was made with from every other; its number does not.
     package let epoch: UInt64
     /// Whether the key that the client proves in TLS may be here; reads only values that cannot change under it.
     package let accepts: @Sendable (PublicKey) -> Bool

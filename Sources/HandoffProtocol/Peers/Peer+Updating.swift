@@ -95,6 +95,12 @@ extension [PeerOffer] {
         return filter { !ids.contains($0.activity.id) }
     }
 
+    /// As many as are kept of one device, the first ones: one that lists new activities in every announcement, and each
+    /// time says that there are more, must not fill the memory.
+    var bounded: [PeerOffer] {
+        count > Peer.maximumOffers ? Array(prefix(Peer.maximumOffers)) : self
+    }
+
     /// True when both name the same activities in the same order, ages aside.
     func hasSameContent(as other: [PeerOffer]) -> Bool {
         count == other.count && zip(self, other).allSatisfy { $0.activity.hasSameContent(as: $1.activity) }

@@ -56,6 +56,9 @@ package struct Peer: Sendable, Equatable {
     /// Most mDNS instances that are remembered of one device; labels change every 15 minutes at the earliest.
     static let maximumInstances = 8
 
+    /// Most offers that are kept of one device: more than anyone picks from, and few enough for one answer to a client.
+    static let maximumOffers = 256
+
     /// True while mDNS shows the service under its present label.
     package var isAnnounced: Bool {
         guard let label else { return false }

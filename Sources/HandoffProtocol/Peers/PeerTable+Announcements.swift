@@ -34,7 +34,9 @@ extension PeerTable {
         _ announcement: Announcement, label: Label, source: PeerAddress?, at now: BootInstant
     ) -> Reception {
         guard announcement.deviceID != own else {
-            return announcement.position.boot == ownPosition.boot ? .own : .cloned
+            // One of a former start proves nothing: a member that kept it can seal it for us again. Of two machines with
+            // one identity the one that started first hears of the other, and that is enough.
+            return announcement.position.boot <= ownPosition.boot ? .own : .cloned
         }
         let reception = accept(announcement, label: label, at: now)
         switch reception {
@@ -127,7 +129,7 @@ extension PeerTable {
         } else {
             let fresh = Peer.offers(announcement.activities, received: now, expires: now + lifetime)
             // What was left out may still be on offer: it stays until the whole list says, or its time is over.
-            peer.offers = announcement.hasMore ? fresh + peer.offers.excluding(fresh) : fresh
+            peer.offers = announcement.hasMore ? (fresh + peer.offers.excluding(fresh)).bounded : fresh
             peer.isComplete = !announcement.hasMore
         }
         peers[id] = peer
@@ -146,7 +148,7 @@ extension PeerTable {
         if !peer.isComplete, !announcement.isGoodbye {
             let end = peer.renewed + lifetime
             let listed = Peer.offers(announcement.activities, received: now, expires: end)
-            peer.offers = announcement.hasMore ? peer.offers + listed.excluding(peer.offers) : listed
+            peer.offers = announcement.hasMore ? (peer.offers + listed.excluding(peer.offers)).bounded : listed
             peer.isComplete = !announcement.hasMore
         }
         peers[peer.deviceID] = peer

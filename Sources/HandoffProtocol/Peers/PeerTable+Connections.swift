@@ -3,9 +3,12 @@ package import HandoffModel
 extension PeerTable {
     /// Takes the hello of a device that is live, over a connection that proved who it is.
     ///
-    /// - Parameter address: the device's listening address when this side called it; nil when it called.
+    /// - Parameters:
+    ///   - address: where the device listens, as far as the connection shows.
+    ///   - isProved: whether this side called it there; where it called from is only a candidate.
     package mutating func receivedHello(
-        _ hello: Hello, from id: DeviceID, address: PeerAddress?, isFixed: Bool = false, at now: BootInstant
+        _ hello: Hello, from id: DeviceID, address: PeerAddress?, isProved: Bool = true, isFixed: Bool = false,
+        at now: BootInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
         var changes: [PeerChange] = []
@@ -22,7 +25,11 @@ extension PeerTable {
         }
         if let address {
             if isFixed { peers[id]?.candidates.add(address, source: .fixed, at: now) }
-            peers[id]?.candidates.prove(address, at: now)
+            if isProved {
+                peers[id]?.candidates.prove(address, at: now)
+            } else {
+                peers[id]?.candidates.add(address, source: .datagram, at: now)
+            }
         }
         return changes
     }

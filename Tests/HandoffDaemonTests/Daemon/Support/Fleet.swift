@@ -1,9 +1,15 @@
 import Dispatch
 import HandoffControl
 import HandoffDaemon
+import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
+
+/// How often the clock of a fleet has moved on.
+private final class Ticks: Sendable {
+    let count = Atomic(0)
+}
 
 /// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;
 /// only discovery and time are fakes.
@@ -11,23 +17,25 @@ import Testing
 /// The clock runs with the real one, and tests move it on where they would otherwise have to wait.
 final class Fleet {
     /// Real time after which a test that waits for something has failed.
-    private static let patience = 30
+    private static let patience = 12
 
     let clock = ManualClock()
     let loop: EventLoop
     let air = FakeAir()
     private let ticker: any DispatchSourceTimer
+    private let ticks = Ticks()
     private(set) var devices: [TestDevice] = []
 
     init() throws {
         let clock = clock
         let loop = try EventLoop(clock: clock)
+        let ticks = ticks
         self.loop = loop
         ticker = DispatchSource.makeTimerSource(queue: .global())
         ticker.schedule(deadline: .now() + .milliseconds(10), repeating: .milliseconds(10))
         ticker.setEventHandler {
             clock.advance(by: .milliseconds(10))
-            // Whoever waits looks again.
+            ticks.count.add(1, ordering: .relaxed)
             loop.stop()
         }
         ticker.resume()
@@ -71,7 +79,7 @@ final class Fleet {
 
     /// Waits until these devices, and no others, are one account: all see all, in one epoch, with no ticket open.
     func settle(_ members: [TestDevice], sourceLocation: SourceLocation = #_sourceLocation) throws {
-        try run("the account settles", sourceLocation) {
+        try poll("the account settles", sourceLocation) {
             let states = try members.map { try $0.status() }
             return Set(states.map(\.epoch)).count == 1
                 && states.allSatisfy {
@@ -91,14 +99,34 @@ final class Fleet {
         defer { guardian.cancel() }
         while try !isDone() {
             let isHanging = isLate.load(ordering: .relaxed)
-            if isHanging { for device in devices { print(device.report) } }
+            if isHanging { dumpState(); for device in devices { print(device.report) } }
             try #require(!isHanging, "in vain: \(what)", sourceLocation: sourceLocation)
             try loop.run()
+        }
+    }
+
+    /// Runs the loop until `isDone`, which may ask the daemons; it is asked again when time has passed.
+    func poll(
+        _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: () throws -> Bool
+    ) throws {
+        var asked: Int?
+        try run(what, sourceLocation) {
+            let now = ticks.count.load(ordering: .relaxed)
+            if asked == now { return false }
+            asked = now
+            return try isDone()
         }
     }
 
     /// Lets time pass at once; what is due then happens while the test waits for its next event.
     func pass(_ time: Duration) {
         clock.advance(by: time)
+    }
+}
+extension Fleet {
+    func dumpState() {
+        for device in devices {
+            if let s = try? device.status() { print("STATE", device.name, s.device.short, s.epoch ?? 0, s.warnings, s.tickets.map(\.id), s.peers.map { "\($0.name ?? "?") \($0.address ?? "-") \($0.via) c=\($0.connected) a=\($0.activities)" }) }
+        }
     }
 }

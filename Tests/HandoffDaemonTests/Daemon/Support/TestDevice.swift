@@ -1,6 +1,7 @@
 import Glibc
 import HandoffControl
 import HandoffDaemon
+import HandoffDiscovery
 import HandoffJSON
 import HandoffLog
 import HandoffModel
@@ -25,6 +26,8 @@ final class TestDevice {
     /// The daemon's listening TCP socket while it runs; the daemon owns it.
     private var connections: Int32 = -1
     private var daemon: Daemon?
+    /// Calls that a program would keep open: what nobody refers to any more must not end before the test does.
+    private var kept: [OpenCall] = []
 
     init(_ name: String, _ fleet: Fleet) throws {
         self.name = name
@@ -42,7 +45,11 @@ final class TestDevice {
     var log: [String] { sink.entries.map(\.line) }
 
     /// The log, for a test that failed.
-    var report: String { "--- \(name)\n" + log.joined(separator: "\n") }
+    var report: String {
+        let lines = log.filter { !$0.contains("Control connection ended") }
+        return (["--- \(name) at \(address), \(String(describing: discovery.publication?.instance))"] + lines)
+            .joined(separator: "\n")
+    }
 
     /// Starts the daemon on the state folder.
     func start() throws {
@@ -111,8 +118,10 @@ final class TestDevice {
         _ method: String, _ parameters: JSONObject = [:], more: Bool = false, upgrade: Bool = false
     ) throws -> OpenCall {
         let stream = try ByteStream(try UnixSocket.connect(to: controlPath), on: fleet.loop)
-        return OpenCall(
+        let call = OpenCall(
             VarlinkCall(method: method, parameters: parameters, more: more, upgrade: upgrade), on: stream, fleet)
+        if more { kept.append(call) }
+        return call
     }
 
     /// Calls a method of the control interface that has one reply.

@@ -1,0 +1,182 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// Continuing between two whole daemons when all goes well.
+@Suite struct ContinuingTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        let devices = try fleet.account("desk", "couch")
+        (desk, couch) = (devices[0], devices[1])
+    }
+
+    /// Waits until the couch sees this many offers.
+    private func awaitOffers(_ count: Int) throws {
+        try fleet.poll("\(count) offers") { try couch.offers().count == count }
+    }
+
+    @Test func everyTypeOfUserInfoArrivesEqual() throws {
+        let values: [(UserInfoValue, UserInfoValue)] = [
+            (.string("null"), .null),
+            (.string("true"), .bool(true)),
+            (.string("small"), .integer(.min)),
+            (.string("large"), .integer(.max)),
+            (.string("huge"), .unsigned(.max)),
+            (.string("whole"), .double(3)),
+            (.string("fraction"), .double(0.1)),
+            (.string("nan"), .double(.nan)),
+            (.string("infinite"), .double(-.infinity)),
+            (.string("negative zero"), .double(-0.0)),
+            (.string("text"), .string("gr\u{FC}n \u{0} \u{1F6CB}")),
+            (.string("gru\u{308}n"), .string("decomposed")),
+            (.string("gr\u{FC}n"), .string("composed")),
+            (.string("data"), .data(Array(0...255))),
+            (.string("date"), .date(-0.25)),
+            (.string("url"), .url("https://example.org/a?b=c#d")),
+            (.string("uuid"), .uuid(Array(1...16))),
+            (.string("array"), .array([.integer(1), .array([]), .null])),
+            (.string("set"), .set([.integer(1), .double(1), .string("1")])),
+            (.integer(7), .string("a key that is no string")),
+            (.string("$dict"), .dictionary([(key: .string("$data"), value: .string("not data"))])),
+        ]
+        let sent = UserInfoValue.dictionary(values.map { (key: $0.0, value: $0.1) })
+        var activity = ActivityDescription(type: Note.type)
+        guard case .object(let userInfo) = sent.tagged() else { throw UnexpectedEvent() }
+        activity.userInfo = userInfo
+        activity.title = "T\u{EF}tle \u{202E}"
+        activity.webpageURL = "https://example.org/note"
+        activity.requiredUserInfoKeys = ["text", "date"]
+        activity.supportsContinuationStreams = true
+        _ = try desk.publish(activity)
+        try awaitOffers(1)
+
+        let call = try couch.continue(ContinueRequest(take: true))
+        #expect(try ContinueEvent(json: call.result()) == .willContinue(try #require(ActivityType(Note.type))))
+        guard case .continued(_, let content?, nil) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+
+        #expect(content.userInfo == userInfo)
+        #expect(JSON.object(content.userInfo).encoded() == JSON.object(userInfo).encoded())
+        #expect(try UserInfoValue(tagged: .object(content.userInfo)) == sent)
+        #expect(content.title == activity.title)
+        #expect(content.webpageURL == activity.webpageURL)
+        #expect(content.requiredUserInfoKeys == ["text", "date"])
+        #expect(content.streams)
+        #expect(content.origin.deviceName == "desk")
+    }
+
+    @Test func theHandlerHearsOfItBeforeTheDataAndTheOriginAfterwards() throws {
+        let editor = try desk.attach("Editor")
+        let id = try editor.engageInUnsaved("old")
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffers(1)
+        let call = try couch.continue()
+
+        // The owner has not answered yet: the data is not there.
+        #expect(try editor.save() == id)
+        let continuation = try viewer.willContinue()
+        #expect(viewer.waiting == 0)
+        #expect(try ContinueEvent(json: call.result()) == .willContinue(try #require(ActivityType(Note.type))))
+
+        try editor.call(.answerSave, id, change: Note.change("new"))
+        #expect(try editor.next() == .saved(id))
+        let content = try viewer.content(continuation)
+        #expect(content.userInfo == Note.userInfo("new"))
+        #expect(content.origin.app == "Editor")
+        #expect(content.origin.appVersion == "2.1")
+        #expect(call.waiting == 0)
+        #expect(editor.waiting == 0)
+
+        try viewer.answer(continuation, handled: true)
+        let opens = ControlOpens(kind: .app, name: "Viewer")
+        let type = try #require(ActivityType(Note.type))
+        #expect(try ContinueEvent(json: call.result()) == .continued(type, content, opens))
+        guard case .continued(id, let by) = try editor.next() else { throw UnexpectedEvent() }
+        #expect(by.deviceName == "couch")
+        #expect(try by.device == couch.status().device)
+        #expect(viewer.waiting == 0)
+    }
+
+    @Test func anAnswerCountsOnce() throws {
+        _ = try desk.publish(Note.activity("once"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffers(1)
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+        let stranger = try couch.attach("Stranger")
+        #expect(throws: OpenCall.Refused.self) { try stranger.answer(continuation, handled: false) }
+        try viewer.answer(continuation, handled: true)
+        #expect(throws: OpenCall.Refused.self) { try viewer.answer(continuation, handled: false) }
+        _ = try call.result()
+        guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+    }
+
+    @Test func oneActivityIsContinuedAgainAndAgain() throws {
+        let published = try desk.publish(Note.activity("again"))
+        try awaitOffers(1)
+        for _ in 0..<3 {
+            let call = try couch.continue(ContinueRequest(take: true))
+            _ = try call.result()
+            guard case .continued(_, .some, _) = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+            guard case .continued(published.activity, _) = try published.next() else { throw UnexpectedEvent() }
+        }
+    }
+
+    @Test func withoutNewsTheOwnerIsNotAsked() throws {
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("saved"))
+        try awaitOffers(1)
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.userInfo == Note.userInfo("saved"))
+        guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
+    }
+
+    @Test func anOwnerThatDoesNotAnswerIsNotWaitedForLong() throws {
+        let editor = try desk.attach("Editor")
+        let id = try editor.engageInUnsaved("last saved")
+        try awaitOffers(1)
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        #expect(try editor.save() == id)
+
+        fleet.pass(desk.configuration.saveAnswer)
+
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.userInfo == Note.userInfo("last saved"))
+    }
+
+    @Test func aSecondDeviceGetsTheSameSaveAsTheFirst() throws {
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, train])
+        let editor = try desk.attach("Editor")
+        let id = try editor.engageInUnsaved("old")
+        try fleet.poll("both see it") { try couch.offers().count == 1 && train.offers().count == 1 }
+        let calls = [
+            try couch.continue(ContinueRequest(take: true)), try train.continue(ContinueRequest(take: true)),
+        ]
+        #expect(try editor.save() == id)
+        try editor.call(.answerSave, id, change: Note.change("new"))
+        for call in calls {
+            _ = try call.result()
+            guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+                throw UnexpectedEvent()
+            }
+            #expect(content.userInfo == Note.userInfo("new"))
+        }
+    }
+}

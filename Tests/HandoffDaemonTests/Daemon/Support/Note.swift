@@ -1,0 +1,33 @@
+import HandoffControl
+import HandoffJSON
+
+/// Activities for tests.
+enum Note {
+    static let type = "org.example.note"
+
+    /// A note with a text.
+    /// - Parameter needsSave: whether its app wants to be asked before others get it.
+    static func activity(_ text: String, title: String? = nil, needsSave: Bool = false) -> ActivityDescription {
+        var activity = ActivityDescription(type: type)
+        activity.title = title
+        activity.userInfo = userInfo(text)
+        activity.needsSave = needsSave
+        return activity
+    }
+
+    static func userInfo(_ text: String) -> JSONObject { ["text": .string(text)] }
+
+    /// Nothing but another text.
+    static func change(_ text: String) -> ActivityChange {
+        var change = ActivityChange()
+        change.userInfo = userInfo(text)
+        return change
+    }
+
+    /// The app has changed the note and not told of it.
+    static var unsaved: ActivityChange {
+        var change = ActivityChange()
+        change.needsSave = true
+        return change
+    }
+}
