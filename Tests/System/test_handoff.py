@@ -275,14 +275,15 @@ def frozen_origin(stage):
     expect(taker.ctl("continue", "--print", publish.id).line["id"] == publish.id, "it does not work afterwards")
 
 
-@test("a payload above 64 KiB is refused with 4611 where it is published")
+@test("a payload above 64 KiB is published with advice, and refused with 4611 to the device that asks for it")
 def oversize(stage):
     origin, taker = stage.pair()
     fits = origin.publish(TYPE, "--user-info", "@" + stage.file("fits.json", json.dumps({"a": "x" * 60_000})))
     shown(taker, id=fits.id)
     expect(len(taker.ctl("continue", "--print").line["userInfo"]["a"]) == 60_000, "it came back shorter")
-    refused = origin.ctl("publish", TYPE, "--user-info", "@" + stage.file("big.json", json.dumps({"a": "x" * 66_000})),
-                         code=1)
+    large = origin.publish(TYPE, "--user-info", "@" + stage.file("big.json", json.dumps({"a": "x" * 66_000})))
+    shown(taker, id=large.id)
+    refused = taker.ctl("continue", large.id, "--print", code=1)
     expect(json.loads(refused.errors).get("code") == 4611, str(refused))
 
 
