@@ -176,8 +176,9 @@ package struct ServiceDirectory: Sendable {
     /// While crowded: browses other strangers, and lets unresolved instances give way to waiting ones.
     package mutating func rotate(using random: inout some RandomNumberGenerator) {
         guard isCrowded else { return }
+        let isFull = instances.values.contains { $0.isChosen && $0.resolution == .waiting }
         for (name, instance) in instances {
-            if case .running = instance.resolution {
+            if isFull, case .running = instance.resolution {
                 setResolution(name, .waiting)
                 instances[name]?.attempts += 1
             }
