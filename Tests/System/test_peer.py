@@ -1,0 +1,153 @@
+"""The reference peer in Python (Tests/Peer), which was written from docs/protocol.md alone, against the daemon.
+
+Needs the Python packages 'cryptography' and 'pyOpenSSL'.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+from harness import ROOT, Failure, Skip, expect, main, run, same, test
+
+PEER = os.path.join(ROOT, "Tests", "Peer")
+
+
+class Python:
+    """A device that is the reference peer, member of a daemon's account."""
+
+    def __init__(self, stage, daemon):
+        try:
+            import cryptography  # noqa: F401
+            import OpenSSL  # noqa: F401
+        except ImportError as error:
+            raise Skip(f"the Python package '{error.name}' is not installed (pip install cryptography pyOpenSSL)") from None
+        self.stage, self.state = stage, os.path.join(stage.folder, "peer.json")
+        self.target = f"127.0.0.1:{daemon.ctl('status').line['port']}"
+        file = os.path.join(stage.folder, "account.handoff")
+        daemon.ctl("account", "export", file)
+        self.joined = self.ask("hello", "--account", file)
+
+    def words(self, program, *words):
+        return [sys.executable, os.path.join(PEER, program), *words]
+
+    def ask(self, command, *words):
+        asked = [*words, command] if command == "show" else [*words, command, self.target]
+        result = run(self.words("handoff_peer.py", "--state", self.state, *asked), dict(os.environ))
+        expect(result.code == 0, str(result))
+        return result.line
+
+    def get(self, activity):
+        result = run(
+            self.words("handoff_peer.py", "--state", self.state, "continue", self.target, activity), dict(os.environ))
+        expect(result.code == 0, str(result))
+        return result.line
+
+    def offer(self, *words):
+        process = subprocess.Popen(
+            self.words("handoff_peer.py", "--state", self.state, "offer", self.target, *words), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.stage.processes.append(process)
+        return process
+
+
+def event(process, name):
+    """The next line of the peer, which must be this event."""
+    line = process.stdout.readline()
+    if not line:
+        raise Failure(f"the peer ended with {process.wait()} before '{name}'")
+    value = json.loads(line)
+    expect(value["event"] == name, f"'{name}' expected, got {value}")
+    return value
+
+
+def account(stage):
+    daemon = stage.daemon("daemon")
+    daemon.ctl("account", "create")
+    return daemon, Python(stage, daemon)
+
+
+@test("the page's numbers are right, and the peer keeps its rules")
+def numbers(stage):
+    daemon, python = account(stage)
+    for command in ("vectors", "selftest"):
+        result = run(python.words("handoff_peer.py", command), dict(os.environ))
+        expect(result.code == 0, str(result))
+
+
+@test("a peer joins with an exported account, and is given the key of the new epoch")
+def joining(stage):
+    daemon, python = account(stage)
+    expect(python.joined["device"] == daemon.ctl("status").line["device"], f"another device answered: {python.joined}")
+    expect(python.joined["epoch"] == 2, f"the ticket was not closed: {python.joined}")
+    expect(daemon.ctl("account", "show").line["epoch"] == 2, "the daemon is in another epoch")
+    expect(daemon.ctl("account", "show").line["tickets"] == [], "the ticket is still open")
+    names = {device["name"] for device in daemon.ctl("devices").lines}
+    expect(names == {"daemon", "Python"}, f"wrong devices: {names}")
+    expect(set(python.joined["names"].values()) == names, f"the peer has other names: {python.joined}")
+    # What the file held is worth nothing now; the new key opens the gate.
+    expect(python.ask("hello")["epoch"] == 2, "the key of the new epoch was lost")
+
+
+@test("a peer sees and continues what the daemon offers, and the app is told")
+def continuing(stage):
+    daemon, python = account(stage)
+    content = {"page": 3, "scale": 1.0, "when": {"$date": 12.5}}
+    publisher = daemon.publish("com.example.editing", "--title", "Draft", "--user-info", json.dumps(content))
+    listed = python.ask("activities")["result"]["activities"]
+    expect([entry["id"] for entry in listed] == [publisher.id], f"wrong list: {listed}")
+    expect(listed[0]["title"] == "Draft" and listed[0]["type"] == "com.example.editing", f"wrong entry: {listed}")
+    payload = python.get(publisher.id)["result"]
+    expect(same(payload["userInfo"], content), f"wrong payload: {payload}")
+    publisher.wait("continued", deviceName="Python")
+    unknown = python.get("00" * 16)["error"]
+    expect((unknown["code"], unknown["reason"]) == (4608, "unknownActivity"), f"wrong error: {unknown}")
+
+
+@test("what a peer announces is acknowledged, shown, continued, and gone with its goodbye")
+def announcing(stage):
+    daemon, python = account(stage)
+    watch = daemon.follow("watch")
+    watch.wait("ready")
+    offer = python.offer("--type", "com.example.python", "--title", "Ça va", "--user-info", '{"page": 7, "scale": 2.0}')
+    offered = event(offer, "offered")
+    expect(offered["acknowledged"], f"the advert was not acknowledged: {offered}")
+    shown = watch.wait("added", id=offered["activity"])
+    expect((shown["title"], shown["deviceName"]) == ("Ça va", "Python"), f"wrong offer: {shown}")
+    listed = daemon.ctl("list").lines
+    expect([entry["id"] for entry in listed] == [offered["activity"]], f"wrong list: {listed}")
+    taken = daemon.ctl("continue", offered["activity"], "--print").line
+    expect(same(taken["userInfo"], {"page": 7, "scale": 2.0}), f"wrong payload: {taken}")
+    said = [json.loads(offer.stdout.readline())["event"] for _ in range(2)]
+    while said[-1] != "wasContinued":
+        said.append(json.loads(offer.stdout.readline())["event"])
+    expect("continue" in said, f"the peer was not asked: {said}")
+    offer.stdin.close()
+    expect(event(offer, "goodbye")["acknowledged"], "the goodbye was not acknowledged")
+    watch.wait("removed", id=offered["activity"], within=5)
+    expect(offer.wait(10) == 0, "the peer failed")
+    expect(daemon.ctl("list").lines == [], "the offer is still there")
+
+
+@test("an account file admits one device and no second one")
+def file_twice(stage):
+    daemon, python = account(stage)
+    file = os.path.join(stage.folder, "account.handoff")
+    state = os.path.join(stage.folder, "second.json")
+    again = run(
+        python.words("handoff_peer.py", "--state", state, "--account", file, "hello", python.target), dict(os.environ))
+    expect(again.code != 0, f"a file that was used admitted another device: {again}")
+    expect(len(daemon.ctl("devices").lines) == 2, "there is one more device")
+
+
+@test("what the page says must be refused is refused, and the daemon stays well", limit=120)
+def adversary(stage):
+    daemon, python = account(stage)
+    result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=100)
+    wrong = [line for line in result.lines if not line["fine"]]
+    expect(result.code == 0 and not wrong and len(result.lines) > 30, f"{wrong or result}")
+    daemon.is_well()
+
+
+if __name__ == "__main__":
+    main()
