@@ -271,6 +271,36 @@ import Testing
         #expect(try rig.receive(Self.request(201)) == [.close(.flooding)])
     }
 
+    @Test func whatIsAboveTheLimitIsNotEvenParsed() throws {
+        var rig = try Rig.established()
+        for id in Int64(1)...20 { _ = try rig.receive(Self.request(id)) }
+        // Were it read, each of these would end the session.
+        for kind in [FrameKind.request, .response, .notice] {
+            #expect(try rig.receive(Frame(kind, [0x7B])) == [])
+        }
+    }
+
+    @Test func accountKeysWithoutEndAreDroppedThenEndTheSession() throws {
+        var rig = try Rig.established()
+        var actions: [SessionAction] = []
+        for _ in 0..<50 { actions += try rig.receive(Frame(.epochKey, [1])) }
+        #expect(actions == [SessionAction](repeating: .takeEpochKey([1]), count: 5))
+        #expect(try rig.receive(Frame(.epochKey, [1])) == [.close(.flooding)])
+    }
+
+    @Test func aStrangerIsIntroducingUntilItIsLive() throws {
+        var rig = try Rig(.server(isLive: false))
+        #expect(rig.machine.isIntroducing)
+        _ = rig.machine.connected(at: Samples.at(0))
+        _ = try rig.receive(Frame(.statements, [1]))
+        #expect(rig.machine.isIntroducing)
+        _ = rig.merged(isLive: true)
+        #expect(!rig.machine.isIntroducing)
+        var member = try Rig(.server(isLive: true))
+        _ = member.machine.connected(at: Samples.at(0))
+        #expect(!member.machine.isIntroducing)
+    }
+
     @Test func moreOpenRequestsThanAllowedEndTheSession() throws {
         var rig = try Rig.established()
         for id in Int64(1)...32 { _ = try rig.receive(Self.request(id), at: UInt64(id) * 100) }

@@ -167,6 +167,8 @@ import Testing
         var table = try table()
         #expect(try advert(&table, try Samples.announcement(own, boot: 50)) == .own)
         #expect(try advert(&table, try Samples.announcement(own, boot: 51)) == .cloned)
+        // Whoever kept an advert of a former start, and is a member, can seal it for us again.
+        #expect(try advert(&table, try Samples.announcement(own, boot: 49)) == .own)
         let beacon = table.receivedBeacon(
             try Samples.announcement(own, boot: 51), label: try Samples.label(1), instance: "a", addresses: [],
             at: Samples.at(0))
@@ -222,11 +224,45 @@ import Testing
         #expect(try !acknowledge(49, 3))
         #expect(try !acknowledge(50, 4))
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == false)
-        #expect(try acknowledge(50, 3, from: 9))
+        #expect(try acknowledge(50, 1, from: 9))
         #expect(table[device]?.candidates.isProved(try Samples.address(9)) == false)
+        #expect(try acknowledge(50, 3))
         #expect(try acknowledge(50, 2))
         #expect(table[device]?.acknowledged == Position(boot: 50, seq: 3))
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
+    }
+
+    @Test func aRepeatedAcknowledgementProvesNoOtherAddress() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let (genuine, victim) = (try Samples.address(1), try Samples.address(66))
+        let announcement = try Samples.announcement(1)
+        _ = try advert(&table, announcement)
+        let acknowledgement = Acknowledgement(deviceID: device, position: Position(boot: 50, seq: 3))
+        _ = table.receivedAcknowledgement(acknowledgement, source: genuine, at: Samples.at(1))
+        // Somebody without a key sends both again, with another's address as source.
+        _ = table.receivedAdvert(announcement, label: try Samples.label(1), source: victim, at: Samples.at(2))
+        _ = table.receivedAcknowledgement(acknowledgement, source: victim, at: Samples.at(3))
+        #expect(table[device]?.candidates.isProved(victim) == false)
+        #expect(table[device]?.candidates.ranked.first?.address == genuine)
+    }
+
+    @Test func aDeviceThatAlwaysHasMoreDoesNotFillTheMemory() throws {
+        var table = try table()
+        for seq in UInt32(0)..<1000 {
+            let activities = try (0..<3).map { number in
+                OfferedActivity(
+                    id: try #require(ActivityID(bytes: (0..<16).map { UInt8(truncatingIfNeeded: Int(seq) >> $0 + number) })),
+                    type: try #require(ActivityType("a")), title: "\(seq)", team: nil, supportsStreams: false,
+                    hasWebpageURL: false, age: 0)
+            }
+            let announcement = try #require(
+                Announcement(
+                    deviceID: try Samples.device(1), position: Position(boot: 100, seq: seq), port: 1, kind: .other,
+                    hasMore: true, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: 1, activities: activities))
+            _ = try advert(&table, announcement)
+        }
+        #expect(try #require(table[try Samples.device(1)]).offers.count <= 256)
     }
 
     @Test func aHelloMakesADeviceKnownAndAsksForItsList() throws {

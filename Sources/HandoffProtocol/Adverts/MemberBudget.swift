@@ -40,6 +40,12 @@ package struct MemberBudget: Sendable {
     /// Sets of statements offered at a tenfold of that.
     private var mergeExcess = RateLimit(perSecond: 10)
 
+    /// Account keys: one is enough, and each may be looked at in the roster.
+    private var epochKeys = Pair(perSecond: 5)
+
+    /// Connections that the device makes: a handful at once when the network comes back.
+    private var connections = RateLimit(perSecond: 5, burst: 20)
+
     /// Nothing used yet.
     package init() {}
 
@@ -51,6 +57,16 @@ package struct MemberBudget: Sendable {
     /// One more request or notice.
     package mutating func admitRequest(at now: BootInstant) -> Verdict {
         requests.admit(at: now)
+    }
+
+    /// One more account key that the device hands over.
+    package mutating func admitEpochKey(at now: BootInstant) -> Verdict {
+        epochKeys.admit(at: now)
+    }
+
+    /// True when one more connection of the device is taken.
+    package mutating func admitConnection(at now: BootInstant) -> Bool {
+        connections.admit(at: now)
     }
 
     /// One more set of statements.

@@ -43,7 +43,7 @@ extension PeerTable {
         if let seq = peer.seq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
         let before = peer.offers
-        peer.offers = Peer.offers(list.activities, received: now, expires: now + lifetime)
+        peer.offers = Peer.offers(list.activities, received: now, expires: now + lifetime).bounded
         peer.listedSeq = list.position.seq
         peer.isComplete = true
         peer.renewed = now
@@ -60,8 +60,11 @@ extension PeerTable {
         guard var peer = peers[acknowledgement.deviceID], acknowledgement.position.boot == ownPosition.boot,
             acknowledgement.position <= ownPosition
         else { return false }
+        // Only the first one of a number proves where the device is: who records it and sends it again from elsewhere
+        // must not become the address that our adverts go to.
+        let isFirst = peer.acknowledged.map { $0 < acknowledgement.position } ?? true
         peer.acknowledged = max(peer.acknowledged ?? acknowledgement.position, acknowledgement.position)
-        if let address = source.withPort(peer.port), peer.candidates.ranked.contains(where: { $0.address == address }) {
+        if isFirst, let address = source.withPort(peer.port), peer.candidates.ranked.contains(where: { $0.address == address }) {
             peer.candidates.prove(address, at: now)
         }
         peers[peer.deviceID] = peer

@@ -121,20 +121,24 @@ extension PeerSessionMachine {
         switch kind {
         case .statements: return try merge(body, then: .session, budget: &budget, at: now)
         case .hello: throw .unexpected(kind)
-        case .epochKey: return [.takeEpochKey(body)]
+        case .epochKey:
+            return try isAdmitted(budget.admitEpochKey(at: now)) ? [.takeEpochKey(body)] : []
         case .request, .response, .notice, .advert: break
         }
         // The other side may not know that its epoch is over; what it asks is void, and it will call again.
         guard scope == .full else { return [] }
         switch kind {
         case .request:
-            let request = try decoded { () throws(MessageError) in try PeerRequest(decoding: body) }
-            return try takeRequest(request, budget: &budget, at: now)
+            // Before the JSON is read, which is what costs time.
+            guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
+            return try takeRequest(decoded { () throws(MessageError) in try PeerRequest(decoding: body) })
         case .response:
+            // A late answer finds nobody waiting, and more of them than requests could be sent are a flood.
+            if pending.isEmpty { guard try isAdmitted(budget.admitRequest(at: now)) else { return [] } }
             return try takeResponse(decoded { () throws(MessageError) in try PeerResponse(decoding: body) })
         case .notice:
-            let notice = try decoded { () throws(MessageError) in try PeerNotice(decoding: body) }
-            return try isAdmitted(budget.admitRequest(at: now)) ? [.note(notice)] : []
+            guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
+            return [.note(try decoded { () throws(MessageError) in try PeerNotice(decoding: body) })]
         case .advert:
             return try isAdmitted(budget.admitAdvert(at: now)) ? [.takeAdvert(body)] : []
         case .statements, .hello, .epochKey:
@@ -142,12 +146,9 @@ extension PeerSessionMachine {
         }
     }
 
-    private mutating func takeRequest(
-        _ request: PeerRequest, budget: inout MemberBudget, at now: BootInstant
-    ) throws(SessionEnd) -> [SessionAction] {
+    private mutating func takeRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
         guard request.id > lastInboundID else { throw .wrongID(request.id) }
         lastInboundID = request.id
-        guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
         guard openRequests.count < Self.maximumOpenRequests else { throw .flooding }
         openRequests.insert(request.id)
         return [.handle(request)]

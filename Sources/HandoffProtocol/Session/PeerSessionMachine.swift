@@ -102,6 +102,14 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
+    /// True until the statements of a device that was not live have made it so: nothing but they are taken from it.
+    package var isIntroducing: Bool {
+        switch (role, state) {
+        case (.server(isLive: false), .connecting), (_, .introducing), (_, .merging(.introduction)): true
+        default: false
+        }
+    }
+
     /// False while bytes would only pile up: the driver stops reading then.
     package var wantsInput: Bool {
         switch state {
