@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import handoff_crypto as c
 import handoff_link as l
+import handoff_roster as r
 from handoff_peer import Peer
 
 ANSWERED, SILENT = [c.ACKNOWLEDGEMENT_SIZE], []
@@ -35,11 +36,11 @@ class Adversary:
 
     def datagrams(self):
         peer, keys = self.peer, self.peer.keys
-        plain = c.sign_advert(peer.announcement([{"id": "aa" * 16, "type": "com.a", "age": 0}], False), peer.label, peer.key)
+        plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
         genuine = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, keys.advert)
-        forged = c.sign_advert(peer.announcement([], False), peer.label, Ed25519PrivateKey.generate())
+        forged = c.sign_advert(peer.announcement(), peer.label, Ed25519PrivateKey.generate())
         other = c.make_label(keys.label)
-        text = c.beacon_text(peer.announcement([], False), peer.label, peer.key, keys.beacon)
+        text = c.beacon_text(peer.announcement(), peer.label, peer.key, keys.beacon)
         cases = [
             ("genuine advert", genuine, ANSWERED),
             ("the same again", genuine, ANSWERED),
@@ -77,6 +78,7 @@ class Adversary:
         self.report("gate: token on a changed ClientHello", self._knock(genuine + changed), b"")
         self.report("gate: HTTP", self._knock(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40)), b"")
         self.report("gate: long record", self._knock(genuine + b"\x16\x03\x01\x04\x01" + bytes(1025)), b"")
+        self.report("gate: a byte behind the record", self._knock(genuine + captured + b"\0"), b"")
         self.report("gate: genuine token answers", self._knock(genuine + captured) != b"", True)
         self.report("gate: the same token again", self._knock(genuine + captured), b"")
 
@@ -109,6 +111,8 @@ class Adversary:
         hello = (l.HELLO, self.peer.hello())
         claim = json.loads(self.peer.hello()) | {"device": "00" * 32}
         ping = b'{"id":1,"method":"ping"}'
+        changed = bytearray(r.encode_list([r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, bytes(32))]))
+        changed[-1] ^= 1
         cases = [
             ("member: request before hello", [(l.REQUEST, ping)], "closed"),
             ("member: another device's id in hello", [(l.HELLO, json.dumps(claim).encode())], "closed"),
@@ -116,6 +120,10 @@ class Adversary:
             ("member: hello twice", [hello, hello], "closed"),
             ("member: one request id twice", [hello, (l.REQUEST, ping), (l.REQUEST, ping)], "closed"),
             ("member: response to nothing", [hello, (l.RESPONSE, b'{"id":9,"result":{}}')], "closed"),
+            ("member: a statement of an unknown kind", [(l.STATEMENTS, b"\0\x71" + b"\x09" + bytes(112))], "closed"),
+            ("member: a statement that was changed", [(l.STATEMENTS, changed)], "closed"),
+            ("member: a key of a wrong length", [hello, (l.EPOCH_KEY, bytes(41))], "closed"),
+            ("member: a key that no epoch commits to", [hello, (l.EPOCH_KEY, bytes(40)), (l.REQUEST, ping)], "open"),
             ("member: a key twice", [hello, (l.REQUEST, b'{"id":1,"id":2,"method":"ping"}')], "closed"),
             ("member: 40 levels", [hello, (l.REQUEST, b'{"id":1,"a":' + b"[" * 40 + b"]" * 40 + b"}")], "closed"),
             ("member: unknown kind is ignored", [hello, (99, b"x"), (l.REQUEST, ping)], "open"),
@@ -143,7 +151,7 @@ def main():
     adversary.gate()
     adversary.strangers()
     adversary.members()
-    answer = adversary.peer.request(adversary.link, 1, "ping", {})
+    answer = adversary.peer.request(adversary.link, "ping", {})
     adversary.report("the daemon still answers", answer.get("result"), {})
     return 1 if adversary.failed else 0
 

@@ -1,30 +1,28 @@
 #!/usr/bin/env python3
 """A Handoff peer in Python, written from docs/protocol.md alone.
 
-It checks the document's worked example, and talks to a real daemon: it joins the account of an exported account file,
-exchanges statements and hello, sends an advert, and asks for activities. Needs `cryptography` and `pyOpenSSL`.
+It joins the account of an exported account file, keeps roster and key up to date, asks a device for what it offers,
+and offers something itself. It calls and is not called: nobody listens at its TCP port. Needs `cryptography` and
+`pyOpenSSL`.
 
-    handoff_peer.py vectors [docs/protocol.md]
-    handoff_peer.py selftest
     handoff_peer.py --state FILE [--account FILE] show
     handoff_peer.py --state FILE [--account FILE] hello|activities HOST:PORT
     handoff_peer.py --state FILE [--account FILE] continue HOST:PORT ACTIVITY
-    handoff_peer.py --state FILE [--account FILE] advert HOST:PORT [--type TYPE] [--title TITLE] [--goodbye]
+    handoff_peer.py --state FILE [--account FILE] offer HOST:PORT [--type TYPE] [--title TITLE] [--user-info JSON]
+    handoff_peer.py vectors|selftest
 
-The state file holds keys in the clear: this is a tool for tests. A ticket admits one device, so keep the file.
-Every command prints one JSON object a line.
+`offer` goes on until its standard input ends; then it says goodbye. The state file holds keys in the clear: this is a
+tool for tests. A ticket admits one device, so keep the file. Every command prints one JSON object a line.
 """
 
 import argparse
-import base64
 import json
 import os
 import pathlib
-import re
+import select
 import socket
 import struct
 import sys
-import threading
 import time
 
 from cryptography.hazmat.primitives import serialization
@@ -33,6 +31,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import handoff_crypto as c
 import handoff_link as l
 import handoff_roster as r
+
+REPEATS = (0.03, 0.1, 0.3, 1, 2)
 
 
 class Peer:
@@ -50,7 +50,7 @@ class Peer:
             self._import(pathlib.Path(account_file).read_bytes())
         else:
             raise SystemExit("no state yet: give --account FILE")
-        self.boot, self.seq = max(self.boot + 1, int(time.time())), 0
+        self.boot, self.seq, self.offers, self.previous = max(self.boot + 1, int(time.time())), 0, {}, None
         self.store()
         self._derive()
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -61,37 +61,44 @@ class Peer:
         ticket_seed, self.n, self.account_key, self.roster = r.read_account_file(data)
         self.key, self.boot = Ed25519PrivateKey.generate(), 0
         ticket = Ed25519PrivateKey.from_private_bytes(ticket_seed)
-        use = r.sign_statement(ticket, self.roster.account, r.USE, c.raw_public(self.key))
-        self.roster.merge([use])
+        own, account = c.raw_public(self.key), self.roster.account
+        use = r.sign_statement(ticket, account, r.USE, own)
+        name = r.sign_statement(self.key, account, r.NAME, r.name_body(self.device, 1, "Python"))
+        self.roster.merge([use, name])
+        if self.device not in self.roster.live or not self.roster.commits_to(self.account_key):
+            raise c.Refused("an exported account that was used or closed before")
 
     def store(self):
         seed = self.key.private_bytes(
             serialization.Encoding.Raw, serialization.PrivateFormat.Raw, serialization.NoEncryption()
         )
-        text = json.dumps(
-            {
-                "seed": seed.hex(),
-                "boot": self.boot,
-                "n": self.n,
-                "accountKey": self.account_key.hex(),
-                "roster": self.roster.encoded().hex(),
-            }
-        )
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        state = {"seed": seed.hex(), "boot": self.boot, "n": self.n, "accountKey": self.account_key.hex()}
+        text = json.dumps(state | {"roster": self.roster.encoded().hex()})
+        new = self.path.with_name(self.path.name + ".new")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(new, self.path)
 
     def _derive(self):
+        """Keys and label of the present epoch; the label before is still taken."""
         self.keys = c.EpochKeys(self.account_key, self.roster.account, self.n)
-        self.label = c.make_label(self.keys.label)
+        self.previous, self.label = getattr(self, "label", None), c.make_label(self.keys.label)
         self.context = l.make_context(self.key)
 
     @property
     def device(self):
         return c.device_id(c.raw_public(self.key))
 
+    @property
+    def is_current(self):
+        return self.roster.commits_to(self.account_key)
+
+    # Connections
+
     def hello(self):
-        current = self.roster.epoch and self.roster.epoch.fields[0] == self.n
         message = {
             "version": 1,
             "software": "handoff_peer.py",
@@ -101,7 +108,7 @@ class Peer:
             "label": self.label.hex(),
             "roster": self.roster.digest[:8].hex(),
             "epoch": self.n,
-            "epochIsCurrent": bool(current),
+            "epochIsCurrent": self.is_current,
         }
         return json.dumps(message).encode()
 
@@ -115,35 +122,71 @@ class Peer:
         kind, body = link.receive(5) or (None, b"")
         if kind != l.HELLO:
             raise c.Refused("the server did not say hello")
-        link.hello = json.loads(body)
+        link.hello, link.epoch, link.next_id, link.has_statements = json.loads(body), self.n, 1, False
+        seen = link.hello.get("seenBoot") or 0
+        if self.boot < seen < 2**62:
+            self.boot, self.seq = seen + 1, 0
+            self.store()
         return link
 
-    def take(self, kind, body):
-        """A frame that is no answer: statements and keys are kept, the rest is ignored."""
+    def open_connection(self, host, port):
+        """A connection that carries everything, with roster and key brought up to date."""
+        for _ in range(3):
+            link = self.connect(host, port)
+            self._settle(link)
+            if link.hello.get("epoch") == link.epoch:
+                return link
+            link.close()  # The server is in another epoch than the token: only roster and key pass here.
+        raise c.Refused("the epochs do not come together")
+
+    def _settle(self, link):
+        """Waits until nothing is missing: the other side's statements, the end of our ticket, the key in force."""
+        end = time.monotonic() + 5
+        while (left := end - time.monotonic()) > 0:
+            same = link.hello["roster"] == self.roster.digest[:8].hex() or link.has_statements
+            tickets = {s.by for s in self.roster.statements.values() if s.kind == r.USE and s.admitted == self.device}
+            if same and tickets <= self.roster.removed and self.is_current:
+                return
+            if found := link.receive(left):
+                self.take(link, *found)
+        raise c.Refused("roster or key did not come")
+
+    def take(self, link, kind, body):
+        """A frame that is no answer of the other side; returns the notice or request that it was."""
         if kind == l.STATEMENTS:
             self.roster.merge(r.decode_list(body))
             self.store()
-        elif kind == l.EPOCH_KEY and len(body) == 40:
-            (n,), key = struct.unpack(">Q", body[:8]), body[8:]
-            epoch = self.roster.epoch
-            if epoch is None or epoch.fields[0] != n or epoch.fields[2] != r.commitment(key):
-                raise c.Refused("a key that no current epoch commits to")
-            self.n, self.account_key = n, key
-            self.store()
-            self._derive()
+            link.has_statements = True
+        elif kind == l.EPOCH_KEY:
+            if len(body) != 40:
+                raise c.Refused("a key of a wrong form")
+            if self.roster.commits_to(body[8:]) and body[8:] != self.account_key:
+                self.n, self.account_key = self.roster.epoch.fields[0], body[8:]
+                self.store()
+                self._derive()
+        elif kind == l.REQUEST:
+            request = json.loads(body)
+            link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(request)).encode()))
+            return request
+        elif kind == l.NOTICE:
+            return json.loads(body)
+        return None
 
-    def settle(self, link, seconds=1.0):
-        """Takes what the server sends by itself."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            try:
-                found = link.receive(left)
-            except ConnectionError:
-                return
-            if found:
-                self.take(*found)
+    def _answer(self, request):
+        if request["method"] == "ping":
+            return {"result": {}}
+        if request["method"] == "activities":
+            listed = [offer["shown"] for offer in self.offers.values()]
+            return {"result": {"boot": self.boot, "seq": self.seq, "activities": listed}}
+        if request["method"] == "continue":
+            offer = self.offers.get((request.get("parameters") or {}).get("activity"))
+            if offer:
+                return {"result": offer["payload"]}
+            return {"error": {"code": 4608, "reason": "unknownActivity", "message": "no such activity"}}
+        return {"error": {"code": 3328, "reason": "unknownMethod", "message": "no such method"}}
 
-    def request(self, link, number, method, parameters):
+    def request(self, link, method, parameters):
+        number, link.next_id = link.next_id, link.next_id + 1
         body = json.dumps({"id": number, "method": method, "parameters": parameters}).encode()
         link.send((l.REQUEST, body))
         while found := link.receive(5):
@@ -152,21 +195,12 @@ class Peer:
                 if answer.get("id") == number:
                     return answer
             else:
-                self.take(*found)
+                self.take(link, *found)
         raise c.Refused("no answer")
 
-    def open_connection(self, host, port):
-        """A connection in the current epoch: the first one may bring another roster and key."""
-        before = (self.n, self.roster.digest)
-        link = self.connect(host, port)
-        self.settle(link)
-        if (self.n, self.roster.digest) != before:
-            link.close()
-            link = self.connect(host, port)
-            self.settle(link, 0.3)
-        return link
+    # Adverts
 
-    def announcement(self, activities, goodbye):
+    def announcement(self, goodbye=False):
         return {
             "device": self.device,
             "boot": self.boot,
@@ -176,150 +210,64 @@ class Peer:
             "goodbye": goodbye,
             "roster": self.roster.digest[:8],
             "epoch": self.n,
-            "activities": activities,
+            "activities": [] if goodbye else [offer["shown"] for offer in self.offers.values()],
         }
 
-    def advertise(self, host, port, receiver, activities, goodbye=False):
-        """Sends an advert until it is acknowledged; returns what came back."""
-        plain = c.sign_advert(self.announcement(activities, goodbye), self.label, self.key)
+    def advertise(self, host, port, receiver, goodbye=False):
+        """Says what has changed until it is acknowledged; returns what came back."""
+        self.seq += 1
+        plain = c.sign_advert(self.announcement(goodbye), self.label, self.key)
         heard = {"acknowledged": False, "adverts": 0}
-        for wait in (0.03, 0.1, 0.3, 1, 2):
+        for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
             self.udp.sendto(datagram, (host, port))
             end = time.monotonic() + wait
             while not heard["acknowledged"] and (left := end - time.monotonic()) > 0:
-                self._listen(left, heard)
+                self.listen(left, heard)
             if heard["acknowledged"]:
                 break
-        self._listen(0.3, heard)
         return heard
 
-    def _listen(self, timeout, heard):
+    def listen(self, timeout, heard):
+        """Takes one datagram, if one comes; adverts are acknowledged."""
         self.udp.settimeout(max(timeout, 0.001))
+        labels = [label for label in (self.label, self.previous) if label]
         try:
             data, source = self.udp.recvfrom(2048)
-            kind, sender, value = c.open_datagram(data, [self.label], self.keys, self.roster.public_key)
+            kind, sender, value = c.open_datagram(data, labels, self.keys, self.roster.public_key)
         except (TimeoutError, c.Refused):
             return
         if kind == "acknowledgement":
             heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq)
             return
         heard["adverts"] += 1
-        heard["activities"] = value["activities"]
         plain = c.acknowledgement(self.device, value["boot"], value["seq"])
         self.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.label, sender, self.keys.advert), source)
 
 
-def check_vectors(path):
-    """Computes the worked example from its inputs and compares every value."""
-    block = re.search(r"```vectors\n(.*?)```", pathlib.Path(path).read_text(), re.S).group(1)
-    pairs = re.findall(r"^(\w+) =((?:\n? +[0-9a-f]+)+)", block, re.M)
-    given = {name: bytes.fromhex("".join(text.split())) for name, text in pairs}
-    (n,) = struct.unpack(">Q", given["epoch"])
-    keys = c.EpochKeys(given["accountKey"], given["accountID"], n)
-    a, b = (Ed25519PrivateKey.from_private_bytes(given[seed]) for seed in ("seedA", "seedB"))
-    label_a, label_b = (c.make_label(keys.label, given[name][:8]) for name in ("labelA", "labelB"))
-    device_a, device_b = (c.device_id(c.raw_public(key)) for key in (a, b))
-    announcement = {
-        "device": device_a,
-        "boot": 1_800_000_000,
-        "seq": 5,
-        "port": 24863,
-        "kind": "laptop",
-        "roster": bytes(range(0x60, 0x68)),
-        "epoch": n,
-        "activities": [
-            {
-                "id": bytes(range(0x50, 0x60)).hex(),
-                "type": "com.example.notes.edit",
-                "title": "Café list",
-                "team": "TEAM42",
-                "streams": True,
-                "webpageURL": True,
-                "age": 12,
-            },
-            {"id": "01" * 16, "type": "NSUserActivityTypeBrowsingWeb", "webpageURL": True, "age": 3600},
-        ],
+def offer(peer, link, host, port, given):
+    """Offers one activity until standard input ends, and answers who continues it."""
+    activity = os.urandom(16).hex()
+    peer.offers[activity] = {
+        "shown": {"id": activity, "type": given.type, "title": given.title, "streams": False, "webpageURL": False, "age": 0},
+        "payload": {"type": given.type, "title": given.title, "userInfo": json.loads(given.user_info), "app": "peer"},
     }
-    salt, static = given["salt"], c.static_label(keys.label, 1_800_000_000)
-    text = c.beacon_text(announcement, label_a, a, keys.beacon, salt)
-    beacon_body = c.encode_announcement(announcement, c.BEACON_BODY)
-    plain = c.sign_advert(announcement, label_a, a)
-    receipt = c.acknowledgement(device_b, 1_800_000_000, 5)
-    computed = {
-        "labelKey": keys.label,
-        "beaconKey": keys.beacon,
-        "advertKey": keys.advert,
-        "gateKey": keys.gate,
-        "publicA": c.raw_public(a),
-        "publicB": c.raw_public(b),
-        "deviceA": device_a,
-        "deviceB": device_b,
-        "labelA": label_a,
-        "labelB": label_b,
-        "instanceA": base64.b32encode(label_a).decode().lower().rstrip("=").encode(),
-        "staticLabel": static,
-        "announcement": beacon_body.rstrip(b"\0"),
-        "beaconSignature": a.sign(b"handoff/1 beacon sig\0" + label_a + beacon_body),
-        "beaconRecord": b"".join(bytes([len(s)]) + s for s in text),
-        "advertSignature": plain[-64:],
-        "advert": c.seal_datagram(c.ADVERT, plain, label_a, label_b, keys.advert, salt),
-        "acknowledgement": c.seal_datagram(c.ACKNOWLEDGEMENT, receipt, label_b, label_a, keys.advert, salt),
-        "token": c.gate_token(keys.gate, label_b, given["clientHello"]),
-        "staticToken": c.gate_token(keys.gate, static, given["clientHello"]),
-    }
-    wrong = [name for name, value in computed.items() if given.get(name) != value]
-    public = {device_a: c.raw_public(a), device_b: c.raw_public(b)}.get
-    opened = c.open_datagram(given["advert"], [label_b], keys, public)[2]
-    if opened["activities"][0]["title"] != "Café list":
-        wrong.append("advert (opened)")
-    if c.open_beacon(text[::-1], label_a, keys, public)["seq"] != 5:
-        wrong.append("beaconRecord (opened)")
-    for name, size in (("helloFrame", 2), ("requestFrame", 3)):
-        (length,), kind = struct.unpack(">I", given[name][:4]), given[name][4]
-        if length != len(given[name]) - 4 or kind != size or not isinstance(json.loads(given[name][5:]), dict):
-            wrong.append(name)
-    print(json.dumps({"compared": len(computed) + 4, "wrong": wrong}))
-    return 1 if wrong else 0
+    receiver = bytes.fromhex(link.hello["label"])
+    say({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
+    heard = {"acknowledged": False, "adverts": 0}
+    while True:
+        if select.select([sys.stdin], [], [], 0)[0] and not sys.stdin.buffer.read(1):
+            break
+        peer.listen(0.02, heard)
+        if found := link.receive(0.02):
+            message = peer.take(link, *found)
+            if message:
+                say({"event": message["method"], "parameters": message.get("parameters")})
+    say({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True)})
 
 
-def selftest():
-    """Gate, TLS and frames between two Python devices, and a caller who is refused."""
-    keys = c.EpochKeys(os.urandom(32), os.urandom(16), 1)
-    label = c.make_label(keys.label)
-    a, b = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
-    listener = socket.create_server(("127.0.0.1", 0))
-    seen = []
-
-    def serve():
-        for _ in range(2):
-            sock = listener.accept()[0]
-            try:
-                link = l.Link.answer(sock, l.make_context(b), keys.gate, label)
-                seen.append((link.peer, link.receive(5)))
-                link.send((l.HELLO, b"{}"))
-            except c.Refused as error:
-                seen.append(str(error))
-                sock.close()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    port = listener.getsockname()[1]
-    link = l.Link.call("127.0.0.1", port, l.make_context(a), keys.gate, label)
-    link.send((l.HELLO, b"{}"))
-    answer = link.receive(5)
-    try:
-        l.Link.call("127.0.0.1", port, l.make_context(a), os.urandom(32), label)
-        refused = False
-    except (ConnectionError, c.Refused):
-        refused = True
-    thread.join()
-    listener.close()
-    proved = c.device_id(c.raw_public(a)), c.device_id(c.raw_public(b))
-    fine = seen == [(proved[0], (l.HELLO, b"{}")), "wrong token"] and answer == (l.HELLO, b"{}")
-    fine = fine and refused and link.peer == proved[1]
-    print(json.dumps({"selftest": "passed" if fine else "failed"}))
-    return 0 if fine else 1
+def say(value):
+    print(json.dumps(value), flush=True)
 
 
 def main():
@@ -328,42 +276,35 @@ def main():
     parser.add_argument("--account")
     parser.add_argument("--type", default="com.example.peer")
     parser.add_argument("--title", default="From the Python peer")
-    parser.add_argument("--goodbye", action="store_true")
-    parser.add_argument("command", choices="vectors selftest show hello activities continue advert".split())
+    parser.add_argument("--user-info", default="{}")
+    parser.add_argument("command", choices="vectors selftest show hello activities continue offer".split())
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")
     given = parser.parse_args()
-    if given.command == "vectors":
-        page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
-        return check_vectors(given.target or page)
-    if given.command == "selftest":
-        return selftest()
+    if given.command in ("vectors", "selftest"):
+        import handoff_checks
+
+        return getattr(handoff_checks, given.command)()
     if not given.state:
         parser.error("--state is missing")
     peer = Peer(given.state, given.account)
     if given.command == "show":
         live = sorted(device.hex() for device in peer.roster.live)
-        print(
-            json.dumps(
-                {"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live}
-            )
-        )
+        say({"device": peer.device.hex(), "account": peer.roster.account.hex(), "epoch": peer.n, "live": live})
         return 0
     host, _, port = (given.target or parser.error("HOST:PORT is missing")).rpartition(":")
-    link = peer.open_connection(host.strip("[]"), int(port))
+    host, port = host.strip("[]"), int(port)
+    link = peer.open_connection(host, port)
     if given.command == "hello":
-        print(json.dumps({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n}))
+        names = {device.hex(): name for device, name in peer.roster.names.items()}
+        say({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names})
     elif given.command == "activities":
-        print(json.dumps(peer.request(link, 1, "activities", {})))
+        say(peer.request(link, "activities", {}))
     elif given.command == "continue":
-        print(json.dumps(peer.request(link, 1, "continue", {"activity": given.activity})))
-    elif given.command == "advert":
-        offer = {"id": os.urandom(16).hex(), "type": given.type, "title": given.title, "age": 0}
-        receiver = bytes.fromhex(link.hello["label"])
-        activities = [] if given.goodbye else [offer]
-        heard = peer.advertise(host.strip("[]"), int(port), receiver, activities, given.goodbye)
-        print(json.dumps({"activity": offer["id"], **heard}))
-        return 0 if heard["acknowledged"] else 1
+        say(peer.request(link, "continue", {"activity": given.activity}))
+        link.send((l.NOTICE, json.dumps({"method": "wasContinued", "parameters": {"activity": given.activity}}).encode()))
+    elif given.command == "offer":
+        offer(peer, link, host, port, given)
     link.close()
     return 0
 
@@ -371,6 +312,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (c.Refused, OSError) as error:
+    except (c.Refused, OSError, struct.error) as error:
         print(json.dumps({"error": type(error).__name__, "message": str(error)}), file=sys.stderr)
         sys.exit(1)

@@ -6,9 +6,17 @@ from handoff_crypto import Refused, device_id, raw_public, sha256, verify
 
 FOUND, ADD, TICKET, USE, REMOVE, NAME, EPOCH = range(1, 8)
 
+# Limits of the roster: admissions, removed subjects and epoch records are by signer.
+MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS, MOST_EPOCHS = 256, 64, 64, 8
+MOST_REMOVALS_OF_SUBJECT, MOST_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
+
 
 def ticket_id(raw):
     return sha256(b"handoff/1 ticket" + raw)
+
+
+def account_id(founder, nonce):
+    return sha256(b"handoff/1 account" + founder + nonce)[:16]
 
 
 def digest(ids):
@@ -28,7 +36,22 @@ class Statement:
         self.data, self.canonical, self.signature = data, data[:-64], data[-64:]
         self.id = sha256(self.canonical)
         self.kind, self.account, self.signer = data[0], data[1:17], data[17:49]
-        self.fields = self._fields(self.canonical[49:])
+        try:
+            self.fields = self._fields(self.canonical[49:])
+        except (struct.error, UnicodeDecodeError) as error:
+            raise Refused("statement of a wrong form") from error
+
+    @property
+    def by(self):
+        """Who signed: a ticket for a use, else a device."""
+        return ticket_id(self.signer) if self.kind == USE else device_id(self.signer)
+
+    @property
+    def admitted(self):
+        """Whom it admits: a ticket, a device, or nobody."""
+        if self.kind == TICKET:
+            return ticket_id(self.fields[0])
+        return device_id(self.fields[0]) if self.kind in (ADD, USE) else None
 
     def _fields(self, body):
         sizes = {FOUND: 16, ADD: 32, TICKET: 32, USE: 32, EPOCH: 72}
@@ -39,7 +62,7 @@ class Statement:
         if self.kind == REMOVE:
             (count,) = struct.unpack(">H", body[32:34])
             keeps = [body[34 + 32 * i : 66 + 32 * i] for i in range(count)]
-            if len(body) != 34 + 32 * count or keeps != sorted(set(keeps)):
+            if count > 256 or len(body) != 34 + 32 * count or keeps != sorted(set(keeps)):
                 raise Refused("removal of a wrong form")
             return body[:32], keeps
         if self.kind == NAME:
@@ -49,13 +72,28 @@ class Statement:
             return body[:32], counter, body[37:].decode("utf-8")
         raise Refused("statement of an unknown kind")
 
-    def is_signed(self):
+    def is_genuine(self):
+        if self.kind == FOUND and account_id(self.signer, self.fields[0]) != self.account:
+            return False
         return verify(self.signer, self.signature, b"handoff/1 statement\0" + self.canonical)
 
 
 def sign_statement(key, account, kind, body):
     canonical = bytes([kind]) + account + raw_public(key) + body
     return Statement(canonical + key.sign(b"handoff/1 statement\0" + canonical))
+
+
+def remove_body(subject, keeps=()):
+    return subject + struct.pack(">H", len(keeps)) + b"".join(sorted(keeps))
+
+
+def name_body(device, counter, text):
+    data = text.encode()
+    return device + struct.pack(">IB", counter, len(data)) + data
+
+
+def epoch_body(n, removed, account_key):
+    return struct.pack(">Q", n) + digest(removed) + commitment(account_key)
 
 
 def encode_list(statements):
@@ -65,6 +103,8 @@ def encode_list(statements):
 def decode_list(data):
     statements, at = [], 0
     while at < len(data):
+        if len(data) < at + 2:
+            raise Refused("list of statements cut short")
         (size,) = struct.unpack(">H", data[at : at + 2])
         piece = data[at + 2 : at + 2 + size]
         if len(piece) != size:
@@ -78,16 +118,63 @@ class Roster:
     """A set of statements and what follows from it."""
 
     def __init__(self, statements):
-        self.statements = {}
-        self.account = next((s.account for s in statements if s.kind == FOUND), None)
+        founder = next((s for s in statements if s.kind == FOUND), None)
+        if founder is None or not founder.is_genuine():
+            raise Refused("no founder, or one who did not found this account")
+        self.account, self.founder = founder.account, founder
+        self.statements = {founder.id: founder}
         self.merge(statements)
 
-    def merge(self, statements):
-        for s in statements:
-            if s.account != self.account or not s.is_signed():
-                raise Refused("statement of another account or with a wrong signature")
-        self.statements.update({s.id: s for s in statements})
+    def merge(self, offered):
+        """Takes a list whole or not at all; returns what of it may be offered again, or met a limit."""
+        new = [s for s in offered if s.id not in self.statements]
+        if any(s.account != self.account or not s.is_genuine() for s in new):
+            raise Refused("statement of another account or with a wrong signature")
+        known = {self.founder.by} | {s.admitted for s in self.statements.values()}
+        left, waiting = [], list({s.id: s for s in new}.values())
+        while waiting:
+            ready = [s for s in waiting if s.by in known and (s.kind != NAME or s.fields[0] in known)]
+            if not ready:
+                break
+            for s in ready:
+                waiting.remove(s)
+                if self._fits(s, known):
+                    self.statements[s.id] = s
+                    known.add(s.admitted)
+                else:
+                    left.append(s)
+            self._prune()
         self._judge()
+        return waiting + left
+
+    def _fits(self, s, known):
+        """The limits beyond which a statement is refused; `known` has None in it, too."""
+        mine = [other for other in self.statements.values() if other.by == s.by]
+        subjects = {other.fields[0] for other in mine if other.kind == REMOVE}
+        if s.admitted:
+            if sum(1 for other in mine if other.admitted) >= MOST_ADMISSIONS:
+                return False
+            if s.admitted not in known and len(known - {None}) >= MOST_KNOWN:
+                return False
+        if s.kind == REMOVE and s.fields[0] not in subjects and len(subjects) >= MOST_SUBJECTS:
+            return False
+        if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MOST_BYTES:
+            return True
+        return s.kind == EPOCH or (s.kind == REMOVE and len(subjects | {s.fields[0]}) <= SUBJECTS_WHEN_FULL)
+
+    def _prune(self):
+        """The limits beyond which the smaller goes, whatever the order."""
+        groups = {}
+        for s in self.statements.values():
+            if s.kind == NAME:
+                groups.setdefault((1, s.by, s.fields[0]), []).append(((s.fields[1], s.id), s))
+            elif s.kind == EPOCH:
+                groups.setdefault((MOST_EPOCHS, s.by, EPOCH), []).append(((s.fields[0], s.id), s))
+            elif s.kind == REMOVE:
+                groups.setdefault((MOST_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
+        for (most, *_), members in groups.items():
+            for _, s in sorted(members, key=lambda member: member[0])[:-most]:
+                del self.statements[s.id]
 
     @property
     def digest(self):
@@ -95,65 +182,55 @@ class Roster:
 
     def encoded(self):
         """The list with every statement behind those that make its signer known."""
-        order = {FOUND: 0, ADD: 1, TICKET: 2, USE: 3}
-        known = {s.signer for s in self.statements.values() if s.kind == FOUND}
-        rest, out = sorted(self.statements.values(), key=lambda s: (order.get(s.kind, 4), s.id)), []
+        known, out = {self.founder.by}, []
+        rest = sorted(self.statements.values(), key=lambda s: (s.kind != FOUND, s.admitted is None, s.id))
         while rest:
-            ready = [s for s in rest if s.signer in known]
-            if not ready:
-                break
+            ready = [s for s in rest if s.by in known]
             out += ready
-            known |= {s.fields[0] for s in ready if s.kind in (ADD, TICKET, USE)}
+            known |= {s.admitted for s in ready}
             rest = [s for s in rest if s not in ready]
-        return encode_list(out)
+        return encode_list(sorted(out, key=lambda s: s.kind != FOUND and s.admitted is None))
 
     def public_key(self, device):
         """The key of a live device, else None."""
         return self.keys.get(device) if device in self.live else None
 
     def _judge(self):
+        """The four steps of "Who is a member"; that every signer is known, merging has made sure of."""
         every = list(self.statements.values())
-        founder = next(s for s in every if s.kind == FOUND)
-        if sha256(b"handoff/1 account" + founder.signer + founder.fields[0])[:16] != self.account:
-            raise Refused("the founder did not found this account")
-        self.keys = {device_id(founder.signer): founder.signer}
-        tickets = {}
-        changed = True
-        while changed:  # 1. known
-            before = len(self.keys) + len(tickets)
-            for s in every:
-                if device_id(s.signer) in self.keys and s.kind == ADD:
-                    self.keys[device_id(s.fields[0])] = s.fields[0]
-                elif device_id(s.signer) in self.keys and s.kind == TICKET:
-                    tickets[ticket_id(s.fields[0])] = s.fields[0]
-                elif ticket_id(s.signer) in tickets and s.kind == USE:
-                    self.keys[device_id(s.fields[0])] = s.fields[0]
-            changed = len(self.keys) + len(tickets) > before
-        removes = [s for s in every if s.kind == REMOVE and device_id(s.signer) in self.keys]
-        self.removed = {s.fields[0] for s in removes}  # 2. removed
+        self.keys = {self.founder.by: self.founder.signer}
+        self.keys |= {s.admitted: s.fields[0] for s in every if s.kind in (ADD, USE)}
 
-        def counts(signer, subject):  # 3. counting
-            return all(subject in s.fields[1] for s in removes if s.fields[0] == signer)
-
-        edges, uses = [], {}
+        keeps = {}  # By subject, then by remover: whom that remover keeps.
         for s in every:
-            if s.kind == ADD and counts(device_id(s.signer), device_id(s.fields[0])):
-                edges.append((device_id(s.signer), device_id(s.fields[0])))
-            elif s.kind == TICKET and counts(device_id(s.signer), ticket_id(s.fields[0])):
-                edges.append((device_id(s.signer), ticket_id(s.fields[0])))
-            elif s.kind == USE and counts(ticket_id(s.signer), device_id(s.fields[0])):
-                uses.setdefault(ticket_id(s.signer), set()).add(device_id(s.fields[0]))
-        edges += [(ticket, min(found)) for ticket, found in uses.items() if len(found) == 1]
-        reached = {device_id(founder.signer)}
+            if s.kind == REMOVE:
+                of_subject = keeps.setdefault(s.fields[0], {})
+                of_subject[s.by] = set() if s.by in of_subject else set(s.fields[1])
+        self.removed = set(keeps)
+
+        def counts(s):
+            return all(s.admitted in kept for kept in keeps.get(s.by, {}).values())
+
+        counting = [s for s in every if s.admitted and counts(s)]
+        users = {}
+        for s in counting:
+            if s.kind == USE:
+                users.setdefault(s.by, set()).add(s.admitted)
+        edges = [(s.by, s.admitted) for s in counting if s.kind != USE or len(users[s.by]) == 1]
+        reached = {self.founder.by}
         while more := {b for a, b in edges if a in reached} - reached:
             reached |= more
-        self.live = {d for d in reached if d in self.keys and d not in self.removed}  # 4. live
-        records = [
-            s
-            for s in every
-            if s.kind == EPOCH and device_id(s.signer) in self.live and s.fields[1] == digest(self.removed)
-        ]
+        self.live = {d for d in reached if d in self.keys and d not in self.removed}
+
+        names = [s for s in every if s.kind == NAME and s.by in self.live]
+        self.names = {s.fields[0]: s.fields[2] for s in sorted(names, key=lambda s: (s.fields[1], s.id))}
+        removed = digest(self.removed)
+        records = [s for s in every if s.kind == EPOCH and s.by in self.live and s.fields[1] == removed]
         self.epoch = max(records, key=lambda s: (s.fields[0], s.id), default=None)
+
+    def commits_to(self, account_key):
+        """Whether this is the key of the epoch in force."""
+        return self.epoch is not None and self.epoch.fields[2] == commitment(account_key)
 
 
 def read_account_file(data):
@@ -161,7 +238,7 @@ def read_account_file(data):
     if data[:8] != b"hndf-exp" or sha256(data[:-32]) != data[-32:]:
         raise Refused("no exported account, or a damaged one")
     version, form, size = struct.unpack(">HHI", data[8:16])
-    if version != 1 or form != 0 or len(data) != 16 + size + 32:
+    if version != 1 or form != 0 or len(data) != 16 + size + 32 or size < 72:
         raise Refused("an exported account of a form that this program does not read")
     content = data[16:-32]
     (n,) = struct.unpack(">Q", content[32:40])
