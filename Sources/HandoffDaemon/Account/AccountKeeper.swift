@@ -43,6 +43,7 @@ final class AccountKeeper {
     private let surroundings: Surroundings
     private var pending: [Pending] = []
     private var isStoring = false
+    private var isAdvancing = false
     private var timer: LoopTimer?
     private var keyAwaitedSince: LoopInstant?
 
@@ -233,20 +234,27 @@ final class AccountKeeper {
         advance()
     }
 
+    /// Makes the changes that wait, up to one that has to be stored. A loop, and entered once: others decide how many
+    /// wait, and each completion may ask for more.
     private func advance() {
-        guard !isStoring, !pending.isEmpty else { return }
-        let next = pending.removeFirst()
-        let made: AccountState?
-        do {
-            made = try next.change(state)
-        } catch {
-            next.completion(.failure(error))
-            return advance()
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        while !isStoring, !pending.isEmpty {
+            let next = pending.removeFirst()
+            do {
+                if let made = try next.change(state) {
+                    store(made, for: next)
+                } else {
+                    next.completion(.success(state))
+                }
+            } catch {
+                next.completion(.failure(error))
+            }
         }
-        guard let made else {
-            next.completion(.success(state))
-            return advance()
-        }
+    }
+
+    private func store(_ made: AccountState, for next: Pending) {
         isStoring = true
         worker.run({ [store = surroundings.store] in try store(made) }, on: loop) { [self] result in
             isStoring = false

@@ -134,7 +134,9 @@ final class DaemonCore {
 
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
-        keeper.onChange = { [unowned self] in accountChanged(from: $0, to: $1) }
+        budgets.retain(ring.live)
+        // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
+        keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         network.start()
         keeper.review()
         nameSelf()
@@ -201,7 +203,8 @@ final class DaemonCore {
     func raiseBoot(above seen: UInt64) {
         guard let raised = BootFile.raised(current: boot, seen: seen) else { return }
         boot = raised
-        worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [unowned self] result in
+        worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [weak self] result in
+            guard let self else { return }
             switch result {
             case .success: network.restart(boot: raised)
             case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
@@ -224,8 +227,8 @@ final class DaemonCore {
 
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
     private func askMachine() {
-        worker.run({ MachineInfo.chassis() }, on: loop) { [unowned self] result in
-            guard case .success(let chassis?) = result else { return }
+        worker.run({ MachineInfo.chassis() }, on: loop) { [weak self] result in
+            guard let self, case .success(let chassis?) = result else { return }
             kind = DeviceKind(chassis: chassis)
             network.setKind(kind)
         }
@@ -249,7 +252,12 @@ final class DaemonCore {
 
     /// Keeps a connection whose client has passed the gate until it has proved its key.
     private func awaitProof(_ connection: PeerConnection) {
-        let id = ObjectIdentifier(connection)
+        let id = nextUnproved
+        nextUnproved &+= 1
+        // Those who hold the gate key could else open them without end; an honest handshake is over in milliseconds.
+        if unproved.count >= Self.maximumUnproved, let oldest = unproved.keys.min() {
+            unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
+        }
         unproved[id] = connection
         connection.onOpen = { [unowned self] key in
             unproved[id] = nil
@@ -261,5 +269,8 @@ final class DaemonCore {
         }
     }
 
-    private var unproved: [ObjectIdentifier: PeerConnection] = [:]
+    /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
+    private var unproved: [UInt64: PeerConnection] = [:]
+    private var nextUnproved: UInt64 = 0
+    private static let maximumUnproved = 64
 }

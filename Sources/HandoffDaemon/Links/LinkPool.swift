@@ -36,6 +36,9 @@ final class LinkPool {
     private static let idleTimeOfServers = Duration.seconds(120)
     /// Control connections that one device may have.
     private static let maximumPerDevice = 4
+    /// Connections of devices that have yet to show that they are live, in all: whoever holds the gate key can make as
+    /// many identities as he likes.
+    private static let maximumIntroductions = 16
 
     let loop: EventLoop
     let log: Logger
@@ -128,6 +131,11 @@ final class LinkPool {
             return connection.close("the device is not live, or has enough connections")
         }
         let isCurrent = ring.isCurrent && connection.epoch == ring.epochMark
+        let isWithinLimits =
+            isLive
+            ? budgets[device].admitConnection(at: BootInstant(loop.now))
+            : all.count(where: \.isIntroducing) < Self.maximumIntroductions
+        guard isWithinLimits else { return connection.close("too many connections") }
         guard isLive || isCurrent,
             let link = makeLink(
                 device, role: .server(isLive: isLive), scope: isCurrent ? .full : .rosterOnly,
@@ -146,8 +154,9 @@ final class LinkPool {
     func accountChanged(_ ring: KeyRing) {
         self.ring = ring
         for link in all {
-            // A device that is being introduced is not live yet; its session judges it.
-            if link.isEstablished, ring.peerKey(link.device) == nil {
+            // A device that is being introduced is not live yet; its session judges it. All others must be, also before
+            // they have said hello.
+            if !link.isIntroducing, ring.peerKey(link.device) == nil {
                 link.close(.notLive)
             } else {
                 link.rosterChanged(epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)

@@ -2,22 +2,30 @@ import HandoffModel
 import HandoffProtocol
 
 /// What each member may still do, over its datagrams and all its connections together. Lives on the daemon's loop.
+///
+/// All who are no members share one budget: whoever holds the gate key can make as many identities as he likes, and must
+/// neither fill the memory with them nor have each of them's statements read.
 final class MemberBudgets {
+    private var live: Set<DeviceID> = []
     private var budgets: [DeviceID: MemberBudget] = [:]
+    private var strangers = MemberBudget()
 
-    /// The budget of a device; full for one that was not heard of.
+    /// The budget of a device; full for a member that was not heard of.
     subscript(_ device: DeviceID) -> MemberBudget {
-        get { budgets[device, default: MemberBudget()] }
-        set { budgets[device] = newValue }
+        get { live.contains(device) ? budgets[device, default: MemberBudget()] : strangers }
+        set {
+            if live.contains(device) { budgets[device] = newValue } else { strangers = newValue }
+        }
     }
 
     /// Whether one more signed advert of a device is taken; counts it.
     func admitAdvert(of device: DeviceID, at now: BootInstant) -> Bool {
-        budgets[device, default: MemberBudget()].admitAdvert(at: now) == .admit
+        self[device].admitAdvert(at: now) == .admit
     }
 
-    /// Forgets devices that are no longer members.
+    /// Takes the members as they are now, and forgets the others.
     func retain(_ live: Set<DeviceID>) {
+        self.live = live
         budgets = budgets.filter { live.contains($0.key) }
     }
 }

@@ -63,7 +63,8 @@ final class PeerLink {
     private var hasEnded = false
 
     init(
-        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool, loop: EventLoop,
+        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool,
+        loop: EventLoop,
         log: Logger, budgets: MemberBudgets, rosterDigest: @escaping () -> [UInt8], events: Events
     ) {
         self.device = device
@@ -84,6 +85,9 @@ final class PeerLink {
 
     /// Whether both sides have accepted each other.
     var isEstablished: Bool { !hasEnded && machine.isEstablished }
+
+    /// Whether its device has yet to show that it is live.
+    var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
 
     /// Whether nobody waits for anything on it.
     var isIdle: Bool { machine.isIdle }
@@ -187,6 +191,9 @@ final class PeerLink {
         // All frames of one step leave in one record and one segment.
         var frames: [Frame] = []
         for action in actions {
+            // What one action led to may have ended the link, as when its device is no longer live: nothing that it has
+            // sent before is served then.
+            guard !hasEnded else { return }
             if case .send(let frame) = action {
                 frames.append(frame)
                 continue

@@ -13,6 +13,8 @@ final class RosterSync {
     private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
     /// Labels of stragglers that are remembered; more than that are not members that were away.
     private static let maximumStragglers = 256
+    /// Stragglers that are called at a time.
+    private static let maximumStragglerCalls = 8
 
     private struct Attempt {
         var timer: LoopTimer?
@@ -27,6 +29,8 @@ final class RosterSync {
     private let network: () -> PeerNetwork
     private var attempts: [DeviceID: Attempt] = [:]
     private var strays: [Label: LoopInstant] = [:]
+    private var waitingStragglers: [PeerNetwork.Straggler] = []
+    private var stragglersCalled = 0
     /// This device has just joined: nobody knows it, so it calls whom it finds, whatever the order of the ids.
     private var isNewcomer = false
 
@@ -46,7 +50,8 @@ final class RosterSync {
     /// A session is open: this device is known to somebody.
     func established(_ link: PeerLink) {
         isNewcomer = false
-        attempts[link.device] = nil
+        attempts[link.device]?.timer = nil
+        attempts[link.device]?.failures = 0
     }
 
     /// Merges statements from a link, and says whether its device is live now.
@@ -111,6 +116,10 @@ final class RosterSync {
         if attempt.failures > 0 {
             wait = min(Self.backoff.first * (1 << min(attempt.failures, 5)), Self.backoff.most)
         }
+        // A member whose roster always differs, and which ends each connection at once, is not called without end.
+        if let last = attempt.last {
+            wait = max(wait, loop.now.duration(to: last.advanced(by: Self.backoff.first)))
+        }
         do {
             attempt.timer = try loop.timer(after: wait) { [unowned self] in call(id) }
         } catch {
@@ -121,14 +130,28 @@ final class RosterSync {
 
     /// A member shows itself under a label of a former epoch: it is told of the one that holds.
     func strayed(_ straggler: PeerNetwork.Straggler) {
-        guard pool.ring.isCurrent, let gate = pool.ring.gate(for: straggler.label) else { return }
+        guard pool.ring.isCurrent else { return }
         if let last = strays[straggler.label], last.duration(to: loop.now) < Self.backoff.most { return }
         if strays.count >= Self.maximumStragglers { strays.removeAll() }
         strays[straggler.label] = loop.now
-        pool.call(
-            label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses,
-            isFixed: false
-        ) { _ in }
+        if waitingStragglers.count >= Self.maximumStragglers { waitingStragglers.removeFirst() }
+        waitingStragglers.append(straggler)
+        callStragglers()
+    }
+
+    /// Calls those who wait, a few at a time: a removed device still makes labels of former epochs, at any address.
+    private func callStragglers() {
+        while stragglersCalled < Self.maximumStragglerCalls, !waitingStragglers.isEmpty {
+            let straggler = waitingStragglers.removeFirst()
+            guard pool.ring.isCurrent, let gate = pool.ring.gate(for: straggler.label) else { continue }
+            stragglersCalled += 1
+            pool.call(
+                label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses, isFixed: false
+            ) { [self] _ in
+                stragglersCalled -= 1
+                callStragglers()
+            }
+        }
     }
 
     private func differs(_ peer: Peer) -> Bool {
@@ -141,6 +164,7 @@ final class RosterSync {
         attempts[id]?.timer = nil
         guard let peer = network().table[id], differs(peer), !pool.isConnected(id) else { return }
         attempts[id, default: Attempt()].failures += 1
+        attempts[id]?.last = loop.now
         if let link = pool.link(to: id) {
             link.whenEstablished { [self] isEstablished in
                 if !isEstablished { reconsider(id) }

@@ -64,7 +64,9 @@ extension PeerTable {
         // must not become the address that our adverts go to.
         let isFirst = peer.acknowledged.map { $0 < acknowledgement.position } ?? true
         peer.acknowledged = max(peer.acknowledged ?? acknowledgement.position, acknowledgement.position)
-        if isFirst, let address = source.withPort(peer.port), peer.candidates.ranked.contains(where: { $0.address == address }) {
+        if isFirst, let address = source.withPort(peer.port),
+            peer.candidates.ranked.contains(where: { $0.address == address })
+        {
             peer.candidates.prove(address, at: now)
         }
         peers[peer.deviceID] = peer
