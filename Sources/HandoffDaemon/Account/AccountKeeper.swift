@@ -1,12 +1,13 @@
-import HandoffAccount
-import HandoffCrypto
-import HandoffLog
-import HandoffModel
-import LoopIO
+package import HandoffAccount
+package import HandoffCrypto
+package import HandoffLog
+package import HandoffModel
+import HandoffProtocol
+package import LoopIO
 
 /// The account of this device: changes it one at a time, stores each durably before anyone acts on it, and does what
 /// is due by itself (closing used tickets, making epochs). Lives on the daemon's loop; files are written on the worker.
-final class AccountKeeper {
+package final class AccountKeeper {
     /// Why a request about the account is refused.
     enum Refusal: Error {
         /// There is no account yet.
@@ -16,13 +17,23 @@ final class AccountKeeper {
     }
 
     /// What the keeper needs of the rest of the daemon.
-    struct Surroundings {
+    package struct Surroundings {
         /// Writes the account file durably; called on the worker.
         let store: @Sendable (AccountState) throws -> Void
         /// The wall clock, in seconds since 1970.
         let unixSeconds: () -> UInt64
         /// How many members are in reach now: a key that was withheld is awaited only with someone to give it.
         let membersInReach: () -> Int
+
+        /// What the keeper uses.
+        package init(
+            store: @escaping @Sendable (AccountState) throws -> Void, unixSeconds: @escaping () -> UInt64,
+            membersInReach: @escaping () -> Int
+        ) {
+            self.store = store
+            self.unixSeconds = unixSeconds
+            self.membersInReach = membersInReach
+        }
     }
 
     private typealias Change = (AccountState?) throws -> AccountState?
@@ -35,7 +46,9 @@ final class AccountKeeper {
     /// How long to wait between looks at what is due without a change: tickets and epochs end after a day and a month.
     private static let reviewInterval = Duration.seconds(3600)
 
+    /// The key of this device.
     let device: SigningKey
+    /// This device.
     let deviceID: DeviceID
     private let loop: EventLoop
     private let worker: Worker
@@ -46,13 +59,15 @@ final class AccountKeeper {
     private var isAdvancing = false
     private var timer: LoopTimer?
     private var keyAwaitedSince: LoopInstant?
+    private var turn = EpochTurn()
 
     /// The account as it is stored; nil without one.
-    private(set) var state: AccountState?
+    package private(set) var state: AccountState?
     /// Told after each change, with the former state.
     var onChange: ((_ former: AccountState?, _ present: AccountState) -> Void)?
 
-    init(
+    /// A keeper of what is stored now; `review` begins its work.
+    package init(
         device: SigningKey, state: AccountState?, loop: EventLoop, worker: Worker, log: Logger,
         surroundings: Surroundings
     ) {
@@ -66,7 +81,7 @@ final class AccountKeeper {
     }
 
     /// Makes an account with this device as its first member.
-    func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
+    package func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
         change { [device, surroundings] state in
             if let state { throw Refusal.exists(state.accountID) }
             return try AccountState.creating(device: device, name: name, now: surroundings.unixSeconds())
@@ -149,7 +164,7 @@ final class AccountKeeper {
     }
 
     /// Takes over the account key of the epoch that holds.
-    func accept(_ accountKey: SecretBytes, completion: @escaping (Bool) -> Void) {
+    package func accept(_ accountKey: SecretBytes, completion: @escaping (Bool) -> Void) {
         change { [surroundings] state in
             guard let state, !state.isCurrent else { return nil }
             return try state.accepting(accountKey, now: surroundings.unixSeconds())
@@ -164,18 +179,26 @@ final class AccountKeeper {
     }
 
     /// Does what is due now, and looks again when something may be.
-    func review() {
+    package func review() {
         guard let state else { return }
         let now = surroundings.unixSeconds()
         if let ticket = state.ticketsDue(for: deviceID, now: now).first {
             return closeTicket(ticket)
         }
         var wait = Self.reviewInterval
-        if let due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state)) {
-            guard due.after > .zero else { return makeEpoch(because: due.reason) }
-            wait = min(wait, due.after)
+        var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
+        if let pointless = due, isPointless(pointless, state) { due = nil }
+        if let rest = turn.rest(of: due, at: BootInstant(loop.now)), let due {
+            guard rest > .zero else { return makeEpoch(because: due.reason) }
+            wait = min(wait, rest)
         }
         rearm(after: wait)
+    }
+
+    /// Whether to put off the monthly epoch: while nobody is in reach a new key protects nothing, and another device that
+    /// is alone as well would make one of its own; under different keys the two would not find each other again.
+    private func isPointless(_ due: EpochDue, _ state: AccountState) -> Bool {
+        due.reason == .old && state.view.live.count > 1 && surroundings.membersInReach() == 0
     }
 
     private func keyAwaited(_ state: AccountState) -> Duration {

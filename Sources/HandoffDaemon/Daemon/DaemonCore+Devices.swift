@@ -12,6 +12,8 @@ extension DaemonCore {
     var linkEvents: PeerLink.Events {
         PeerLink.Events(
             established: { [unowned self] link, hello in
+                // Its connections were closed when it was removed; should one have been overlooked, it ends here.
+                guard ring.peerKey(link.device) != nil else { return link.close(.notLive) }
                 sync.established(link)
                 network.linkEstablished(link, hello)
             },
@@ -65,7 +67,14 @@ extension DaemonCore {
     ) {
         let name = ring.name(of: device)
         guard let link = pool.link(to: device) else {
-            return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
+            guard isMoving(device), timeout > Self.patienceForLabel else {
+                return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
+            }
+            return later(Self.patienceForLabel) { [self] in
+                fetch(
+                    activity, from: device, timeout: timeout - Self.patienceForLabel, mayRetry: mayRetry,
+                    completion: completion)
+            }
         }
         let wasWarm = link.isEstablished
         link.request(
@@ -93,6 +102,29 @@ extension DaemonCore {
         }
     }
 
+    /// How soon to look again for the new label of a device whose epoch has just changed.
+    private static let patienceForLabel = Duration.milliseconds(50)
+
+    /// Whether a device is there under a label of the former epoch: it is about to show itself under a new one.
+    private func isMoving(_ device: DeviceID) -> Bool {
+        guard let label = network.table[device]?.label, let gate = ring.gate(for: label) else { return false }
+        return !gate.isHeld
+    }
+
+    private func later(_ wait: Duration, _ work: @escaping () -> Void) {
+        var timer: LoopTimer?
+        do {
+            timer = try loop.timer(after: wait) {
+                // The closure holds its timer until here.
+                timer = nil
+                work()
+            }
+        } catch {
+            // Without a timer there is no later.
+            work()
+        }
+    }
+
     /// Tells a device that an activity of it was continued here.
     func tellOrigin(_ device: DeviceID, _ activity: ActivityID) {
         guard let link = pool.link(to: device) else { return }
@@ -110,12 +142,13 @@ extension DaemonCore {
         }
     }
 
-    /// Fetches the whole list of a device's activities, of which only a part fits its announcements.
-    func fetchList(of device: DeviceID) {
-        guard ring.isCurrent, let link = pool.link(to: device) else { return }
-        link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { [self] outcome in
-            guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result) else { return }
-            network.receivedList(list, from: device)
+    /// Asks a device for the whole list of its activities, of which only a part fits its announcements.
+    func askForList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
+        guard ring.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
+        link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { outcome in
+            guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result)
+            else { return completion(nil) }
+            completion(list)
         }
     }
 

@@ -82,7 +82,7 @@ final class DaemonCore {
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
             strayed: { [unowned self] in sync.strayed($0) },
             deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
-            fetchList: { [unowned self] in fetchList(of: $0) },
+            fetchList: { [unowned self] in lists.fetch(of: $0) },
             foundStatic: { [unowned self] in statics.found($0) }))
 
     private(set) lazy var pool: LinkPool = LinkPool(
@@ -92,6 +92,10 @@ final class DaemonCore {
             whereabouts: { [unowned self] in network.whereabouts(of: $0) },
             statements: { [unowned self] in introduction() },
             events: { [unowned self] in linkEvents }))
+
+    private lazy var lists: ListFetcher = ListFetcher(
+        loop: loop, log: log.named("links"), ask: { [unowned self] in askForList(of: $0, completion: $1) },
+        take: { [unowned self] in network.receivedList($0, from: $1) })
 
     private(set) lazy var sync: RosterSync = RosterSync(
         loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: { [unowned self] in network })

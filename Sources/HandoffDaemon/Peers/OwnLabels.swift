@@ -1,14 +1,14 @@
-import HandoffAccount
+package import HandoffAccount
 import HandoffCrypto
-import HandoffProtocol
-import LoopIO
+package import HandoffProtocol
+package import LoopIO
 
 /// The labels under which this device is found, and the gate that belongs to them. Plain values.
-struct OwnLabels {
+package struct OwnLabels {
     /// What a token that opened the gate was made with.
-    struct Admission: Equatable {
+    package struct Admission: Equatable {
         /// The mark of the epoch of the gate key (`KeyRing.epochMark`).
-        let epoch: UInt64
+        package let epoch: UInt64
     }
 
     fileprivate struct Held {
@@ -24,32 +24,36 @@ struct OwnLabels {
     private var present: Held?
     private var previous: Held?
     private var previousEnds = LoopInstant(nanoseconds: 0)
-    private var seenStatic = SeenTokens()
+    /// By static label, as those do not change with ours: a token that was recorded must not open again after a new label.
+    private var seenStatic: [Label: SeenTokens] = [:]
+
+    /// No labels yet.
+    package init() {}
 
     /// The label that is announced; nil without an account.
-    var label: Label? { present?.label }
+    package var label: Label? { present?.label }
 
     /// Whether so many tokens were used under the present label that a new one is due.
-    var isWornOut: Bool { present?.seen.isFull ?? false || seenStatic.isFull }
+    package var isWornOut: Bool { present?.seen.isFull ?? false }
 
     /// Takes a new random label; the former one is honoured for a while.
     ///
     /// - Parameter epoch: the mark of the epoch that `keys` belong to.
-    mutating func renew(keys: EpochKeys, epoch: UInt64, now: LoopInstant) {
+    package mutating func renew(keys: EpochKeys, epoch: UInt64, now: LoopInstant) {
         previous = present
         previousEnds = now.advanced(by: Self.overlap)
         present = Held(label: .random(labelKey: keys.label), keys: keys, epoch: epoch)
-        seenStatic = SeenTokens()
     }
 
     /// Forgets all labels: this device is no member of an account.
-    mutating func clear() {
+    package mutating func clear() {
         present = nil
         previous = nil
+        seenStatic = [:]
     }
 
     /// The labels that datagrams for this device may be sealed for, the present one first.
-    func receivers(now: LoopInstant) -> [Label] {
+    package func receivers(now: LoopInstant) -> [Label] {
         var labels: [Label] = []
         if let present { labels.append(present.label) }
         if let previous, now < previousEnds { labels.append(previous.label) }
@@ -59,7 +63,7 @@ struct OwnLabels {
     /// Judges what a stranger wrote before TLS: nil closes the connection without a byte.
     ///
     /// - Parameter unixSeconds: the wall clock, for callers that know this device by its address alone.
-    mutating func admit(
+    package mutating func admit(
         _ token: [UInt8], clientHello: [UInt8], now: LoopInstant, unixSeconds: UInt64
     ) -> Admission? {
         if present?.admits(token, clientHello) ?? false { return present.map { Admission(epoch: $0.epoch) } }
@@ -67,10 +71,11 @@ struct OwnLabels {
             return previous.map { Admission(epoch: $0.epoch) }
         }
         guard let keys = present?.keys, let epoch = present?.epoch else { return nil }
-        let fits = Gate.staticLabels(labelKey: keys.label, unixSeconds: unixSeconds).contains {
-            Gate.isValid(token, gateKey: keys.gate, label: $0, clientHello: clientHello)
-        }
-        return fits && seenStatic.insert(token) ? Admission(epoch: epoch) : nil
+        let statics = Gate.staticLabels(labelKey: keys.label, unixSeconds: unixSeconds)
+        let called = statics.first { Gate.isValid(token, gateKey: keys.gate, label: $0, clientHello: clientHello) }
+        guard let called else { return nil }
+        seenStatic = seenStatic.filter { statics.contains($0.key) }
+        return seenStatic[called, default: SeenTokens()].insert(token) ? Admission(epoch: epoch) : nil
     }
 }
 

@@ -1,0 +1,61 @@
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// Fetches the whole lists of what devices offer: of each device one at a time, and not again at once, whatever it
+/// announces or answers. Lives on the daemon's loop.
+final class ListFetcher {
+    /// The shortest time from an answer to the next question.
+    static let spacing = Duration.milliseconds(250)
+
+    private struct Fetch {
+        /// Something changed since the question.
+        var isDueAgain = false
+        /// Runs after the answer.
+        var timer: LoopTimer?
+    }
+
+    private let loop: EventLoop
+    private let log: Logger
+    /// Asks a device; the completion gets nil when no list came.
+    private let ask: (DeviceID, @escaping (ActivityList?) -> Void) -> Void
+    private let take: (ActivityList, DeviceID) -> Void
+    private var fetches: [DeviceID: Fetch] = [:]
+
+    init(
+        loop: EventLoop, log: Logger, ask: @escaping (DeviceID, @escaping (ActivityList?) -> Void) -> Void,
+        take: @escaping (ActivityList, DeviceID) -> Void
+    ) {
+        self.loop = loop
+        self.log = log
+        self.ask = ask
+        self.take = take
+    }
+
+    /// Fetches the list of a device, now or when the present question is answered.
+    func fetch(of device: DeviceID) {
+        guard fetches[device] == nil else {
+            fetches[device]?.isDueAgain = true
+            return
+        }
+        fetches[device] = Fetch()
+        ask(device) { [self] list in
+            // An answer that is older than the latest announcement makes it due again.
+            if let list { take(list, device) }
+            rest(after: device)
+        }
+    }
+
+    private func rest(after device: DeviceID) {
+        do {
+            fetches[device]?.timer = try loop.timer(after: Self.spacing) { [unowned self] in
+                let isDueAgain = fetches.removeValue(forKey: device)?.isDueAgain ?? false
+                if isDueAgain { fetch(of: device) }
+            }
+        } catch {
+            log.error("Cannot set the timer of a list", ["error": "\(error)"])
+            fetches[device] = nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffDaemon
+import HandoffLog
+import LoopIO
+import Synchronization
+import Testing
+
+/// How changes of the account follow each other.
+@Suite struct AccountKeeperTests {
+    private static let start: UInt64 = 1_800_000_000
+    private static let month: UInt64 = 34 * 24 * 3600
+
+    /// A keeper on a loop that the test runs.
+    private struct Rig {
+        let loop: EventLoop
+        let keeper: AccountKeeper
+        let stores = Counter()
+        let clock = Counter()
+        let inReach = Counter()
+
+        init(members: Int = 1) throws {
+            let device = try SigningKey()
+            var state = try AccountState.creating(device: device, name: "desk", now: AccountKeeperTests.start)
+            for number in 1..<members {
+                state = try state.admitting(try SigningKey().publicKey, name: "other \(number)", by: device)
+            }
+            loop = try EventLoop()
+            let (stores, clock, inReach) = (stores, clock, inReach)
+            keeper = AccountKeeper(
+                device: device, state: state, loop: loop, worker: try Worker(),
+                log: Logger(subsystem: "test", sink: MemorySink(), level: .debug),
+                surroundings: AccountKeeper.Surroundings(
+                    store: { _ in stores.value.add(1, ordering: .relaxed) },
+                    unixSeconds: { AccountKeeperTests.start + UInt64(clock.value.load(ordering: .relaxed)) },
+                    membersInReach: { inReach.value.load(ordering: .relaxed) }))
+        }
+    }
+
+    private final class Counter: Sendable {
+        let value = Atomic(0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aFloodOfKeysDuringAStoreUsesNoStack() throws {
+        let rig = try Rig()
+        rig.clock.value.store(Int(Self.month), ordering: .relaxed)
+        rig.keeper.review()  // Makes an epoch, which is being stored while the keys arrive.
+        let key = try SecretBytes(random: 32)
+        let count = 100_000
+        var answers = 0
+        for _ in 0..<count {
+            rig.keeper.accept(key) { _ in
+                answers += 1
+                if answers == count { rig.loop.stop() }
+            }
+        }
+        #expect(answers == 0)
+        try rig.loop.run()
+        #expect(answers == count)
+        #expect(rig.keeper.state?.epoch == 2)
+    }
+
+    @Test(arguments: [(members: 1, inReach: 0, epoch: 2), (2, 0, 1), (2, 1, 2)] as [(Int, Int, UInt64)])
+    func theMonthlyKeyIsNotMadeInSolitude(members: Int, inReach: Int, epoch: UInt64) throws {
+        let rig = try Rig(members: members)
+        rig.clock.value.store(Int(Self.month), ordering: .relaxed)
+        rig.inReach.value.store(inReach, ordering: .relaxed)
+        rig.keeper.review()
+        // Waits behind the new epoch, if there is one.
+        rig.keeper.accept(try SecretBytes(random: 32)) { _ in rig.loop.stop() }
+        try rig.loop.run()
+        #expect(rig.keeper.state?.epoch == epoch)
+    }
+}
