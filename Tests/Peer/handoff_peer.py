@@ -134,9 +134,9 @@ class Peer:
         for _ in range(3):
             link = self.connect(host, port)
             self._settle(link)
-            if link.hello.get("epoch") == link.epoch:
+            if link.hello.get("epoch") == link.epoch == self.n:
                 return link
-            link.close()  # The server is in another epoch than the token: only roster and key pass here.
+            link.close()  # Another epoch than the token's is in force: only roster and key pass here.
         raise c.Refused("the epochs do not come together")
 
     def _settle(self, link):
