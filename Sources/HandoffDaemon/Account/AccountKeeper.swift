@@ -192,6 +192,8 @@ package final class AccountKeeper {
             guard rest > .zero else { return makeEpoch(because: due.reason) }
             wait = min(wait, rest)
         }
+        // Members come and go without a word here; those that are there now may be asked for the key in vain.
+        if !state.isCurrent { wait = min(wait, AccountState.patienceForKey) }
         rearm(after: wait)
     }
 
