@@ -51,7 +51,7 @@ let package = Package(
         // The edges: loop, log, discovery.
         .target(
             name: "HandoffDiscovery",
-            dependencies: ["CAvahi", "CLinux", "CSystemd", "HandoffLog", "LoopIO"],
+            dependencies: ["CAvahi", "CLinux", "HandoffLog", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",

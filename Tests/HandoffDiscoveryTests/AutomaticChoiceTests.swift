@@ -68,26 +68,3 @@ struct AutomaticChoiceTests {
         #expect(choice.current == .avahi)
     }
 }
-
-struct MergedServicesTests {
-    @Test func removesWhenNobodyKnowsItAnyMore() {
-        var services = MergedServices()
-        services.add("a", from: .avahi)
-        services.add("a", from: .embedded)
-        let removals = [
-            services.remove("a", from: .avahi), services.remove("a", from: .avahi),
-            services.remove("a", from: .embedded), services.remove("a", from: .embedded),
-        ]
-        #expect(removals == [false, false, true, false])
-    }
-
-    @Test func dropsOnlyWhatOneAloneKnew() {
-        var services = MergedServices()
-        services.add("c", from: .embedded)
-        services.add("a", from: .embedded)
-        services.add("b", from: .embedded)
-        services.add("b", from: .avahi)
-        let dropped = [services.drop(.embedded), services.drop(.embedded), services.drop(.avahi)]
-        #expect(dropped == [["a", "c"], [], ["b"]])
-    }
-}

@@ -102,8 +102,7 @@ final class AutomaticRole: DiscoveryRole {
             onKind(state == .running ? kind : .none)
             onEvent(event)
         case .service(let service):
-            services.add(service.instance, from: kind)
-            onEvent(event)
+            onEvent(.service(services.add(service, from: kind)))
         case .removed(let instance):
             if services.remove(instance, from: kind) { onEvent(event) }
         case .allForNow:

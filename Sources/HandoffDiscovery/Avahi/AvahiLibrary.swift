@@ -27,7 +27,6 @@ final class AvahiLibrary: MulticastLibrary {
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
     private var groups: [UInt64: (handle: OpaquePointer, context: Context)] = [:]
     private var events: [MulticastEvent] = []
-    private var mayActivate = true
 
     let kind = DiscoveryKind.avahi
 
@@ -47,14 +46,12 @@ final class AvahiLibrary: MulticastLibrary {
             events = [.waiting("libavahi-client is not installed")]
             return
         }
-        // Once: an avahi-daemon that is stopped while we run was stopped on purpose.
-        if mayActivate { ServiceActivation.start("org.freedesktop.Avahi") }
-        mayActivate = false
         let context = Context(self)
         clientContext = context
         var error: Int32 = 0
         let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
-        // It calls back before it returns, so the callback uses its arguments alone.
+        // It calls back before it returns, so the callback uses its arguments alone. It also pings the daemon, by which
+        // the bus starts one that is enabled and does not run; without one it waits for it.
         client = functions.client_new(
             poll, AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
