@@ -48,9 +48,13 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func announcement(_ bytes: [UInt8]) {
     guard let found = try? Announcement(decoding: bytes) else { return }
-    let again = found.encode(capacity: bytes.count)
-    require(again.count == bytes.count, "another size")
-    require((try? Announcement(decoding: again)) == found, "an announcement reads differently")
+    // A title may have been longer than this program writes, so the first encoding may differ from what came.
+    let written = found.encode(capacity: bytes.count)
+    require(written.count == bytes.count, "another size")
+    let second = try? Announcement(decoding: written)
+    require(second?.deviceID == found.deviceID && second?.position == found.position, "another announcement")
+    require(second?.activities.count == found.activities.count, "activities are missing")
+    require(second?.encode(capacity: bytes.count) == written, "an announcement reads differently")
 }
 
 private func padded(_ bytes: [UInt8], to count: Int) -> [UInt8] {
