@@ -381,4 +381,18 @@ import Testing
             guard steps < 200 else { break }
         }
     }
+
+    @Test func newsOfADeviceThatMayNotBeGreetedYetGoOverItsConnection() throws {
+        var rig = try Rig()
+        let device = try Samples.device(1)
+        #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
+        rig.table.connectionOpened(device)
+        // Nothing was acknowledged: the address is not proved, and was greeted less than 30 s ago.
+        #expect(rig.change(at: 100) == [.useConnection(device)])
+        rig.table.delivered(rig.table.ownPosition, to: device)
+        rig.machine.delivered(to: device, peers: rig.table)
+        #expect(rig.change(at: 200) == [.useConnection(device)])
+        // When it may be greeted again, it is, to learn whether datagrams pass; the news do not wait for that.
+        #expect(rig.change(at: 31_000) == [try send(1), .useConnection(device)])
+    }
 }

@@ -30,6 +30,8 @@ extension AdvertMachine {
         if proved.isEmpty || count >= 2 {
             targets += others.filter { greetings.admit(id, $0, at: now) }
         }
+        // Nothing is proved, and no address may be greeted again so soon: an open connection spares the wait.
+        if targets.isEmpty, peer.connectionCount > 0 { return useConnection(peer) }
         if !targets.isEmpty { delivery.lastSent = now }
         delivery.sealedFor = label
         let wasBlocked = delivery.isBlocked
@@ -37,7 +39,7 @@ extension AdvertMachine {
         deliveries[id] = delivery
         let actions = targets.map { AdvertAction.send(to: $0, device: id, label: label) }
         // One datagram still goes out, to notice when they get through again.
-        return wasBlocked && !proved.isEmpty ? actions + useConnection(peer) : actions
+        return wasBlocked && (!proved.isEmpty || peer.connectionCount > 0) ? actions + useConnection(peer) : actions
     }
 
     /// Greets the addresses of a device that became known after the first greeting.

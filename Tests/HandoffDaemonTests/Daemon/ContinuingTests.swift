@@ -5,7 +5,7 @@ import HandoffModel
 import Testing
 
 /// Continuing between two whole daemons when all goes well.
-@Suite struct ContinuingTests {
+@Suite final class ContinuingTests {
     private let fleet: Fleet
     private let desk: TestDevice
     private let couch: TestDevice
@@ -14,6 +14,10 @@ import Testing
         fleet = try Fleet()
         let devices = try fleet.account("desk", "couch")
         (desk, couch) = (devices[0], devices[1])
+    }
+
+    deinit {
+        fleet.end()
     }
 
     /// Waits until the couch sees this many offers.

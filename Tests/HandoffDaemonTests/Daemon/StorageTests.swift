@@ -17,6 +17,7 @@ import Testing
 
     @Test func anAccountThatCannotBeStoredIsNotCreated() throws {
         let fleet = try Fleet()
+        defer { fleet.end() }
         let desk = try fleet.device("desk")
         try blockAccountFile(of: desk)
 
@@ -33,6 +34,7 @@ import Testing
 
     @Test func anAccountThatCannotBeStoredIsNotJoined() throws {
         let fleet = try Fleet()
+        defer { fleet.end() }
         let desk = try fleet.device("desk")
         let couch = try fleet.device("couch")
         _ = try desk.call(.createAccount)
@@ -51,6 +53,7 @@ import Testing
 
     @Test func aTicketThatCannotBeStoredIsNotHandedOut() throws {
         let fleet = try Fleet()
+        defer { fleet.end() }
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
         try blockAccountFile(of: desk)
@@ -64,6 +67,7 @@ import Testing
 
     @Test func aStaticPeerThatCannotBeStoredIsNotAdded() throws {
         let fleet = try Fleet()
+        defer { fleet.end() }
         let desk = try fleet.device("desk")
         try #require(mkdir(desk.state.file(".peers.new"), 0o700) == 0)
         let call = try desk.open(ControlMethod.addPeer.rawValue, ["address": "127.0.0.1:9"])

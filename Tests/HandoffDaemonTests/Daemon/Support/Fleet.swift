@@ -1,7 +1,6 @@
 import Dispatch
 import HandoffControl
 import HandoffDaemon
-import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
@@ -14,16 +13,19 @@ private final class Ticks: Sendable {
 /// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;
 /// only discovery and time are fakes.
 ///
-/// The clock runs with the real one, and tests move it on where they would otherwise have to wait.
+/// The clock runs with the real one while a test waits, and tests move it on where they would otherwise have to wait
+/// long. Fleet and devices hold each other, so that nothing ends before the test does: it calls `end`.
 final class Fleet {
     /// Real time after which a test that waits for something has failed.
-    private static let patience = 12
+    private static let patience = 30
 
     let clock = ManualClock()
     let loop: EventLoop
     let air = FakeAir()
     private let ticker: any DispatchSourceTimer
     private let ticks = Ticks()
+    /// How many waits are inside each other; time runs while there are any.
+    private var waits = 0
     private(set) var devices: [TestDevice] = []
 
     init() throws {
@@ -38,11 +40,18 @@ final class Fleet {
             ticks.count.add(1, ordering: .relaxed)
             loop.stop()
         }
-        ticker.resume()
     }
 
     deinit {
+        // A suspended source must not be let go.
+        ticker.resume()
         ticker.cancel()
+    }
+
+    /// Ends all daemons in order.
+    func end() {
+        for device in devices { try? device.stop() }
+        devices = []
     }
 
     /// The wall clock of all devices, in seconds since 1970; it goes with the other clock.
@@ -96,10 +105,16 @@ final class Fleet {
         let guardian = DispatchWorkItem { isLate.store(true, ordering: .relaxed) }
         // Only for a test that would hang.
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience), execute: guardian)
-        defer { guardian.cancel() }
+        if waits == 0 { ticker.resume() }
+        waits += 1
+        defer {
+            guardian.cancel()
+            waits -= 1
+            if waits == 0 { ticker.suspend() }
+        }
         while try !isDone() {
             let isHanging = isLate.load(ordering: .relaxed)
-            if isHanging { dumpState(); for device in devices { print(device.report) } }
+            if isHanging { for device in devices { print(device.report) } }
             try #require(!isHanging, "in vain: \(what)", sourceLocation: sourceLocation)
             try loop.run()
         }
@@ -121,12 +136,5 @@ final class Fleet {
     /// Lets time pass at once; what is due then happens while the test waits for its next event.
     func pass(_ time: Duration) {
         clock.advance(by: time)
-    }
-}
-extension Fleet {
-    func dumpState() {
-        for device in devices {
-            if let s = try? device.status() { print("STATE", device.name, s.device.short, s.epoch ?? 0, s.warnings, s.tickets.map(\.id), s.peers.map { "\($0.name ?? "?") \($0.address ?? "-") \($0.via) c=\($0.connected) a=\($0.activities)" }) }
-        }
     }
 }

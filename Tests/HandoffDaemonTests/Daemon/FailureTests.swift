@@ -1,0 +1,254 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffModel
+import Testing
+
+/// Continuing between two whole daemons when something goes wrong: exactly one outcome, whatever happens.
+@Suite final class FailureTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        let devices = try fleet.account("desk", "couch") { $0.configuration.saveAnswer = .seconds(60) }
+        (desk, couch) = (devices[0], devices[1])
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    /// Waits until the couch sees one offer.
+    private func awaitOffer() throws {
+        try fleet.poll("an offer") { try couch.offers().count == 1 }
+    }
+
+    /// A handler on the couch that continues what an app of the desk has not saved, up to the save request.
+    private func beginUnsaved(_ request: ContinueRequest = ContinueRequest()) throws -> Begun {
+        let editor = try desk.attach("Editor")
+        let id = try editor.engageInUnsaved("old")
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let call = try couch.continue(request)
+        _ = try call.result()
+        let continuation = try viewer.willContinue()
+        #expect(try editor.save() == id)
+        return Begun(editor: editor, activity: id, viewer: viewer, continuation: continuation, call: call)
+    }
+
+    private struct Begun {
+        let editor: TestApp
+        let activity: ActivityID
+        let viewer: TestApp
+        let continuation: ContinuationID
+        let call: OpenCall
+    }
+
+    @Test func anOriginThatHasVanishedIsUnreachable() throws {
+        _ = try desk.publish(Note.activity("gone"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let watcher = try couch.watch()
+        _ = try watcher.added()
+        try watcher.ready()
+        try desk.vanish(unnoticedBy: couch)
+
+        let call = try couch.continue()
+        let failure = try call.failure()
+
+        #expect(failure.code == HandoffFailure.connectionUnavailableCode)
+        #expect(failure.reason == "peerUnreachable")
+        #expect(failure.message.contains("desk"))
+        #expect(try viewer.didFail(try viewer.willContinue()) == failure)
+        #expect(viewer.waiting == 0)
+        // A call that failed and a probe without an answer: it is gone, and so is what it offered.
+        #expect(try watcher.removed().deviceName == "desk")
+    }
+
+    @Test func anOriginThatHangsIsUnreachable() throws {
+        _ = try desk.publish(Note.activity("hangs"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        // The warm connection ends after a minute without use.
+        for _ in 0..<10 where try couch.status().peers.contains(where: \.connected) { fleet.pass(.seconds(30)) }
+        try fleet.poll("the connection is closed") {
+            try [couch, desk].allSatisfy { try !$0.status().peers.contains(where: \.connected) }
+        }
+        desk.blockConnections()
+
+        let call = try couch.continue(ContinueRequest(timeout: 60))
+        let continuation = try viewer.willContinue()
+        fleet.pass(.seconds(6))
+
+        let failure = try call.failure()
+        #expect(failure.code == HandoffFailure.connectionUnavailableCode)
+        #expect(try viewer.didFail(continuation) == failure)
+    }
+
+    @Test func anActivityThatWasWithdrawnIsUnknown() throws {
+        let published = try desk.publish(Note.activity("withdrawn"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        couch.blockDatagrams()
+        couch.discovery.goDeaf()
+        published.close()
+        try fleet.poll("it is withdrawn") { try desk.status().offered == 0 }
+
+        let failure = try couch.continue().failure()
+
+        #expect(failure.code == HandoffFailure.failedCode)
+        #expect(failure.reason == "unknownActivity")
+        #expect(try viewer.didFail(try viewer.willContinue()) == failure)
+        #expect(viewer.waiting == 0)
+    }
+
+    @Test func anOwnerThatIsSlowerThanTheUserWaitsTimesOut() throws {
+        let begun = try beginUnsaved(ContinueRequest(timeout: 5))
+
+        fleet.pass(.seconds(5))
+
+        let failure = try begun.call.failure()
+        #expect(failure.code == HandoffFailure.timedOutCode)
+        #expect(failure.reason == "timedOut")
+        #expect(try begun.viewer.didFail(begun.continuation) == failure)
+        // What comes too late reaches nobody.
+        try begun.editor.call(.answerSave, begun.activity, change: Note.change("late"))
+        guard case .saved = try begun.editor.next() else { throw UnexpectedEvent() }
+        #expect(throws: OpenCall.Refused.self) { try begun.viewer.answer(begun.continuation, handled: true) }
+        #expect(begun.viewer.waiting == 0)
+        #expect(begun.editor.waiting == 0)
+    }
+
+    @Test func aHandlerThatDoesNotDecideTimesOut() throws {
+        _ = try desk.publish(Note.activity("undecided"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+
+        fleet.pass(.seconds(20))
+
+        let failure = try call.failure()
+        #expect(failure.code == HandoffFailure.timedOutCode)
+        #expect(failure.reason == "handlerTimedOut")
+        #expect(failure.message.contains("Viewer"))
+        // It got its one outcome already.
+        #expect(throws: OpenCall.Refused.self) { try viewer.answer(continuation, handled: true) }
+        #expect(viewer.waiting == 0)
+    }
+
+    @Test func anOwnerThatDiesWhileAskedToSaveIsGone() throws {
+        let begun = try beginUnsaved()
+        begun.editor.crash()
+        let failure = try begun.call.failure()
+        #expect(failure.code == HandoffFailure.failedCode)
+        #expect(failure.reason == "ownerGone")
+        #expect(failure.message.contains("desk"))
+        #expect(try begun.viewer.didFail(begun.continuation) == failure)
+        #expect(begun.viewer.waiting == 0)
+    }
+
+    @Test func aHandlerThatDiesWhileFetchingIsGone() throws {
+        let begun = try beginUnsaved()
+        begun.viewer.crash()
+        let failure = try begun.call.failure()
+        #expect(failure.reason == "handlerGone")
+        #expect(failure.message.contains("Viewer"))
+        try begun.editor.call(.answerSave, begun.activity)
+        guard case .saved = try begun.editor.next() else { throw UnexpectedEvent() }
+        #expect(begun.editor.waiting == 0)
+    }
+
+    @Test func aHandlerThatDiesWhileDecidingIsGone() throws {
+        let published = try desk.publish(Note.activity("undecided"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let call = try couch.continue()
+        _ = try viewer.content(try viewer.willContinue())
+        viewer.crash()
+        #expect(try call.failure().reason == "handlerGone")
+        try expectNotContinued(published)
+    }
+
+    @Test func aHandlerThatRefusesIsNamed() throws {
+        let published = try desk.publish(Note.activity("refused"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+        try viewer.answer(continuation, handled: false)
+        let failure = try call.failure()
+        #expect(failure.reason == "handlerRefused")
+        #expect(failure.message.contains("Viewer"))
+        #expect(viewer.waiting == 0)
+        try expectNotContinued(published)
+    }
+
+    @Test func aCallerThatDiesWhileFetchingCancels() throws {
+        let begun = try beginUnsaved()
+        begun.call.close()
+        let failure = try begun.viewer.didFail(begun.continuation)
+        #expect(failure.reason == "cancelled")
+        try begun.editor.call(.answerSave, begun.activity)
+        guard case .saved = try begun.editor.next() else { throw UnexpectedEvent() }
+        #expect(begun.viewer.waiting == 0)
+    }
+
+    @Test func aCallerThatDiesWhileTheHandlerDecidesChangesNothing() throws {
+        let published = try desk.publish(Note.activity("decided"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+        call.close()
+        try viewer.answer(continuation, handled: true)
+        guard case .continued(published.activity, let by) = try published.next() else { throw UnexpectedEvent() }
+        #expect(by.deviceName == "couch")
+        #expect(viewer.waiting == 0)
+    }
+
+    @Test func aPayloadAboveTheLimitIsTooLarge() throws {
+        let published = try desk.publish(Note.activity(String(repeating: "x", count: Limits.payloadDefault)))
+        #expect(published.advice != nil)
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffer()
+        let failure = try couch.continue().failure()
+        #expect(failure.code == HandoffFailure.tooLargeCode)
+        #expect(failure.message.contains("desk"))
+        #expect(try viewer.didFail(try viewer.willContinue()) == failure)
+        try expectNotContinued(published)
+    }
+
+    @Test func aPayloadOfTheLimitArrives() throws {
+        let text = String(repeating: "x", count: Limits.payloadDefault - 256)
+        _ = try desk.publish(Note.activity(text))
+        try awaitOffer()
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.userInfo == Note.userInfo(text))
+    }
+
+    @Test func theSameDeviceFetchesAnActivityOnceAtATime() throws {
+        let begun = try beginUnsaved()
+        let second = try couch.continue(ContinueRequest(take: true))
+        #expect(try second.failure().reason == "rejected")
+        try begun.editor.call(.answerSave, begun.activity)
+        _ = try begun.viewer.content(begun.continuation)
+    }
+
+    /// The owner was told of no continuation: the next thing that it hears is of one that comes after.
+    private func expectNotContinued(_ published: Publisher) throws {
+        let small = try desk.publish(Note.activity("next"))
+        try fleet.poll("the next offer") { try couch.offers().count == 2 }
+        _ = try couch.continue(ContinueRequest(activity: small.activity.hex, take: true)).result()
+        guard case .continued(small.activity, _) = try small.next() else { throw UnexpectedEvent() }
+        #expect(published.waiting == 0)
+    }
+}

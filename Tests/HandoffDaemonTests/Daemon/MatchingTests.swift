@@ -1,0 +1,167 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// Which activity is continued, and by which app, on whole daemons.
+@Suite final class MatchingTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        let devices = try fleet.account("desk", "couch")
+        (desk, couch) = (devices[0], devices[1])
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    private func awaitOffers(_ count: Int) throws {
+        try fleet.poll("\(count) offers") { try couch.offers().count == count }
+    }
+
+    @Test func withoutAnOfferThereIsNothingToContinue() throws {
+        let refusal = try couch.continue(ContinueRequest(take: true)).refusal()
+        #expect(refusal.name == ControlErrorName.nothingToContinue.rawValue)
+        _ = try desk.publish(Note.activity("here"))
+        try awaitOffers(1)
+        for request in [
+            ContinueRequest(activity: "ffff", take: true), ContinueRequest(type: "org.example.other", take: true),
+            ContinueRequest(from: "train", take: true),
+        ] {
+            #expect(try couch.continue(request).refusal().name == ControlErrorName.nothingToContinue.rawValue)
+        }
+    }
+
+    @Test func withoutAnAccountNothingIsContinued() throws {
+        let lone = try fleet.device("lone")
+        let refusal = try lone.continue(ContinueRequest(take: true)).refusal()
+        #expect(refusal.name == ControlErrorName.noAccount.rawValue)
+    }
+
+    @Test func theBeginningOfAnIdThatFitsSeveralIsAmbiguous() throws {
+        // Of 17 random ids two begin with the same digit.
+        let published = try (0..<17).map { try desk.publish(Note.activity("\($0)")) }
+        try awaitOffers(17)
+        let groups = Dictionary(grouping: published.map(\.activity.hex)) { String($0.prefix(1)) }
+        let (prefix, ids) = try #require(groups.first { $0.value.count > 1 })
+
+        let refusal = try couch.continue(ContinueRequest(activity: prefix, take: true)).refusal()
+
+        #expect(refusal.name == ControlErrorName.ambiguousIdentifier.rawValue)
+        #expect(Set(refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []) == Set(ids))
+        let call = try couch.continue(ContinueRequest(activity: ids[0], take: true))
+        _ = try call.result()
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.id.hex == ids[0])
+    }
+
+    struct Match: Sendable {
+        let type: String
+        var team: String?
+        var handlerType: String
+        var handlerTeam: String?
+        let opens: Bool
+
+        static let note = Note.type
+        static let web = ActivityType.browsingWeb.text
+        static let all = [
+            Match(type: note, handlerType: note, opens: true),
+            Match(type: note, handlerType: "org.example.notes", opens: false),
+            Match(type: note, handlerType: "org.example.Note", opens: false),
+            Match(type: note, team: "A", handlerType: note, handlerTeam: "A", opens: true),
+            Match(type: note, team: "A", handlerType: note, handlerTeam: "B", opens: false),
+            Match(type: note, team: "A", handlerType: note, opens: false),
+            Match(type: note, handlerType: note, handlerTeam: "A", opens: false),
+            Match(type: note, team: "\u{E9}", handlerType: note, handlerTeam: "e\u{301}", opens: false),
+            Match(type: web, team: "A", handlerType: web, handlerTeam: "B", opens: true),
+            Match(type: web, handlerType: web, handlerTeam: "B", opens: true),
+        ]
+    }
+
+    @Test func typeAndTeamMustBothMatch() throws {
+        for match in Match.all {
+            var activity = ActivityDescription(type: match.type)
+            activity.team = match.team
+            let published = try desk.publish(activity)
+            let handler = try couch.attach("Handler", team: match.handlerTeam, types: match.handlerType)
+            try awaitOffers(1)
+            let opens = try #require(try couch.offers().first?.opens)
+            #expect(opens.kind == (match.opens ? .app : .nothing), "\(match)")
+            let call = try couch.continue()
+            if match.opens {
+                let continuation = try handler.willContinue()
+                _ = try handler.content(continuation)
+                try handler.answer(continuation, handled: true)
+                _ = try published.next()
+            } else {
+                let failure = try call.failure()
+                #expect(failure.reason == "noHandler", "\(match)")
+                #expect(failure.message.contains(match.type))
+                #expect(handler.waiting == 0)
+            }
+            handler.crash()
+            published.close()
+            try awaitOffers(0)
+        }
+    }
+
+    @Test func ofSeveralHandlersTheLatestTakesOver() throws {
+        _ = try desk.publish(Note.activity("wanted"))
+        let first = try couch.attach("First", types: Note.type)
+        let second = try couch.attach("Second", types: Note.type)
+        try awaitOffers(1)
+        _ = try couch.continue()
+        let continuation = try second.willContinue()
+        _ = try second.content(continuation)
+        try second.answer(continuation, handled: true)
+        second.crash()
+        try fleet.poll("the second app is gone") { try couch.offers().first?.opens.name == "First" }
+        _ = try couch.continue()
+        _ = try first.willContinue()
+    }
+
+    @Test func watchersLearnWhatWouldOpenAnOffer() throws {
+        let watcher = try couch.watch()
+        try watcher.ready()
+        _ = try desk.publish(Note.activity("opens"))
+        #expect(try watcher.added().opens.kind == .nothing)
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        guard case .changed(let offer) = try watcher.next() else { throw UnexpectedEvent() }
+        #expect(offer.opens == ControlOpens(kind: .app, name: "Viewer"))
+        viewer.crash()
+        guard case .changed(let after) = try watcher.next() else { throw UnexpectedEvent() }
+        #expect(after.opens.kind == .nothing)
+    }
+
+    @Test func theUserNamesTheDeviceOrTheType() throws {
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, train])
+        var map = ActivityDescription(type: "org.example.map")
+        map.title = "Way home"
+        let wanted = [try desk.publish(Note.activity("desk")), try train.publish(Note.activity("train"))]
+        let mapped = try train.publish(map)
+        try awaitOffers(3)
+        let device = try train.status().device.hex
+        for (request, id) in [
+            (ContinueRequest(type: Note.type, from: "desk", take: true), wanted[0].activity),
+            (ContinueRequest(type: Note.type, from: "train", take: true), wanted[1].activity),
+            (ContinueRequest(type: Note.type, from: String(device.prefix(8)), take: true), wanted[1].activity),
+            (ContinueRequest(type: "org.example.map", take: true), mapped.activity),
+            (ContinueRequest(activity: wanted[0].activity.hex.uppercased(), take: true), wanted[0].activity),
+        ] {
+            let call = try couch.continue(request)
+            _ = try call.result()
+            guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+                throw UnexpectedEvent()
+            }
+            #expect(content.id == id)
+        }
+    }
+}

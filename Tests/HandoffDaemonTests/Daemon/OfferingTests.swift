@@ -1,0 +1,155 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffModel
+import Testing
+
+/// What a whole daemon tells the others of the activities on it.
+@Suite final class OfferingTests {
+    private let fleet: Fleet
+
+    init() throws {
+        fleet = try Fleet()
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    private func pair(configure: (TestDevice) -> Void = { _ in }) throws -> (TestDevice, TestDevice, Watcher) {
+        let devices = try fleet.account("desk", "couch", configure: configure)
+        let watcher = try devices[1].watch()
+        try watcher.ready()
+        return (devices[0], devices[1], watcher)
+    }
+
+    @Test func anActivityThatBecomesCurrentAgainHasANewId() throws {
+        let (desk, couch, watcher) = try pair()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("again"))
+        #expect(try watcher.added().id == id)
+
+        try editor.call(.resignCurrent, id)
+        #expect(try watcher.removed().id == id)
+        try editor.call(.becomeCurrent, id)
+        let again = try watcher.added()
+
+        #expect(again.id != id)
+        #expect(
+            try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal().name
+                == ControlErrorName.nothingToContinue.rawValue)
+        _ = try couch.continue(ContinueRequest(activity: again.id.hex, take: true)).result()
+        // The owner hears of it under its own handle.
+        guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
+        try editor.call(.invalidate, id)
+        #expect(try watcher.removed().id == again.id)
+    }
+
+    @Test func theNextActivityOfAnAppTakesThePlaceOfTheFormer() throws {
+        let (desk, _, watcher) = try pair()
+        let editor = try desk.attach("Editor")
+        let first = try editor.engage(Note.activity("first"))
+        #expect(try watcher.added().id == first)
+        let second = try editor.engage(Note.activity("second"))
+        #expect(try watcher.removed().id == first)
+        #expect(try watcher.added().id == second)
+    }
+
+    @Test func anActivityExpires() throws {
+        let (desk, _, watcher) = try pair()
+        var activity = Note.activity("for a while")
+        activity.expirationDate = fleet.appleSeconds + 20
+        let published = try desk.publish(activity)
+        #expect(try watcher.added().id == published.activity)
+        fleet.pass(.seconds(21))
+        #expect(try watcher.removed().id == published.activity)
+        guard case .withdrawn(published.activity) = try published.next() else { throw UnexpectedEvent() }
+    }
+
+    @Test func aChangeOfTheTitleIsSeen() throws {
+        let (desk, _, watcher) = try pair()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("text", title: "Draft"))
+        #expect(try watcher.added().title == "Draft")
+        var change = ActivityChange()
+        change.title = "Final"
+        try editor.call(.update, id, change: change)
+        guard case .changed(let offer) = try watcher.next() else { throw UnexpectedEvent() }
+        #expect(offer.title == "Final")
+        change.title = nil
+        change.isEligibleForHandoff = false
+        try editor.call(.update, id, change: change)
+        #expect(try watcher.removed().id == id)
+    }
+
+    @Test func withTitlesOffOnlyThePayloadHasTheTitle() throws {
+        let (desk, couch, watcher) = try pair { $0.configuration.titles = false }
+        _ = try desk.publish(Note.activity("text", title: "Secret"))
+        #expect(try watcher.added().title == nil)
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: call.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.title == "Secret")
+    }
+
+    @Test func aBareBeaconDoesNotChangeWithWhatTheUserDoes() throws {
+        let (desk, couch, watcher) = try pair { $0.configuration.advertise = .beaconOnly }
+        // What joining had to say has been said.
+        fleet.pass(.seconds(10))
+        _ = try couch.status()
+        let before = desk.discovery.publicationCount
+
+        let published = try desk.publish(Note.activity("unseen from outside"))
+        #expect(try watcher.added().id == published.activity)
+        fleet.pass(.seconds(10))
+        published.close()
+        #expect(try watcher.removed().id == published.activity)
+        fleet.pass(.seconds(10))
+        _ = try desk.status()
+
+        #expect(desk.discovery.publicationCount == before)
+    }
+
+    @Test func aFullBeaconChangesWithWhatTheUserDoes() throws {
+        let (desk, _, watcher) = try pair()
+        fleet.pass(.seconds(10))
+        _ = try desk.status()
+        let before = desk.discovery.publicationCount
+        let published = try desk.publish(Note.activity("seen"))
+        #expect(try watcher.added().id == published.activity)
+        fleet.pass(.seconds(10))
+        try fleet.run("the beacon is renewed") { desk.discovery.publicationCount > before }
+    }
+
+    @Test func withAdvertisingOffNothingIsOffered() throws {
+        let (desk, couch, watcher) = try pair { device in
+            if device.name == "desk" { device.configuration.advertise = .off }
+        }
+        _ = try desk.publish(Note.activity("private"))
+        #expect(try desk.status().published == 1)
+        // The couch forgets the desk and meets it anew: also then it is told nothing.
+        try couch.stop()
+        try couch.start()
+        try fleet.settle([desk, couch])
+        let again = try couch.watch()
+        try again.ready()
+        _ = try couch.publish(Note.activity("public"))
+        try fleet.poll("the desk sees the couch's") { try desk.offers().count == 1 }
+
+        #expect(try couch.offers().isEmpty)
+        #expect(again.waiting == 0)
+        #expect(watcher.waiting == 0)
+    }
+
+    @Test func moreActivitiesThanFitAreFetched() throws {
+        let (desk, couch, _) = try pair()
+        let title = String(repeating: "long title ", count: 30)
+        let published = try (0..<20).map { try desk.publish(Note.activity("\($0)", title: title)) }
+        let ids = Set(published.map(\.activity))
+        try fleet.poll("all are there") { try Set(couch.offers().map(\.id)) == ids }
+        published[7].close()
+        try fleet.poll("one less is there") { try couch.offers().count == 19 }
+        #expect(try !couch.offers().contains { $0.id == published[7].activity })
+    }
+}

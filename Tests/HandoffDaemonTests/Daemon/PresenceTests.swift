@@ -1,0 +1,173 @@
+import Glibc
+import HandoffControl
+import HandoffDiscovery
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// How whole daemons come, stay and go, as the others see it.
+@Suite final class PresenceTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        let devices = try fleet.account("desk", "couch")
+        (desk, couch) = (devices[0], devices[1])
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    /// A watcher on the couch that has seen the one offer of the desk.
+    private func watchOne() throws -> (Watcher, Publisher) {
+        let published = try desk.publish(Note.activity("present"))
+        try fleet.poll("the offer") { try couch.offers().count == 1 }
+        let watcher = try couch.watch()
+        #expect(try watcher.added().id == published.activity)
+        try watcher.ready()
+        return (watcher, published)
+    }
+
+    @Test func aGoodbyeTakesTheOffersAwayAtOnce() throws {
+        let (watcher, published) = try watchOne()
+        // mDNS is not what tells.
+        couch.discovery.goDeaf()
+        try desk.stop()
+        #expect(try watcher.removed().id == published.activity)
+        try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
+        #expect(try couch.deviceList().first { $0.name == "desk" }?.online == false)
+    }
+
+    @Test func aDaemonThatStartsAgainReplacesWhatItOffered() throws {
+        let (watcher, before) = try watchOne()
+        try desk.vanish(unnoticedBy: couch)
+        try desk.start()
+        let after = try desk.publish(Note.activity("after the start"))
+
+        var removed: [ActivityID] = []
+        var added: [ActivityID] = []
+        while added.isEmpty || removed.isEmpty {
+            switch try watcher.next() {
+            case .added(let offer): added.append(offer.id)
+            case .removed(let offer): removed.append(offer.id)
+            case .changed, .ready: break
+            }
+        }
+        #expect(removed == [before.activity])
+        #expect(added == [after.activity])
+        #expect(try couch.offers().map(\.id) == [after.activity])
+    }
+
+    @Test func aRemovalInMulticastDNSOnlyProbes() throws {
+        let (watcher, _) = try watchOne()
+        let instance = try #require(desk.discovery.publication?.instance)
+        couch.discovery.emit(.removed(instance: instance))
+        // Longer than any probe is waited for.
+        for _ in 0..<5 {
+            fleet.pass(.seconds(1))
+            _ = try couch.status()
+            _ = try desk.status()
+        }
+
+        let next = try desk.publish(Note.activity("still here"))
+        #expect(try watcher.added().id == next.activity)
+        #expect(try couch.status().peers.count == 1)
+    }
+
+    @Test func aRemovalOfADeviceThatIsGoneRemovesIt() throws {
+        let (watcher, published) = try watchOne()
+        let instance = try #require(desk.discovery.publication?.instance)
+        try desk.vanish(unnoticedBy: couch)
+        couch.discovery.emit(.removed(instance: instance))
+        #expect(try watcher.removed().id == published.activity)
+        try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
+    }
+
+    @Test func whereDatagramsAreBlockedNewsComeByConnection() throws {
+        desk.blockDatagrams()
+        couch.blockDatagrams()
+        // The beacons are of no help either.
+        couch.discovery.goDeaf()
+        let watcher = try couch.watch()
+        try watcher.ready()
+        let published = try desk.publish(Note.activity("by connection"))
+        #expect(try watcher.added().id == published.activity)
+        published.close()
+        #expect(try watcher.removed().id == published.activity)
+        desk.unblockDatagrams()
+        couch.unblockDatagrams()
+        let next = try desk.publish(Note.activity("by datagram again"))
+        #expect(try watcher.added().id == next.activity)
+    }
+
+    @Test func newsComeByTheBeaconWhereNothingElsePasses() throws {
+        let watcher = try couch.watch()
+        try watcher.ready()
+        couch.blockDatagrams()
+        couch.blockConnections()
+        let published = try desk.publish(Note.activity("by beacon"))
+        #expect(try watcher.added().id == published.activity)
+    }
+
+    @Test func whatIsHeardLateIsTakenAsItIsThen() throws {
+        fleet.air.hold()
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        let first = try train.publish(Note.activity("first"))
+        first.close()
+        let second = try train.publish(Note.activity("second"))
+        #expect(try desk.offers().isEmpty)
+        fleet.air.release()
+        try fleet.settle([desk, couch, train])
+        try fleet.poll("the last state") {
+            try [desk, couch].allSatisfy { try $0.offers().map(\.id) == [second.activity] }
+        }
+    }
+
+    @Test func aNewLabelAfterAConflictOrOnAnotherNetworkIsFollowed() throws {
+        let watcher = try couch.watch()
+        try watcher.ready()
+        for event in 0..<2 {
+            let before = try #require(desk.discovery.publication?.instance)
+            desk.discovery.emit(event == 0 ? .conflict(instance: before) : .networkChanged)
+            try fleet.run("a new label") {
+                desk.discovery.publication.map { $0.instance != before } ?? false
+            }
+            let published = try desk.publish(Note.activity("\(event)"))
+            #expect(try watcher.added().id == published.activity)
+            #expect(try couch.status().peers.count == 1)
+        }
+    }
+
+    @Test func theOlderOfTwoDaemonsOnCopiesOfOneStateFolderFallsSilent() throws {
+        let clone = try fleet.device("clone") { clone in
+            for file in ["identity", "account", "boot"] {
+                copy(couch.state.file(file), to: clone.state.file(file))
+            }
+        }
+
+        try fleet.poll("the older one says so") {
+            try couch.status().warnings.contains { $0.contains("this device's identity") }
+        }
+        #expect(couch.discovery.publication == nil)
+        #expect(try clone.status().warnings.isEmpty)
+        _ = try couch.publish(Note.activity("not told"))
+        let theirs = try clone.publish(Note.activity("told"))
+        let ours = try desk.publish(Note.activity("heard"))
+        try fleet.poll("the newer one is heard") { try desk.offers().map(\.id) == [theirs.activity] }
+        try fleet.poll("the older one still listens") { try couch.offers().map(\.id) == [ours.activity] }
+    }
+
+    private func copy(_ source: String, to target: String) {
+        guard let from = fopen(source, "r"), let to = fopen(target, "w") else { return }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, from)
+        fwrite(bytes, 1, count, to)
+        fclose(from)
+        fclose(to)
+        chmod(target, 0o600)
+    }
+}

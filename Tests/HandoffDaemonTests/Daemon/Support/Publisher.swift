@@ -1,0 +1,30 @@
+import HandoffControl
+import HandoffModel
+import Testing
+
+/// An activity that was published without an app; it ends with its connection.
+final class Publisher {
+    let activity: ActivityID
+    /// What a developer is told of it.
+    let advice: String?
+    private let events: OpenCall
+
+    init(_ events: OpenCall) throws {
+        self.events = events
+        guard case .published(let id, let advice) = try AppEvent(json: try events.result()) else {
+            throw UnexpectedEvent()
+        }
+        activity = id
+        self.advice = advice
+    }
+
+    func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> AppEvent {
+        try AppEvent(json: try events.result(sourceLocation))
+    }
+
+    /// Events that came and were not looked at.
+    var waiting: Int { events.waiting }
+
+    /// Withdraws it.
+    func close() { events.close() }
+}
