@@ -173,9 +173,12 @@ struct Payload: Sendable {
 final class FetchHandle {
     /// Whether nobody waits for the answer any more.
     private(set) var isCancelled = false
+    /// Armed while the request waits for its next try.
+    var timer: LoopTimer?
 
     /// Gives the request up; its answer, if it still comes, is dropped.
     func cancel() {
         isCancelled = true
+        timer = nil
     }
 }

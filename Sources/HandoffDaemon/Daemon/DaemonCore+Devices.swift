@@ -55,14 +55,14 @@ extension DaemonCore {
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
         let handle = FetchHandle()
-        fetch(activity, from: device, timeout: timeout, mayRetry: true) { result in
+        fetch(activity, from: device, timeout: timeout, mayRetry: true, for: handle) { result in
             if !handle.isCancelled { completion(result) }
         }
         return handle
     }
 
     private func fetch(
-        _ activity: ActivityID, from device: DeviceID, timeout: Duration, mayRetry: Bool,
+        _ activity: ActivityID, from device: DeviceID, timeout: Duration, mayRetry: Bool, for handle: FetchHandle,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
         let name = ring.name(of: device)
@@ -70,11 +70,14 @@ extension DaemonCore {
             guard isMoving(device), timeout > Self.patienceForLabel else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
-            return later(Self.patienceForLabel) { [self] in
-                fetch(
-                    activity, from: device, timeout: timeout - Self.patienceForLabel, mayRetry: mayRetry,
-                    completion: completion)
+            let rest = timeout - Self.patienceForLabel
+            handle.timer = try? loop.timer(after: Self.patienceForLabel) { [self] in
+                fetch(activity, from: device, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
             }
+            if handle.timer == nil {
+                completion(.failure(.peerUnreachable(device: name, cause: "its new address could not be awaited")))
+            }
+            return
         }
         let wasWarm = link.isEstablished
         link.request(
@@ -94,7 +97,8 @@ extension DaemonCore {
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where wasWarm && mayRetry:
                 // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
-                fetch(activity, from: device, timeout: timeout, mayRetry: false, completion: completion)
+                fetch(
+                    activity, from: device, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
                 let cause = link.trouble ?? "the connection was lost"
                 completion(.failure(.peerUnreachable(device: name, cause: cause)))
@@ -109,20 +113,6 @@ extension DaemonCore {
     private func isMoving(_ device: DeviceID) -> Bool {
         guard let label = network.table[device]?.label, let gate = ring.gate(for: label) else { return false }
         return !gate.isHeld
-    }
-
-    private func later(_ wait: Duration, _ work: @escaping () -> Void) {
-        var timer: LoopTimer?
-        do {
-            timer = try loop.timer(after: wait) {
-                // The closure holds its timer until here.
-                timer = nil
-                work()
-            }
-        } catch {
-            // Without a timer there is no later.
-            work()
-        }
     }
 
     /// Tells a device that an activity of it was continued here.

@@ -82,7 +82,10 @@ final class LinkPool {
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
         guard let place = surroundings.whereabouts(device), !place.addresses.isEmpty,
             let gate = ring.gate(for: place.label), gate.isHeld
-        else { return nil }
+        else {
+            log.debug("There is no way to a device", ["device": device.short])
+            return nil
+        }
         let statements = place.rosterDigest == ring.rosterDigest ? nil : surroundings.statements()
         return dial(
             device, label: place.label, gate: gate, addresses: place.addresses, statements: statements)

@@ -87,6 +87,8 @@ final class RosterSync {
     func offerEpochKey(_ link: PeerLink) {
         guard let held = keeper.state?.keyToHandOver(to: link.device) else { return }
         link.sendEpochKey(EpochKeyBody.encode(held))
+        // With the epoch our label has changed: the other side should not have to wait for a datagram to learn it.
+        if let advert = network().announcer.advert { _ = link.sendAdvert(advert.frameBody) }
     }
 
     /// Takes the key of an epoch, if it is the one that the roster commits to.
