@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import sys
+import time
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -81,6 +82,9 @@ class Adversary:
         self.report("gate: a byte behind the record", self._knock(genuine + captured + b"\0"), b"")
         self.report("gate: genuine token answers", self._knock(genuine + captured) != b"", True)
         self.report("gate: the same token again", self._knock(genuine + captured), b"")
+        by_address = c.gate_token(self.peer.keys.gate, c.static_label(self.peer.keys.label, time.time()), captured)
+        self.report("gate: by address alone", self._knock(by_address + captured) != b"", True)
+        self.report("gate: by address again", self._knock(by_address + captured), b"")
 
     def _client_hello(self):
         link = l.Link(None, self.peer.context)
@@ -111,6 +115,7 @@ class Adversary:
         hello = (l.HELLO, self.peer.hello())
         claim = json.loads(self.peer.hello()) | {"device": "00" * 32}
         ping = b'{"id":1,"method":"ping"}'
+        many = [(l.REQUEST, b'{"id":%d,"method":"ping"}' % number) for number in range(1, 41)]
         changed = bytearray(r.encode_list([r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, bytes(32))]))
         changed[-1] ^= 1
         cases = [
@@ -127,9 +132,78 @@ class Adversary:
             ("member: a key twice", [hello, (l.REQUEST, b'{"id":1,"id":2,"method":"ping"}')], "closed"),
             ("member: 40 levels", [hello, (l.REQUEST, b'{"id":1,"a":' + b"[" * 40 + b"]" * 40 + b"}")], "closed"),
             ("member: unknown kind is ignored", [hello, (99, b"x"), (l.REQUEST, ping)], "open"),
+            ("member: keys without end", [hello] + [(l.EPOCH_KEY, bytes(40))] * 60, "closed"),
+            ("member: what is above its budget is not read", [hello] + many + [(l.REQUEST, b"{")], "open"),
+            ("member: notices without end", [hello] + [(l.NOTICE, b'{"method":"a"}')] * 300, "closed"),
+            ("member: advert of another device", [hello, (l.ADVERT_FRAME, self._foreign_advert())], "closed"),
         ]
         for case, frames, expected in cases:
             self.report(case, self._session(self.peer.context, frames), expected)
+
+    def _foreign_advert(self):
+        """One that the founder could have made, but for the signature."""
+        announcement = self.peer.announcement() | {"device": self.peer.roster.founder.by}
+        return self.peer.label + c.sign_advert(announcement, self.peer.label, self.peer.key)
+
+    def crowd(self):
+        """Identities cost nothing to who has the gate key: they must not use up what members need."""
+        links = []
+        for _ in range(100):
+            try:
+                context = l.make_context(Ed25519PrivateKey.generate())
+                links.append(l.Link.call(*self.target, context, self.peer.keys.gate, self.label))
+            except (ConnectionError, l.SSL.Error):
+                pass
+        self.report("crowd: a member is answered", self._ping(), {})
+        for link in links:
+            link.sock.close()
+
+    def removed(self):
+        """A device that is removed between its proof and its hello is served nothing."""
+        key, peer = Ed25519PrivateKey.generate(), self.peer
+        context, account, raw = l.make_context(key), peer.roster.account, c.raw_public(key)
+        self._tell(r.sign_statement(peer.key, account, r.ADD, raw))
+        hello = c.frame(l.HELLO, peer.hello())
+        self.report("removed: a member before", self._late(context, hello, lambda: None), "hello")
+        removal = r.sign_statement(peer.key, account, r.REMOVE, r.remove_body(c.device_id(raw)))
+        self.report("removed: late hello", self._late(context, hello, lambda: self._tell(removal)), "closed")
+        self.report("removed: new connection", self._late(context, hello, lambda: None), "closed")
+
+    def flood(self):
+        """A member that sends far too much is left, and served again when it stops."""
+        frames = [(l.HELLO, self.peer.hello())] + [(l.STATEMENTS, b"")] * 30
+        self.report("flood: statements without end", self._session(self.peer.context, frames), "closed")
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            try:
+                self.link = self.peer.open_connection(*self.target)
+                break
+            except (ConnectionError, l.SSL.Error):
+                continue
+        self.report("the daemon still answers", self._ping(), {})
+
+    def _tell(self, statement):
+        self.peer.roster.merge([statement])
+        self.link.send((l.STATEMENTS, self.peer.roster.encoded()))
+        self._ping()  # Nothing is read before the statements are stored.
+
+    def _ping(self):
+        return self.peer.request(self.link, "ping", {}).get("result")
+
+    def _late(self, context, hello, between):
+        """Begins a hello, and ends it after something else; what comes back."""
+        try:
+            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            for part in (hello[:3], hello[3:]):
+                link.tls.send(part)
+                link.sock.sendall(link._outgoing())
+                if part == hello[:3]:
+                    between()
+            found = link.receive(3)
+            link.close()
+            return "hello" if found and found[0] == l.HELLO else "nothing"
+        except (ConnectionError, l.SSL.Error):
+            return "closed"
 
     def _session(self, context, frames):
         try:
@@ -151,8 +225,9 @@ def main():
     adversary.gate()
     adversary.strangers()
     adversary.members()
-    answer = adversary.peer.request(adversary.link, "ping", {})
-    adversary.report("the daemon still answers", answer.get("result"), {})
+    adversary.crowd()
+    adversary.removed()
+    adversary.flood()
     return 1 if adversary.failed else 0
 
 

@@ -43,8 +43,8 @@ package struct MemberBudget: Sendable {
     /// Account keys: one is enough, and each may be looked at in the roster.
     private var epochKeys = Pair(perSecond: 5)
 
-    /// Connections that the device makes: a handful at once when the network comes back.
-    private var connections = RateLimit(perSecond: 5, burst: 20)
+    /// Connections that the device makes: some at once when the network comes back.
+    private var connections = RateLimit(perSecond: 10, burst: 40)
 
     /// Nothing used yet.
     package init() {}

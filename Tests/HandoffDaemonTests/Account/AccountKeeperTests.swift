@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffDaemon
 import HandoffLog
+import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
@@ -23,7 +24,10 @@ import Testing
             let device = try SigningKey()
             var state = try AccountState.creating(device: device, name: "desk", now: AccountKeeperTests.start)
             for number in 1..<members {
-                state = try state.admitting(try SigningKey().publicKey, name: "other \(number)", by: device)
+                // Behind this device in the order of ids, so that it is this one's turn.
+                var other = try SigningKey().publicKey
+                while DeviceID(other) < DeviceID(device.publicKey) { other = try SigningKey().publicKey }
+                state = try state.admitting(other, name: "other \(number)", by: device)
             }
             loop = try EventLoop()
             let (stores, clock, inReach) = (stores, clock, inReach)
