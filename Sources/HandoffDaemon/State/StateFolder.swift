@@ -36,6 +36,11 @@ package final class StateFolder: Sendable {
         }
     }
 
+    deinit {
+        // Not left to closing it: a process that is being started right now has a copy of the descriptor until it runs.
+        flock(lock.raw, LOCK_UN)
+    }
+
     /// The path of a file in the folder, for messages.
     package func path(of file: StateFile) -> String {
         "\(path)/\(file.rawValue)"
