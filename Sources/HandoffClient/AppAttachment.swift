@@ -4,7 +4,7 @@ package import LoopIO
 /// Keeps an app attached to the daemon, also over restarts of the daemon: attaches again, with growing pauses, when
 /// the connection ends. Not so at the start: then a daemon that is away is a failure.
 ///
-/// Lives on the loop's thread.
+/// Lives on the loop's thread. Diagram: `docs/state-machines/app-attachment.md`.
 package final class AppAttachment {
     /// What the app is told.
     package enum Report {

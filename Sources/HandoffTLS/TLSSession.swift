@@ -5,7 +5,7 @@ package import HandoffCrypto
 ///
 /// Order of use: `start` (client), then `receive` and `step` until done or failed, then `receive`, `read`, `write`, and
 /// `close` at the end; after every call send what `takeCiphertext` gives. Belongs to one loop: OpenSSL's errors are per
-/// thread, and each call of this class reads them before it returns.
+/// thread, and each call of this class reads them before it returns. States: `docs/state-machines/peer-connection.md`.
 package final class TLSSession {
     /// Times that this side changed its sending key.
     package private(set) var keyUpdates = 0

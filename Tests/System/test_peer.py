@@ -116,6 +116,8 @@ def announcing(stage):
     expect((shown["title"], shown["deviceName"]) == ("Ça va", "Python"), f"wrong offer: {shown}")
     listed = daemon.ctl("list").lines
     expect([entry["id"] for entry in listed] == [offered["activity"]], f"wrong list: {listed}")
+    status = daemon.ctl("status").line
+    expect((status["published"], status["offered"]) == (0, 1), f"wrong numbers: {status}")
     taken = daemon.ctl("continue", offered["activity"], "--print").line
     expect(same(taken["userInfo"], {"page": 7, "scale": 2.0}), f"wrong payload: {taken}")
     said = [json.loads(offer.stdout.readline())["event"] for _ in range(2)]

@@ -5,7 +5,7 @@ package import HandoffModel
 ///
 /// A plain value. Operations return a new one, and do nothing else: the caller stores it durably, then puts it in the
 /// place of the old one, then acts on it (closes connections, sends statements, hands over keys). Operations that fail
-/// leave nothing behind.
+/// leave nothing behind. Diagram: `docs/state-machines/account.md`.
 package struct AccountState: Sendable {
     /// The statements, and the view that follows from them.
     package internal(set) var roster: Roster

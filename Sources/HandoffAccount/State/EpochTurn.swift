@@ -1,7 +1,7 @@
 package import HandoffProtocol
 
 /// Since when an epoch is due, so that the wait for those whose turn comes first ends. A plain value; the owner asks at each
-/// change of the account, and when the wait is over.
+/// change of the account, and when the wait is over. See `docs/state-machines/account.md`.
 package struct EpochTurn: Sendable {
     private var reason: EpochDue.Reason?
     private var since = BootInstant(nanoseconds: 0)

@@ -17,7 +17,7 @@ package struct ContinueCommand: Command {
             OptionSpecification("--print", .flag, "be the handler: print the activity with its payload"),
         ],
         details: """
-            Opens the activity in the app that handles it, else on the web, and prints what opened.
+            Opens the activity in the attached app that handles it, and prints what opened.
             An ID may be shortened to any beginning that fits only one activity. Status 4: nothing on offer fits.
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")

@@ -7,6 +7,7 @@ package import LoopIO
 
 /// The account of this device: changes it one at a time, stores each durably before anyone acts on it, and does what
 /// is due by itself (closing used tickets, making epochs). Lives on the daemon's loop; files are written on the worker.
+/// Diagram: `docs/state-machines/account.md`.
 package final class AccountKeeper {
     /// Why a request about the account is refused.
     enum Refusal: Error {

@@ -5,7 +5,8 @@ import LoopIO
 
 /// Serves the payloads of this device's activities to the devices that continue them. Lives on the daemon's loop.
 ///
-/// An owner with news is asked to save first, and has a second to answer; then its last saved state is sent.
+/// An owner with news is asked to save first, and has a second to answer; then its last saved state is sent. See
+/// `docs/state-machines/activity.md`.
 final class OriginDesk {
     /// How the desk reaches the activities and their owners.
     struct Surroundings {

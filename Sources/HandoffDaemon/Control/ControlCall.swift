@@ -4,7 +4,7 @@ package import HandoffJSON
 /// A call of a client that waits for its answer. On the daemon's loop only.
 ///
 /// Every call is to be answered once by `reply`, `fail` or `upgrade`, now or later. Answers that come too late, since
-/// the client is gone or has been answered, are dropped.
+/// the client is gone or has been answered, are dropped. States: `docs/state-machines/varlink-server.md`.
 package final class ControlCall {
     private enum State {
         /// The state while the call waits for its last answer.

@@ -49,7 +49,7 @@ extension DaemonCore {
             daemon: Version.software, device: keeper.deviceID, name: displayName, kind: kind,
             account: state?.accountID, epoch: state?.epoch, discovery: discovery.kind.rawValue,
             discoveryState: discoveryStates.text(of: discovery.kind), port: port, peers: peers(),
-            published: apps.store.count, offered: apps.store.offers(now: loop.now).count, tickets: tickets(),
+            published: apps.store.count, offered: offers().count, tickets: tickets(),
             warnings: warnings())
     }
 

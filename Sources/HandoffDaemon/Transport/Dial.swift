@@ -1,7 +1,8 @@
 import HandoffTLS
 import LoopIO
 
-/// One call to a device, at all its addresses. Used on its loop's thread only; dropping it cancels it.
+/// One call to a device, at all its addresses. Used on its loop's thread only; dropping it cancels it. Diagram:
+/// `docs/state-machines/peer-connection.md`.
 package final class Dial {
     private let target: DialTarget
     private let dialer: Dialer

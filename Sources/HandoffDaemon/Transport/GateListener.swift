@@ -4,6 +4,7 @@ package import LoopIO
 /// The listening socket of a daemon, and the gate behind it: a stranger gets no byte out of it.
 ///
 /// Used on its loop's thread only; dropping it closes the socket and all connections that have not passed the gate.
+/// Diagram: `docs/state-machines/peer-connection.md`.
 package final class GateListener {
     /// Judges token and ClientHello record; `nil` closes the connection without an answer. It also remembers which
     /// tokens were used: a good one may open the gate only once.

@@ -2,7 +2,7 @@ package import HandoffLog
 import LoopIO
 
 /// Drives one of Avahi's libraries as `ServiceDirectory` and `PublicationPlan` decide; the same for both. Lives on a
-/// discovery thread.
+/// discovery thread. Diagram: `docs/state-machines/discovery.md`.
 package final class MulticastDriver: DiscoveryRole {
     /// Until the first answer, and then while the library is open or not.
     private enum Connection: Equatable {
