@@ -51,14 +51,15 @@ class Python:
         return process
 
 
-def event(process, name):
-    """The next line of the peer, which must be this event."""
-    line = process.stdout.readline()
-    if not line:
-        raise Failure(f"the peer ended with {process.wait()} before '{name}'")
-    value = json.loads(line)
-    expect(value["event"] == name, f"'{name}' expected, got {value}")
-    return value
+def event(process, name, others=None):
+    """The next line of the peer with this event. In between the daemon may ask for whatever it likes."""
+    while line := process.stdout.readline():
+        value = json.loads(line)
+        if value["event"] == name:
+            return value
+        if others is not None:
+            others.append(value["event"])
+    raise Failure(f"the peer ended with {process.wait()} before '{name}'")
 
 
 def account(stage):
@@ -120,10 +121,9 @@ def announcing(stage):
     expect((status["published"], status["offered"]) == (0, 1), f"wrong numbers: {status}")
     taken = daemon.ctl("continue", offered["activity"], "--print").line
     expect(same(taken["userInfo"], {"page": 7, "scale": 2.0}), f"wrong payload: {taken}")
-    said = [json.loads(offer.stdout.readline())["event"] for _ in range(2)]
-    while said[-1] != "wasContinued":
-        said.append(json.loads(offer.stdout.readline())["event"])
-    expect("continue" in said, f"the peer was not asked: {said}")
+    asked = []
+    event(offer, "wasContinued", asked)
+    expect("continue" in asked, f"the peer was not asked: {asked}")
     offer.stdin.close()
     expect(event(offer, "goodbye")["acknowledged"], "the goodbye was not acknowledged")
     watch.wait("removed", id=offered["activity"], within=5)
