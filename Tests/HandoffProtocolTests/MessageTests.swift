@@ -89,6 +89,13 @@ import Testing
         #expect(throws: MessageError.field("id")) { try ActivityList(json: twice.json) }
     }
 
+    @Test func longTitlesOfAListAreCut() throws {
+        let title = String(repeating: "é", count: 2000)
+        let activity = try OfferedActivity(json: try Samples.activity(1, title: title).json)
+        let cut = try #require(activity.title)
+        #expect(cut.utf8.count <= 256 && cut.hasPrefix("éé") && cut.hasSuffix("…"))
+    }
+
     @Test func titlesThatDifferOnlyInCompositionDiffer() throws {
         let composed = try Samples.activity(1, title: "\u{E9}")
         let decomposed = try Samples.activity(1, title: "e\u{301}")

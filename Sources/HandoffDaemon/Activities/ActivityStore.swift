@@ -4,7 +4,8 @@ package import LoopIO
 
 /// The activities of this device: who published them, which are current, and whose owner is to be asked to save.
 ///
-/// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's loop.
+/// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's loop. Diagram:
+/// `docs/state-machines/activity.md`.
 package struct ActivityStore: Sendable {
     /// What has to follow a change.
     package enum Effect: Equatable, Sendable {
@@ -22,17 +23,23 @@ package struct ActivityStore: Sendable {
         case unknown(ActivityID)
         /// The session has as many activities as one may have.
         case tooMany
+        /// All activities together take as much memory as they may.
+        case tooMuch
     }
 
     /// The most activities that one session may have at a time; an app has a few, a leak has many.
     package static let maximumPerSession = 64
     /// The most activities of all sessions together, as one daemon's memory must stay bounded.
     package static let maximum = 4096
+    /// The most bytes of all payloads together: an app in a sandbox may publish, too.
+    package static let maximumBytes = 64 * 1024 * 1024
 
-    /// How long a periodic save request waits after the last one (`features.md` a.9: 15 s).
+    /// How long a periodic save request waits after the last one, 15 s unless configured.
     package let refreshInterval: Duration
     private var entries: [ActivityID: PublishedActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
+    private var sizes: [ActivityID: Int] = [:]
+    private var totalBytes = 0
 
     /// A store without activities.
     package init(refreshInterval: Duration) {
@@ -56,11 +63,15 @@ package struct ActivityStore: Sendable {
     }
 
     /// Adds an activity that is not yet current.
+    ///
+    /// - Parameter bytes: size of its encoded payload.
     package mutating func publish(
-        _ content: ActivityContent, id: ActivityID, session: SessionID, needsSave: Bool, answersSaves: Bool
+        _ content: ActivityContent, id: ActivityID, session: SessionID, needsSave: Bool, answersSaves: Bool,
+        bytes: Int = 0
     ) throws(Refusal) {
         let mine = entries.values.count { $0.session == session }
         guard mine < Self.maximumPerSession, entries.count < Self.maximum else { throw .tooMany }
+        try setSize(bytes, of: id)
         entries[id] = PublishedActivity(
             id: id, session: session, answersSaves: answersSaves, content: content, needsSave: needsSave && answersSaves
         )
@@ -95,27 +106,26 @@ package struct ActivityStore: Sendable {
     /// Ends an activity for good.
     package mutating func invalidate(_ id: ActivityID, session: SessionID) throws(Refusal) -> [Effect] {
         let entry = try owned(id, by: session)
-        withdrawOffer(of: id)
-        entries[id] = nil
+        remove(id)
         return entry.offer == nil ? [] : [.offersChanged]
     }
 
     /// Ends all activities of a session whose connection ended.
     package mutating func endSession(_ session: SessionID) -> [Effect] {
         let mine = entries.values.filter { $0.session == session }
-        for entry in mine {
-            withdrawOffer(of: entry.id)
-            entries[entry.id] = nil
-        }
+        for entry in mine { remove(entry.id) }
         return mine.contains { $0.offer != nil } ? [.offersChanged] : []
     }
 
     /// Replaces what the owner told of an activity; a save that was asked for counts as answered when `answersSave`.
+    ///
+    /// - Parameter bytes: size of its encoded payload; nil when it has not changed.
     package mutating func update(
         _ id: ActivityID, session: SessionID, content: ActivityContent, needsSave: Bool?, answersSave: Bool,
-        now: LoopInstant
+        bytes: Int? = nil, now: LoopInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
+        if let bytes { try setSize(bytes, of: id) }
         let seenByOthers = Advertised(entry.content) != Advertised(content)
         entry.content = content
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
@@ -154,8 +164,7 @@ package struct ActivityStore: Sendable {
         var effects: [Effect] = []
         for entry in entries.values where entry.offer != nil {
             if let expiration = entry.content.expiration, expiration <= wallClock {
-                withdrawOffer(of: entry.id)
-                entries[entry.id] = nil
+                remove(entry.id)
                 effects += [.withdrawn(entry.id, session: entry.session), .offersChanged]
             } else if let due = refreshDue(entry), due <= now {
                 effects += requestSave(of: entry.id, now: now)
@@ -203,6 +212,20 @@ package struct ActivityStore: Sendable {
     private func owned(_ id: ActivityID, by session: SessionID) throws(Refusal) -> PublishedActivity {
         guard let entry = entries[id], entry.session == session else { throw .unknown(id) }
         return entry
+    }
+
+    private mutating func setSize(_ bytes: Int, of id: ActivityID) throws(Refusal) {
+        let total = totalBytes - (sizes[id] ?? 0) + bytes
+        // What grows is refused; what shrinks never is.
+        guard total <= max(Self.maximumBytes, totalBytes) else { throw .tooMuch }
+        sizes[id] = bytes
+        totalBytes = total
+    }
+
+    private mutating func remove(_ id: ActivityID) {
+        withdrawOffer(of: id)
+        entries[id] = nil
+        totalBytes -= sizes.removeValue(forKey: id) ?? 0
     }
 
     private mutating func withdrawOffer(of id: ActivityID) {

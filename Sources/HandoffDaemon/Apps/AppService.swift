@@ -148,7 +148,8 @@ final class AppService {
         let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         try store.publish(
-            content, id: id, session: session.id, needsSave: needsSave, answersSaves: session.answersSaves)
+            content, id: id, session: session.id, needsSave: needsSave, answersSaves: session.answersSaves,
+            bytes: bytes)
         return (id, advice(bytes: bytes))
     }
 
@@ -177,7 +178,7 @@ final class AppService {
         apply(
             try store.update(
                 id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
-                now: loop.now))
+                bytes: bytes, now: loop.now))
         if answersSave {
             desk.saveEnded(id)
             session.send(.saved(id))

@@ -85,6 +85,8 @@ extension CallError {
         case .unknown(let id): self = .noSuchActivity(id.hex)
         case .tooMany:
             self = .limit("activities", "a session has \(ActivityStore.maximumPerSession) activities at most")
+        case .tooMuch:
+            self = .limit("bytes", "all activities together have \(ActivityStore.maximumBytes) bytes at most")
         }
     }
 }

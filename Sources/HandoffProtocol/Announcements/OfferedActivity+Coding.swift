@@ -5,6 +5,9 @@ extension OfferedActivity {
     /// Longest title in an announcement in bytes; longer ones are cut, since they would push activities out.
     package static let announcedTitleCount = 128
 
+    /// Longest title that is kept of a list, in bytes: of what many devices offer, one answer to a client must hold all.
+    static let listedTitleCount = 256
+
     /// Longest text of any field in bytes, as one byte tells its length.
     package static let maximumTextCount = 255
 
@@ -87,7 +90,7 @@ extension OfferedActivity {
         guard let type = ActivityType(try fields.text("type", maximum: Self.maximumTextCount)) else {
             throw .field("type")
         }
-        let title = try fields.optionalText("title", maximum: 4096)
+        let title = try fields.optionalText("title", maximum: 4096).map { Self.cut($0, to: Self.listedTitleCount) }
         let team = try fields.optionalText("team", maximum: Self.maximumTextCount)
         let age = UInt32(clamping: try fields.integer("age"))
         self.init(

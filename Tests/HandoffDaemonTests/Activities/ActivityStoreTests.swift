@@ -28,6 +28,25 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 
+    @Test func `payloads together have a limit, and give back what they took`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        let most = ActivityStore.maximumBytes
+        try store.publish(
+            try content(), id: first, session: "a", needsSave: false, answersSaves: true, bytes: most - 1)
+        #expect(throws: ActivityStore.Refusal.tooMuch) {
+            try store.publish(
+                try content(), id: second, session: "b", needsSave: false, answersSaves: true, bytes: 2)
+        }
+        #expect(throws: ActivityStore.Refusal.tooMuch) {
+            try store.update(
+                first, session: "a", content: try content(), needsSave: nil, answersSave: false, bytes: most + 1,
+                now: start)
+        }
+        _ = store.endSession("a")
+        try store.publish(
+            try content(), id: second, session: "b", needsSave: false, answersSaves: true, bytes: most)
+    }
+
     @Test func `becoming current again asks for no second save`() throws {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
