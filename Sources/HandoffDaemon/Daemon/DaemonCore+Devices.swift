@@ -80,6 +80,8 @@ extension DaemonCore {
             return
         }
         let wasWarm = link.isEstablished
+        // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
+        if wasWarm { handle.timer = try? loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
         link.request(
             PeerMethod.continueActivity, ["activity": .string(activity.hex)], timeout: timeout
         ) { [self] outcome in
@@ -105,6 +107,9 @@ extension DaemonCore {
             }
         }
     }
+
+    /// How long to wait for an answer on a warm connection before asking whether anyone is there.
+    private static let patienceForAnswer = Duration.milliseconds(300)
 
     /// How soon to look again for the new label of a device whose epoch has just changed.
     private static let patienceForLabel = Duration.milliseconds(50)

@@ -161,7 +161,10 @@ final class DaemonCore {
     func discovered(_ event: DiscoveryEvent) {
         if case .state(let kind, let state) = event { discoveryStates.note(kind, state, log: log) }
         network.discovered(event)
-        if case .networkChanged = event { statics.review() }
+        if case .networkChanged = event {
+            pool.networkChanged()
+            statics.review()
+        }
     }
 
     /// Takes a configuration that was read again.

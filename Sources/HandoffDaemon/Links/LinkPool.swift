@@ -167,6 +167,11 @@ final class LinkPool {
         }
     }
 
+    /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
+    func networkChanged() {
+        for link in all { link.checkAlive() }
+    }
+
     /// Closes everything.
     func stop() {
         dials.removeAll()
@@ -188,7 +193,10 @@ final class LinkPool {
                 accepts: { DeviceID($0) == device && ring.admits($0) })
         ) { [self] result in
             switch result {
-            case .failure(let error): link.lost(error.description)
+            case .failure(let error):
+                link.lost(error.description)
+                // One that was made before and is cut by now would hide for minutes that the device has gone.
+                for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
                 guard self.ring.peerKey(device) != nil else {
                     connection.close("the device is no longer live")

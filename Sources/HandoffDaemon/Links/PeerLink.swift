@@ -46,6 +46,8 @@ final class PeerLink {
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
     private(set) var trouble: String?
+    /// Whether it broke, or the other side fell silent; false after an end in order.
+    private(set) var wasCut = false
     /// The call that is to make it, while this side calls.
     var dial: Dial?
     /// When the link was last of use.
@@ -61,6 +63,9 @@ final class PeerLink {
     private var waiters: [(Bool) -> Void] = []
     private var timer: LoopTimer?
     private var hasEnded = false
+    private var isChecking = false
+    /// How long the other side may take to show that it is there; two retransmissions fit in.
+    private static let patienceForPing = Duration.seconds(1)
 
     init(
         device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool,
@@ -107,7 +112,10 @@ final class PeerLink {
         connection.onBytes = { [unowned self] bytes in
             step { $0.received(bytes, budget: &budgets[device], at: now) }
         }
-        connection.onClosed = { [unowned self] reason in lost(reason.description) }
+        connection.onClosed = { [unowned self] reason in
+            wasCut = reason != .finished
+            lost(reason.description)
+        }
         step { $0.connected(statements: statements, at: now) }
     }
 
@@ -140,6 +148,17 @@ final class PeerLink {
         let (id, actions) = machine.request(method, parameters, timeout: timeout, at: now)
         completions[id] = completion
         perform(actions)
+    }
+
+    /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
+    /// power says nothing.
+    func checkAlive() {
+        guard isEstablished, !isChecking else { return }
+        isChecking = true
+        request(PeerMethod.ping, [:], timeout: Self.patienceForPing) { [self] outcome in
+            isChecking = false
+            if outcome == .timedOut { close(.late) }
+        }
     }
 
     /// Answers a request of the other side.
@@ -234,6 +253,7 @@ final class PeerLink {
         case .note(let notice): events.note(self, notice)
         case .complete(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
         case .close(let reason):
+            wasCut = reason == .late
             if reason != .done {
                 log.info("Connection closed", ["device": device.short, "reason": "\(reason)"])
                 trouble = trouble ?? "\(reason)"

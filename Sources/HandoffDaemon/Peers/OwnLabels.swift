@@ -18,12 +18,15 @@ package struct OwnLabels {
         var seen = SeenTokens()
     }
 
-    /// How long the label before the present one is still honoured: mDNS caches and datagrams under way.
+    /// How long a former label is still honoured: mDNS caches and datagrams under way.
     static let overlap = Duration.seconds(120)
+    /// Former labels that are honoured at a time: a cable that is pulled and put back changes the network several times
+    /// within seconds, and the others have heard of the first label only.
+    static let mostFormer = 4
 
     private var present: Held?
-    private var previous: Held?
-    private var previousEnds = LoopInstant(nanoseconds: 0)
+    /// Former labels, the latest first.
+    private var former: [(held: Held, ends: LoopInstant)] = []
     /// By static label, as those do not change with ours: a token that was recorded must not open again after a new label.
     private var seenStatic: [Label: SeenTokens] = [:]
 
@@ -40,24 +43,24 @@ package struct OwnLabels {
     ///
     /// - Parameter epoch: the mark of the epoch that `keys` belong to.
     package mutating func renew(keys: EpochKeys, epoch: UInt64, now: LoopInstant) {
-        previous = present
-        previousEnds = now.advanced(by: Self.overlap)
+        if let present {
+            former.insert((present, now.advanced(by: Self.overlap)), at: 0)
+            former.removeLast(max(0, former.count - Self.mostFormer))
+        }
         present = Held(label: .random(labelKey: keys.label), keys: keys, epoch: epoch)
     }
 
     /// Forgets all labels: this device is no member of an account.
     package mutating func clear() {
         present = nil
-        previous = nil
+        former = []
         seenStatic = [:]
     }
 
     /// The labels that datagrams for this device may be sealed for, the present one first.
     package func receivers(now: LoopInstant) -> [Label] {
-        var labels: [Label] = []
-        if let present { labels.append(present.label) }
-        if let previous, now < previousEnds { labels.append(previous.label) }
-        return labels
+        guard let present else { return [] }
+        return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
     }
 
     /// Judges what a stranger wrote before TLS: nil closes the connection without a byte.
@@ -67,8 +70,8 @@ package struct OwnLabels {
         _ token: [UInt8], clientHello: [UInt8], now: LoopInstant, unixSeconds: UInt64
     ) -> Admission? {
         if present?.admits(token, clientHello) ?? false { return present.map { Admission(epoch: $0.epoch) } }
-        if now < previousEnds, previous?.admits(token, clientHello) ?? false {
-            return previous.map { Admission(epoch: $0.epoch) }
+        for index in former.indices where now < former[index].ends {
+            if former[index].held.admits(token, clientHello) { return Admission(epoch: former[index].held.epoch) }
         }
         guard let keys = present?.keys, let epoch = present?.epoch else { return nil }
         let statics = Gate.staticLabels(labelKey: keys.label, unixSeconds: unixSeconds)

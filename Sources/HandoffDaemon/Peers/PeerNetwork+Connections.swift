@@ -35,7 +35,8 @@ extension PeerNetwork {
             return perform(machine.callFailed(to: link.device, peers: table, at: now))
         }
         table.connectionClosed(link.device, at: now)
-        rearm()
+        // One that was cut leaves the question whether its device is still there.
+        perform(link.wasCut ? machine.connectionCut(link.device, peers: table, at: now) : [])
     }
 
     /// An advert that came as a frame: only the device of the connection may say it.

@@ -21,7 +21,7 @@ extension PeerNetwork {
             renewLabel()
         case .networkChanged:
             routes.removeAll()
-            renewLabel()
+            networkChanged()
         }
     }
 

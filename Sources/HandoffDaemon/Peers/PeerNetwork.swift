@@ -59,12 +59,16 @@ final class PeerNetwork {
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
+    private var networkTimer: LoopTimer?
     private var leaving = false
     /// When the latest advert was signed, with ages as of then.
     var signed = LoopInstant(nanoseconds: 0)
 
     /// An advert that was signed longer ago is signed again before it greets a device: its ages would mislead.
     static let freshness = Duration.seconds(10)
+
+    /// How long addresses may take to settle: an interface that comes up brings several, one after the other.
+    static let settling = Duration.milliseconds(300)
 
     /// Routes that are remembered; with more of them the kernel chooses anew.
     static let maximumRoutes = 512
@@ -129,6 +133,16 @@ final class PeerNetwork {
         beacons.labelChanged()
         say()
         armLabelTimer()
+    }
+
+    /// Our addresses have changed: a new label, once they have settled.
+    func networkChanged() {
+        guard networkTimer?.isArmed != true else { return }
+        do {
+            networkTimer = try loop.timer(after: Self.settling) { [unowned self] in renewLabel() }
+        } catch {
+            renewLabel()
+        }
     }
 
     /// Says what there is to say, if the others do not know it yet.

@@ -24,6 +24,17 @@ extension AdvertMachine {
         }
     }
 
+    /// A connection to the device broke: the device is asked whether it is still there, or is gone if a call had failed
+    /// before.
+    package mutating func connectionCut(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+        guard let peer = peers[id] else { return [] }
+        switch deliveries[id]?.probe {
+        case .calling: return peer.connectionCount == 0 ? depart(peer) : []
+        case .asking: return []
+        case nil: return probe(peer, hasFailedCall: false, at: now)
+        }
+    }
+
     /// The device did something that only it can do, such as a handshake: the question is answered.
     package mutating func heard(_ id: DeviceID) {
         deliveries[id]?.probe = nil
