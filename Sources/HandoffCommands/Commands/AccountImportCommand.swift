@@ -11,8 +11,8 @@ package struct AccountImportCommand: Command {
         details: "With - the file is read from standard input. It works once: delete it afterwards.",
         example: "handoffctl account import account.handoff")
 
-    /// The largest account file, in bytes: far more than a roster needs.
-    private static let largestFile = 1_048_576
+    /// The largest account file, in bytes: more than the fullest roster needs.
+    private static let largestFile = 16 * 1_048_576
 
     private let source: String
 
