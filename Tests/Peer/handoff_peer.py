@@ -9,6 +9,7 @@ and offers something itself. It calls and is not called: nobody listens at its T
     handoff_peer.py --state FILE [--account FILE] hello|activities HOST:PORT
     handoff_peer.py --state FILE [--account FILE] continue HOST:PORT ACTIVITY
     handoff_peer.py --state FILE [--account FILE] offer HOST:PORT [--type TYPE] [--title TITLE] [--user-info JSON]
+                                                           [--lie TYPE]
     handoff_peer.py vectors|selftest
 
 `offer` goes on until its standard input ends; then it says goodbye. The state file holds keys in the clear: this is a
@@ -250,7 +251,7 @@ def offer(peer, link, host, port, given):
     activity = os.urandom(16).hex()
     peer.offers[activity] = {
         "shown": {"id": activity, "type": given.type, "title": given.title, "streams": False, "webpageURL": False, "age": 0},
-        "payload": {"type": given.type, "title": given.title, "userInfo": json.loads(given.user_info), "app": "peer"},
+        "payload": {"type": given.lie or given.type, "title": given.title, "userInfo": json.loads(given.user_info), "app": "peer"},
     }
     receiver = bytes.fromhex(link.hello["label"])
     say({"event": "offered", "activity": activity, **peer.advertise(host, port, receiver)})
@@ -277,6 +278,7 @@ def main():
     parser.add_argument("--type", default="com.example.peer")
     parser.add_argument("--title", default="From the Python peer")
     parser.add_argument("--user-info", default="{}")
+    parser.add_argument("--lie", help="hand over another type than is offered")
     parser.add_argument("command", choices="vectors selftest show hello activities continue offer".split())
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")

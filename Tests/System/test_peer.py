@@ -131,6 +131,20 @@ def announcing(stage):
     expect(daemon.ctl("list").lines == [], "the offer is still there")
 
 
+@test("a payload of another type than was offered is given to nobody")
+def lying(stage):
+    daemon, python = account(stage)
+    watch = daemon.follow("watch")
+    watch.wait("ready")
+    offer = python.offer("--type", "com.example.python", "--lie", "com.example.other")
+    offered = event(offer, "offered")
+    watch.wait("added", id=offered["activity"])
+    refused = daemon.ctl("continue", offered["activity"], "--print", code=1)
+    expect("com.example.other" not in refused.output and "another" in refused.errors, str(refused))
+    offer.stdin.close()
+    expect(offer.wait(10) == 0, "the peer failed")
+
+
 @test("an account file admits one device and no second one")
 def file_twice(stage):
     daemon, python = account(stage)

@@ -113,6 +113,12 @@ final class ContinuationBroker {
             let handle = surroundings.fetch(request.device, request.offer.id, request.timeout) { [self] result in
                 switch result {
                 case .success(let payload):
+                    guard payload.fits(request.offer) else {
+                        let cause = "it is another one than was offered"
+                        return step(id) {
+                            $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
+                        }
+                    }
                     running[id]?.payload = payload
                     step(id) { $0.receivedContent(payload.content) }
                 case .failure(let failure):
@@ -167,6 +173,16 @@ struct Payload: Sendable {
     let content: ActivityContent
     /// The app that published it, as it calls itself.
     let origin: PayloadOrigin
+
+    /// Whether it is of the type and team by which the user and this device chose who takes it over.
+    func fits(_ offer: OfferedActivity) -> Bool {
+        guard content.type == offer.type else { return false }
+        switch (content.team, offer.team) {
+        case (nil, nil): return true
+        case (let team?, let offered?): return team.utf8.elementsEqual(offered.utf8)
+        default: return false
+        }
+    }
 }
 
 /// A request for a payload that can be given up.

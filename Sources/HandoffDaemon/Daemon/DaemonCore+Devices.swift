@@ -88,10 +88,11 @@ extension DaemonCore {
             switch outcome {
             case .answered(.result(let payload)):
                 do {
-                    completion(
-                        .success(
-                            Payload(
-                                content: try ActivityContent(payload: payload), origin: PayloadOrigin(payload: payload))))
+                    let content = try ActivityContent(payload: payload)
+                    let origin = PayloadOrigin(payload: payload)
+                    // As we write it, it may be longer than it came, and apps read messages up to a limit.
+                    try content.validate(origin: origin, maximumPayload: Limits.payloadMaximum)
+                    completion(.success(Payload(content: content, origin: origin)))
                 } catch {
                     completion(.failure(.invalidPayload(device: name, cause: "\(error)")))
                 }
