@@ -409,6 +409,27 @@ def static_peer(stage):
     publish.wait("continued", deviceName="taker")
 
 
+@test("a member that was away is found at its fixed address, though the account's key has changed")
+def straggler_without_multicast(stage):
+    origin, taker, third = (stage.daemon(name, discovery="static") for name in ("origin", "taker", "third"))
+    ports = {daemon: daemon.ctl("status").line["port"] for daemon in (origin, taker, third)}
+    stage.join(origin, taker)
+    taker.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
+    origin.ctl("peer", "add", f"127.0.0.1:{ports[taker]}")
+    publisher = origin.publish(TYPE)
+    taker.follow("watch").wait("added", id=publisher.id)
+    expect(taker.stop() == 0, "the taker did not end in order")
+    stage.join(origin, third)
+    third.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
+    third.follow("watch").wait("added", id=publisher.id)
+    epoch = origin.ctl("status").line["epoch"]
+    taker.options[taker.options.index("--port") + 1] = str(ports[taker])
+    taker.start()
+    expect(taker.ctl("status").line["epoch"] != epoch, "the taker has the new key already")
+    taker.follow("watch").wait("added", id=publisher.id, within=50)
+    expect(taker.ctl("status").line["epoch"] == epoch, "the taker shows an offer without the key")
+
+
 @test("ten activities are offered, the most recent first")
 def ten(stage):
     origin, taker = stage.pair()

@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffCrypto
 import HandoffDiscovery
 import HandoffLog
 import HandoffModel
@@ -15,6 +16,8 @@ final class StaticPeers {
         var device: DeviceID?
         var failures = 0
         var isCalling = false
+        /// Calls since a device last answered, each with the key of another epoch.
+        var turn = 0
         var timer: LoopTimer?
     }
 
@@ -81,18 +84,38 @@ final class StaticPeers {
     }
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
-        guard let entry = entries[address], !entry.isCalling, !isSettled(entry), let keys = pool.ring.held else { return }
+        guard let entry = entries[address], !entry.isCalling, !isSettled(entry),
+            let epoch = Self.epoch(ofTurn: entry.turn, in: pool.ring)
+        else { return }
         entries[address]?.isCalling = true
+        entries[address]?.turn += 1
         // Its label is not known: a label that both sides make from the clock stands in for it.
         pool.call(
-            label: Gate.staticLabel(labelKey: keys.label, unixSeconds: unixSeconds()), gate: (isHeld: true, key: keys.gate),
-            scope: pool.ring.isCurrent ? .full : .rosterOnly, addresses: addresses, isFixed: true
+            label: Gate.staticLabel(labelKey: epoch.label, unixSeconds: unixSeconds()),
+            gate: (isHeld: epoch.isHeld, key: epoch.gate),
+            scope: epoch.isHeld && pool.ring.isCurrent ? .full : .rosterOnly, addresses: addresses, isFixed: true
         ) { [self] link in
             entries[address]?.isCalling = false
             guard let link else { return retry(address) }
-            entries[address]?.device = link.device
+            entries[address]?.turn = 0
             entries[address]?.failures = 0
+            // One that was left behind is called again once it has the key in force.
+            guard epoch.isHeld else { return retry(address) }
+            entries[address]?.device = link.device
         }
+    }
+
+    /// The keys that a call is made with: a device that was away knows only those of the epoch in which it was left behind,
+    /// so every second call tries a former one, the latest first.
+    private static func epoch(
+        ofTurn turn: Int, in ring: KeyRing
+    ) -> (isHeld: Bool, label: SecretBytes, gate: SecretBytes)? {
+        guard let held = ring.held else { return nil }
+        guard ring.isCurrent, !turn.isMultiple(of: 2), !ring.former.isEmpty else {
+            return (true, held.label, held.gate)
+        }
+        let former = ring.former[ring.former.count - 1 - (turn / 2) % ring.former.count]
+        return (false, former.label, former.gate)
     }
 
     private func retry(_ address: StaticAddress) {
