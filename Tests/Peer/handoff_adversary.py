@@ -172,7 +172,7 @@ class Adversary:
 
     def flood(self):
         """A member that sends far too much is left, and served again when it stops."""
-        frames = [(l.HELLO, self.peer.hello())] + [(l.STATEMENTS, b"")] * 30
+        frames = [(l.HELLO, self.peer.hello())] + [(l.STATEMENTS, b"")] * 80
         self.report("flood: statements without end", self._session(self.peer.context, frames), "closed")
         end = time.monotonic() + 60
         while time.monotonic() < end:

@@ -139,7 +139,8 @@ final class ContinuationBroker {
             entry.call.reply(answer(payload, request).json)
         case .fail(let failure):
             log.info(
-                "Continuation failed", ["code": "\(failure.code)", "reason": failure.reason, "device": request.device.short])
+                "Continuation failed",
+                ["code": "\(failure.code)", "reason": failure.reason, "device": request.device.short])
             entry.call.fail(CallError.continuationFailed(failure))
         }
     }

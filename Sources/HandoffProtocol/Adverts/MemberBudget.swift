@@ -34,11 +34,12 @@ package struct MemberBudget: Sendable {
     /// Requests and notices: 20 a second.
     private var requests = Pair(perSecond: 20)
 
-    /// Merges of statements: 1 a second, but 4 at once, as each of two sides may answer the other's.
-    private var merges = RateLimit(perSecond: 1, burst: 4)
+    /// Merges of statements: 1 a second, but 16 at once. What is dropped is not sent again before the next change, and when a
+    /// device joins there are several within a second.
+    private var merges = RateLimit(perSecond: 1, burst: 16)
 
     /// Sets of statements offered at a tenfold of that.
-    private var mergeExcess = RateLimit(perSecond: 10)
+    private var mergeExcess = RateLimit(perSecond: 10, burst: 40)
 
     /// Account keys: one is enough, and each may be looked at in the roster.
     private var epochKeys = Pair(perSecond: 5)
