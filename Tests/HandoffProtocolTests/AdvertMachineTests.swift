@@ -261,6 +261,54 @@ import Testing
         #expect(rig.tick(13_000) == [.depart(device, .unreachable)])
     }
 
+    @Test func aDeviceWhoseAddressesComeAfterItsBeaconIsGreetedThen() throws {
+        var rig = try Rig()
+        #expect(try rig.beacon(1, hosts: [], at: 0) == [])
+        #expect(try rig.beacon(1, hosts: [1], at: 1) == [try send(1)])
+    }
+
+    @Test func aDeviceThatStartedAnewIsGreetedAtOnceAtTheSameAddress() throws {
+        var rig = try Rig()
+        let device = try Samples.device(1)
+        #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
+        _ = rig.table.remove(device, because: .goodbye)
+        rig.machine.forget(device)
+        let label = try Samples.label(1)
+        _ = rig.table.receivedBeacon(
+            try Samples.announcement(1, boot: 101), label: label, instance: label.instanceName,
+            addresses: [try Samples.address(1)], at: Samples.at(1000))
+        var unaware = rig.machine
+        let withheld = unaware.discovered(device, peers: rig.table, at: Samples.at(1000))
+        #expect(withheld == [], "once in 30 s to an address without proof")
+        rig.machine.restarted(device)
+        let greeted = rig.machine.discovered(device, peers: rig.table, at: Samples.at(1000))
+        #expect(greeted == [try send(1)])
+    }
+
+    @Test func aCutConnectionAfterAFailedCallTakesADeviceAway() throws {
+        var rig = try Rig()
+        let device = try Samples.device(1)
+        try rig.meet(1)
+        rig.table.connectionOpened(device)
+        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.tick(10_500)
+        _ = rig.tick(11_500)
+        #expect(rig.tick(13_000) == [.useConnection(device)])
+        #expect(rig.machine.callFailed(to: device, peers: rig.table, at: Samples.at(13_100)) == [])
+        rig.table.connectionClosed(device, at: Samples.at(13_200))
+        #expect(
+            rig.machine.connectionCut(device, peers: rig.table, at: Samples.at(13_200)) == [
+                .depart(device, .unreachable)
+            ])
+    }
+
+    @Test func aConnectionThatBreaksMakesADeviceBeAsked() throws {
+        var rig = try Rig()
+        let device = try Samples.device(1)
+        try rig.meet(1)
+        #expect(rig.machine.connectionCut(device, peers: rig.table, at: Samples.at(10_000)) == [try send(1)])
+    }
+
     @Test func aFailedCallAndOneUnansweredProbeTakeADeviceAway() throws {
         var rig = try Rig()
         let device = try Samples.device(1)

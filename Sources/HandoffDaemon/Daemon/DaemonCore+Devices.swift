@@ -66,17 +66,17 @@ extension DaemonCore {
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
         let name = ring.name(of: device)
-        guard let link = pool.link(to: device) else {
-            guard isMoving(device), timeout > Self.patienceForLabel else {
+        // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
+        let mayAsk = paces[device, default: RateLimit(perSecond: Self.continuationsPerSecond)].admit(at: network.now)
+        guard mayAsk, let link = pool.link(to: device) else {
+            let rest = timeout - Self.pause
+            guard rest > .zero, !mayAsk || isMoving(device) else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
-            let rest = timeout - Self.patienceForLabel
-            handle.timer = try? loop.timer(after: Self.patienceForLabel) { [self] in
+            handle.timer = try? loop.timer(after: Self.pause) { [self] in
                 fetch(activity, from: device, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
             }
-            if handle.timer == nil {
-                completion(.failure(.peerUnreachable(device: name, cause: "its new address could not be awaited")))
-            }
+            if handle.timer == nil { completion(.failure(.timedOut(device: name))) }
             return
         }
         let wasWarm = link.isEstablished
@@ -112,8 +112,10 @@ extension DaemonCore {
     /// How long to wait for an answer on a warm connection before asking whether anyone is there.
     private static let patienceForAnswer = Duration.milliseconds(300)
 
-    /// How soon to look again for the new label of a device whose epoch has just changed.
-    private static let patienceForLabel = Duration.milliseconds(50)
+    /// How soon to try again when a device was asked too often, or is about to show itself under a new label.
+    private static let pause = Duration.milliseconds(50)
+    /// A continuation is a request and a notice, and a device takes 20 of both a second from another.
+    private static let continuationsPerSecond: UInt64 = 9
 
     /// Whether a device is there under a label of the former epoch: it is about to show itself under a new one.
     private func isMoving(_ device: DeviceID) -> Bool {

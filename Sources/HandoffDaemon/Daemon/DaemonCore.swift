@@ -31,6 +31,8 @@ final class DaemonCore {
     private var gate: GateListener?
     /// What this device is, once the machine has told.
     private(set) var kind = DeviceKind.other
+    /// How often each device was asked for payloads of late.
+    var paces: [DeviceID: RateLimit] = [:]
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
     /// The number of this start.
@@ -69,7 +71,8 @@ final class DaemonCore {
         surroundings: AccountKeeper.Surroundings(
             store: { [folder = stored.folder] in try folder.store(account: $0) },
             unixSeconds: unixSeconds,
-            membersInReach: { [unowned self] in network.table.count }))
+            // Weak: the worker may still be writing when the daemon ends, and the keeper then looks what is due.
+            membersInReach: { [weak self] in self?.network.table.count ?? 0 }))
 
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
@@ -139,6 +142,7 @@ final class DaemonCore {
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
         budgets.retain(ring.live)
+        paces = paces.filter { ring.live.contains($0.key) }
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         network.start()
@@ -198,6 +202,7 @@ final class DaemonCore {
         pool.accountChanged(ring)
         network.accountChanged(ring)
         budgets.retain(ring.live)
+        paces = paces.filter { ring.live.contains($0.key) }
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
         sync.accountChanged(
             hasNewRoster: former?.roster.digest != present.roster.digest,

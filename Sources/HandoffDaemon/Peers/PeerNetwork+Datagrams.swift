@@ -32,6 +32,7 @@ extension PeerNetwork {
     private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
         guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
         let isKnown = table[announcement.deviceID] != nil
+        noteRestart(announcement)
         let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
         if reception == .cloned { return fallSilent() }
         let actions = machine.receivedAdvert(

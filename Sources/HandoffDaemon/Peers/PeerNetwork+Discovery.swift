@@ -67,6 +67,7 @@ extension PeerNetwork {
             return greetTwin(announcement, label: label, addresses: service.addresses)
         }
         let isKnown = table[announcement.deviceID] != nil
+        noteRestart(announcement)
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
             announcement, label: label, instance: service.instance, addresses: addresses, at: now)
@@ -87,6 +88,12 @@ extension PeerNetwork {
         for address in addresses.prefix(Self.maximumTwinAddresses).compactMap(PeerAddress.init) {
             sendAdvert(to: address, label: label)
         }
+    }
+
+    /// A greater start number than all before is signed by the device itself.
+    func noteRestart(_ announcement: Announcement) {
+        guard let seen = table.seenBoot(of: announcement.deviceID), announcement.position.boot > seen else { return }
+        machine.restarted(announcement.deviceID)
     }
 
     private func remember(_ service: DiscoveredService) {

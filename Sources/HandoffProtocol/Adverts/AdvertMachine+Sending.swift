@@ -23,7 +23,13 @@ extension AdvertMachine {
         let id = peer.deviceID
         var delivery = deliveries[id] ?? Delivery()
         let ranked = peer.candidates.ranked
-        guard let label = peer.label, !ranked.isEmpty else { return useConnection(peer) }
+        guard let label = peer.label, !ranked.isEmpty else {
+            if peer.connectionCount > 0 { return useConnection(peer) }
+            // Its addresses are still to come; the next discovery sends.
+            delivery.state = .settled
+            deliveries[id] = delivery
+            return []
+        }
         let proved = ranked.filter { $0.proved != nil }.map(\.address)
         let others = ranked.filter { $0.proved == nil }.map(\.address).prefix(Self.maximumGreetings)
         var targets = Array(count >= 2 ? proved[...] : proved.prefix(breadth))

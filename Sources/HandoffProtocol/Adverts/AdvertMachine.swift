@@ -76,8 +76,8 @@ package struct AdvertMachine: Sendable {
         }
         switch delivery.state {
         case .settled: return send(to: peer, count: 0, at: now)
-        case .greeting: return greetMore(peer, at: now)
-        case .coalescing, .awaiting, .byConnection: return []
+        case .greeting, .byConnection: return greetMore(peer, at: now)
+        case .coalescing, .awaiting: return []
         }
     }
 
@@ -124,6 +124,12 @@ package struct AdvertMachine: Sendable {
         guard let peer = peers[id] else { return }
         deliveries[id]?.probe = nil
         if has(peer, peers.ownPosition) { deliveries[id]?.state = .settled }
+    }
+
+    /// The device has started anew, as its signed announcement says: it is greeted at once, at whatever address.
+    package mutating func restarted(_ id: DeviceID) {
+        greetings.forget(id)
+        deliveries[id] = nil
     }
 
     /// The device has gone.

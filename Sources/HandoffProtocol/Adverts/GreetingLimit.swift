@@ -23,6 +23,11 @@ struct GreetingLimit: Sendable, Equatable {
         return next > now ? next : nil
     }
 
+    /// Forgets what was sent to a device: it has started anew, which nobody else can make it seem.
+    mutating func forget(_ device: DeviceID) {
+        sent = sent.filter { $0.key.device != device }
+    }
+
     /// True when an advert may go to the address now, which is noted.
     mutating func admit(_ device: DeviceID, _ address: PeerAddress, at now: BootInstant) -> Bool {
         guard nextAllowed(device, address, at: now) == nil else { return false }
