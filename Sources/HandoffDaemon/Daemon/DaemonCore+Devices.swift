@@ -181,7 +181,9 @@ extension DaemonCore {
         let device = link.device
         apps.desk.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
-            guard ring.isCurrent, ring.peerKey(device) != nil else { return }
+            guard ring.isCurrent, ring.peerKey(device) != nil else {
+                return link.respond(to: request.id, with: .failure(.paused(device: name)))
+            }
             switch result {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):

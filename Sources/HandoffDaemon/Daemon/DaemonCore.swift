@@ -93,6 +93,7 @@ final class DaemonCore {
         surroundings: LinkPool.Surroundings(
             hello: { [unowned self] in hello(to: $0) },
             whereabouts: { [unowned self] in network.whereabouts(of: $0) },
+            unanswered: { [unowned self] in network.unanswered($0, at: $1) },
             statements: { [unowned self] in introduction() },
             events: { [unowned self] in linkEvents }))
 

@@ -16,6 +16,8 @@ final class LinkPool {
         let hello: (DeviceID) -> Hello?
         /// Where a device may be found, best first, and under which label; nil for one that is not there.
         let whereabouts: (DeviceID) -> Whereabouts?
+        /// Nobody answered at an address of a device: it has to prove itself again.
+        let unanswered: (DeviceID, SocketAddress) -> Void
         /// The roster as it is stored, for the first frame.
         let statements: () -> [UInt8]
         /// The events of links.
@@ -194,6 +196,7 @@ final class LinkPool {
         ) { [self] result in
             switch result {
             case .failure(let error):
+                for failure in error.failures where failure.hadNoAnswer { surroundings.unanswered(device, failure.address) }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }

@@ -28,6 +28,12 @@ extension PeerNetwork {
         perform(machine.connected(link.device, peers: table, at: now))
     }
 
+    /// Nobody answered a call to an address of a device.
+    func unanswered(_ id: DeviceID, at address: SocketAddress) {
+        guard let address = PeerAddress(address) else { return }
+        table.addressFailed(address, of: id)
+    }
+
     /// A connection has ended; only those that were established were counted.
     func linkEnded(_ link: PeerLink) {
         guard link.peerHello != nil else {

@@ -30,6 +30,14 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
         package let address: SocketAddress
         package let cause: Cause
 
+        /// Whether nothing at the address said anything; a gate that stays closed is an answer.
+        package var hadNoAnswer: Bool {
+            switch cause {
+            case .connect, .timedOut(.connecting): true
+            case .end, .tls, .timedOut(.waiting), .timedOut(.handshake): false
+            }
+        }
+
         package init(address: SocketAddress, cause: Cause) {
             self.address = address
             self.cause = cause
