@@ -82,7 +82,9 @@ let package = Package(
             ], swiftSettings: strict),
 
         // Tests, beside the target that they test.
-        .testTarget(name: "HandoffAccountTests", dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffAccountTests",
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
         .testTarget(
             name: "HandoffClientTests",
             dependencies: [
@@ -94,7 +96,9 @@ let package = Package(
                 "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
                 "HandoffTestSupport", "LoopIO",
             ], swiftSettings: common),
-        .testTarget(name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],
+            swiftSettings: common),
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
             name: "HandoffDaemonTests",
@@ -109,8 +113,11 @@ let package = Package(
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
-        .testTarget(name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
-        .testTarget(name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
         .target(
             name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),

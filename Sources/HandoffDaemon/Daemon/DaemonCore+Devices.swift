@@ -98,8 +98,9 @@ extension DaemonCore {
                 }
             case .answered(.failure(let failure)): completion(.failure(failure))
             case .timedOut: completion(.failure(.timedOut(device: name)))
-            case .lost where wasWarm && mayRetry:
-                // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
+            case .lost where mayRetry && (wasWarm || link.epochMark != ring.epochMark):
+                // The connection had ended unnoticed, as after sleep, or its epoch is over: a new one shows whether the
+                // device is there.
                 fetch(
                     activity, from: device, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:

@@ -130,7 +130,8 @@ final class DaemonCore {
             tellOrigin: { [unowned self] in tellOrigin($0, $1) },
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
 
-    private(set) lazy var control: ControlService = ControlService(log: log.named("control"), surroundings: controlSurroundings)
+    private(set) lazy var control: ControlService = ControlService(
+        log: log.named("control"), surroundings: controlSurroundings)
 
     /// 2001-01-01 in seconds since 1970: where dates of activities count from.
     private static let appleEpoch = 978_307_200.0

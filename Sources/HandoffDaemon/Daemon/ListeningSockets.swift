@@ -19,9 +19,13 @@ enum ListeningSockets {
     static func port(_ configuration: Configuration) throws -> BoundPort {
         let address = configuration.address
         switch configuration.port {
-        case .standard: return try wrapped(nil) { () throws(Errno) in try BoundPort(firstFreeOf: BoundPort.defaultPorts, address: address) }
+        case .standard:
+            return try wrapped(nil) { () throws(Errno) in
+                try BoundPort(firstFreeOf: BoundPort.defaultPorts, address: address)
+            }
         case .any: return try wrapped(nil) { () throws(Errno) in try BoundPort(port: 0, address: address) }
-        case .fixed(let port): return try wrapped(port) { () throws(Errno) in try BoundPort(port: port, address: address) }
+        case .fixed(let port):
+            return try wrapped(port) { () throws(Errno) in try BoundPort(port: port, address: address) }
         }
     }
 

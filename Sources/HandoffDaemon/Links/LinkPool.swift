@@ -165,6 +165,7 @@ final class LinkPool {
                 link.close(.notLive)
             } else {
                 link.rosterChanged(epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
+                if link.epochMark != ring.epochMark { link.abandonRequests() }
             }
         }
     }
@@ -196,7 +197,9 @@ final class LinkPool {
         ) { [self] result in
             switch result {
             case .failure(let error):
-                for failure in error.failures where failure.hadNoAnswer { surroundings.unanswered(device, failure.address) }
+                for failure in error.failures where failure.hadNoAnswer {
+                    surroundings.unanswered(device, failure.address)
+                }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }

@@ -150,6 +150,13 @@ final class PeerLink {
         perform(actions)
     }
 
+    /// Gives up all requests: the epoch has changed, and the other side may serve nothing here any more.
+    func abandonRequests() {
+        let waiting = completions.values
+        completions.removeAll()
+        for completion in waiting { completion(.lost) }
+    }
+
     /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
     /// power says nothing.
     func checkAlive() {

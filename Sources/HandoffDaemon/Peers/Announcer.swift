@@ -104,7 +104,8 @@ struct Announcer {
         guard let news else { return nil }
         return Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, epoch: news.epoch, activities: activities)
+            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, epoch: news.epoch,
+            activities: activities)
     }
 
     /// Four thousand million changes are more than a century of them; still the number never wraps.

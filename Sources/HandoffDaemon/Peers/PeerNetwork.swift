@@ -80,7 +80,8 @@ final class PeerNetwork {
 
     init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
-        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool, lifetime: Duration,
+        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool,
+        lifetime: Duration,
         surroundings: Surroundings
     ) {
         self.loop = loop

@@ -24,7 +24,10 @@ struct ActivityStoreTests {
     @Test func `a published activity is not offered before it becomes current`() throws {
         var store = try store()
         #expect(store.offers(now: start).isEmpty)
-        #expect(try store.becomeCurrent(first, session: "a", offer: first, now: start) == [.offersChanged, .askToSave(first)])
+        #expect(
+            try store.becomeCurrent(first, session: "a", offer: first, now: start) == [
+                .offersChanged, .askToSave(first),
+            ])
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 

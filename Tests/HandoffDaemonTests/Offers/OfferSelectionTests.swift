@@ -13,10 +13,12 @@ struct OfferSelectionTests {
         }
     }
 
-    @Test(arguments: [
-        (nil, "12"), ("1", "ambiguous 2"), ("12", "12"), ("AB", "ab"), ("ab09-0909", "ab"), ("cc", "nothing"), ("", "nothing"),
-        ("zz", "nothing"),
-    ] as [(String?, String)])
+    @Test(
+        arguments: [
+            (nil, "12"), ("1", "ambiguous 2"), ("12", "12"), ("AB", "ab"), ("ab09-0909", "ab"), ("cc", "nothing"),
+            ("", "nothing"),
+            ("zz", "nothing"),
+        ] as [(String?, String)])
     func `a prefix means one offer, several or none`(prefix: String?, expected: String) {
         #expect(choose(prefix) == expected)
     }
