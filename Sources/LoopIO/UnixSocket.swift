@@ -79,8 +79,6 @@ package enum UnixSocket {
 
     /// Makes a listening socket of mode 0600, in a folder of mode 0700 that is made when missing. A dead socket's file
     /// is replaced, a live one's is not, and nothing else is touched.
-    ///
-    /// Changes the process's umask for a moment: call it before other threads make files.
     static func listen(at path: String) throws(SocketFileError) -> Listening {
         // Held until we listen: of two daemons that start at once, the second finds the first one's live socket.
         let folder = try openFolder(of: path)
@@ -99,12 +97,11 @@ package enum UnixSocket {
         var address = try unixAddress(path)
         let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
         let raw = socket.raw
-        // The file appears with its final mode: between bind and a chmod others could connect.
-        let former = umask(0o177)
+        // The file gets the mode that the socket has at bind(2), so it appears with its final one: between bind and a chmod
+        // of the file others could connect. A umask would do it too, but holds for all threads.
+        try SystemCall.retrying { fchmod(raw, 0o600) }
         let result = withSockaddr(&address) { bind(raw, $0, $1) }
-        let error = Errno.current
-        umask(former)
-        if result != 0 { throw error }
+        if result != 0 { throw .current }
         let file = try UnixSocketFile(at: path)
         try SystemCall.retrying { Glibc.listen(raw, backlog) }
         return Listening(socket, file: file)

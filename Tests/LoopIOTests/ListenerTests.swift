@@ -42,13 +42,6 @@ struct ListenerTests {
         client.close()
     }
 
-    @Test func theUmaskIsAsItWasBefore() throws {
-        let former = umask(0o022)
-        let listener = try Listener(unixPath: path, on: loop)
-        #expect(umask(former) == 0o022)
-        listener.close()
-    }
-
     @Test func aMissingFolderIsMadeForUsAlone() throws {
         let inner = folder.path + "/made"
         let listener = try Listener(unixPath: inner + "/x.socket", on: loop)
