@@ -1,6 +1,8 @@
 import Glibc
+import LoopIO
 
-/// A new folder of mode 0700 under the temporary one, removed with everything in it when it is let go.
+/// A new folder of mode 0700 under the temporary one, removed with everything in it when it is let go, or at the end of the
+/// process: what a test leaves tied together is never let go.
 package final class ScratchFolder {
     /// Its absolute path; short, since a socket's path may have 107 bytes only.
     package let path: String
@@ -9,17 +11,31 @@ package final class ScratchFolder {
     package init() throws {
         var template = Array("/tmp/ho-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw ScratchError(errno: errno) }
-        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.path = path
+        Self.cleanUp
+        _ = Self.present.withLock { $0.insert(path) }
     }
 
+    /// The folders that are there; removed at the end of the process.
+    private static let present = Locked(Set<String>())
+    private static let cleanUp: Void = {
+        atexit { for path in ScratchFolder.present.withLock({ $0 }) { ScratchFolder.remove(path) } }
+    }()
+
     deinit {
+        Self.remove(path)
+        _ = Self.present.withLock { $0.remove(path) }
+    }
+
+    private static func remove(_ path: String) {
         // Tests make no folders in it.
         if let folder = opendir(path) {
             while let entry = readdir(folder) {
                 let name = withUnsafeBytes(of: entry.pointee.d_name) {
                     String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
                 }
-                _ = unlink(file(name))
+                _ = unlink("\(path)/\(name)")
             }
             closedir(folder)
         }
