@@ -192,6 +192,8 @@ final class DaemonCore {
         network.sayGoodbye()
         gate?.close()
         gate = nil
+        for connection in unproved.values { connection.close("the daemon stops") }
+        unproved.removeAll()
         pool.stop()
         staticDiscovery.stop {}
         discovery.stop(withdrawn)
@@ -273,13 +275,15 @@ final class DaemonCore {
             unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
         }
         unproved[id] = connection
-        connection.onOpen = { [unowned self] key in
+        // Weak: the gate may be on its way out of a handler while the daemon stops.
+        connection.onOpen = { [weak self, weak connection] key in
+            guard let self, let connection else { return }
             unproved[id] = nil
             pool.accept(connection, from: key)
         }
-        connection.onClosed = { [unowned self] reason in
-            unproved[id] = nil
-            log.debug("A connection was not accepted", ["reason": "\(reason)"])
+        connection.onClosed = { [weak self] reason in
+            self?.unproved[id] = nil
+            self?.log.debug("A connection was not accepted", ["reason": "\(reason)"])
         }
     }
 
