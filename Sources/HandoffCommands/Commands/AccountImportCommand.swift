@@ -23,8 +23,10 @@ package struct AccountImportCommand: Command {
     package func run(in context: CommandContext) {
         let secret: SecretBuffer
         do {
-            let path = source == "-" ? "/dev/stdin" : source
-            let file = try LocalFile.read(path, limit: Self.largestFile)
+            let file =
+                source == "-"
+                ? try LocalFile.readStandardInput(limit: Self.largestFile)
+                : try LocalFile.read(source, limit: Self.largestFile)
             secret = SecretBuffer(file.bytes)
             if file.isReadableByOthers {
                 context.note("warning: other users can read \(source), which is a secret")

@@ -14,7 +14,18 @@ package struct LocalFile: Sendable {
     /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EISDIR for a folder.
     package static func read(_ path: String, limit: Int) throws(Errno) -> LocalFile {
         let file = Descriptor(owning: try SystemCall.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
-        let number = file.raw
+        return try read(file.raw, limit: limit)
+    }
+
+    /// Reads standard input to its end.
+    ///
+    /// Through the descriptor and not by `/dev/stdin`, which would be opened anew: that fails for the pipe of another user,
+    /// as after `sudo -u`.
+    package static func readStandardInput(limit: Int) throws(Errno) -> LocalFile {
+        try read(STDIN_FILENO, limit: limit)
+    }
+
+    private static func read(_ number: Int32, limit: Int) throws(Errno) -> LocalFile {
         var status = stat()
         try SystemCall.retrying { fstat(number, &status) }
         var bytes: [UInt8] = []
