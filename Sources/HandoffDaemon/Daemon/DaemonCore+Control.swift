@@ -46,7 +46,7 @@ extension DaemonCore {
     private func status() -> ControlStatus {
         let state = keeper.state
         return ControlStatus(
-            daemon: Version.software, device: keeper.deviceID, name: displayName, kind: kind,
+            daemon: Version.daemon, device: keeper.deviceID, name: displayName, kind: kind,
             account: state?.accountID, epoch: state?.epoch, discovery: discovery.kind.rawValue,
             discoveryState: discoveryStates.text(of: discovery.kind), port: port, peers: peers(),
             published: apps.store.count, offered: offers().count, tickets: tickets(),

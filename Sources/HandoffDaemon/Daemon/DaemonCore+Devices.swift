@@ -36,7 +36,7 @@ extension DaemonCore {
     func hello(to device: DeviceID) -> Hello? {
         let ring = self.ring
         return Hello(
-            software: Version.software, kind: kind, port: port, label: network.labels.label,
+            software: Version.daemon, kind: kind, port: port, label: network.labels.label,
             boot: network.announcer.position.boot, seenBoot: network.table.seenBoot(of: device),
             rosterDigest: ring.rosterDigest, epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
     }
