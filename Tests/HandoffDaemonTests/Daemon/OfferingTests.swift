@@ -111,6 +111,14 @@ import Testing
         #expect(desk.discovery.publicationCount == before)
     }
 
+    @Test func whoComesLaterLearnsAlsoWhatABareBeaconLeavesOut() throws {
+        let (desk, couch, _) = try pair { $0.configuration.advertise = .beaconOnly }
+        let published = try desk.publish(Note.activity("here already"))
+        try couch.stop()
+        try couch.start()
+        try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
+    }
+
     @Test func aFullBeaconChangesWithWhatTheUserDoes() throws {
         let (desk, _, watcher) = try pair()
         fleet.pass(.seconds(10))

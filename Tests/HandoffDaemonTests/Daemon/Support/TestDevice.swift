@@ -54,7 +54,17 @@ final class TestDevice {
     /// Starts the daemon on the state folder.
     func start() throws {
         let loop = fleet.loop
-        let stored = try StateFolder.open(state.path, now: fleet.unixSeconds)
+        var opened: StoredState?
+        // The daemon before may still be writing, on its worker.
+        try fleet.poll("the state folder is free") {
+            do throws(StateError) {
+                opened = try StateFolder.open(state.path, now: fleet.unixSeconds)
+            } catch .inUse {
+                return false
+            }
+            return true
+        }
+        let stored = try #require(opened)
         let discovery = fleet.air.station()
         let daemon = Daemon(loop: loop, log: Logger(subsystem: name, sink: sink, level: .debug))
         self.discovery = discovery
@@ -63,20 +73,20 @@ final class TestDevice {
         let configuration = configuration
         let name = name
         let clock = fleet.clock
-        let opened = try daemon.assumeIsolated { daemon in
+        let bound = try daemon.assumeIsolated { daemon in
             let port = try BoundPort(port: 0, address: .loopbackIPv4)
-            let opened = (port: port.port, datagrams: port.udp.raw, connections: port.tcp.raw)
+            let bound = (port: port.port, datagrams: port.udp.raw, connections: port.tcp.raw)
             let sockets = Daemon.Sockets(
                 port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: discovery,
                 userID: geteuid(), isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
-            return opened
+            return bound
         }
-        address = SocketAddress(.loopbackIPv4, port: opened.port)
-        datagrams = opened.datagrams
-        connections = opened.connections
+        address = SocketAddress(.loopbackIPv4, port: bound.port)
+        datagrams = bound.datagrams
+        connections = bound.connections
     }
 
     /// Ends the daemon in order, with goodbyes.
@@ -101,7 +111,7 @@ final class TestDevice {
     /// New connections get no answer any more.
     func blockConnections() { PacketFilter.dropAll(connections) }
 
-    /// What the daemon says of itself is still heard by nobody once it has gone: it vanishes as in a crash.
+    /// Ends without a datagram or a record that says so, as in a crash; an open connection may still carry a goodbye.
     func vanish(unnoticedBy others: TestDevice...) throws {
         for other in others {
             other.blockDatagrams()
