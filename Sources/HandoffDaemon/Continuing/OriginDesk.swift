@@ -49,14 +49,15 @@ final class OriginDesk {
         guard let activity = surroundings.offered(offer) else {
             return completion(.failure(.unknownActivity(device: deviceName())))
         }
-        let asks = waiting[activity.id, default: []]
-        guard !asks.contains(where: { $0.device == device }) else {
-            return completion(
-                .failure(.rejected(device: deviceName(), cause: "this device is fetching the activity already")))
+        // One fetch at a time: a device that asks again has lost the connection over which it asked before.
+        if let index = waiting[activity.id]?.firstIndex(where: { $0.device == device }),
+            let former = waiting[activity.id]?.remove(at: index)
+        {
+            former.completion(.failure(.rejected(device: deviceName(), cause: "the activity was asked for again")))
         }
         let entry = Waiting(offer: offer, device: device, completion: completion)
         guard surroundings.askToSave(activity) else { return finish(entry, activity) }
-        waiting[activity.id] = asks + [entry]
+        waiting[activity.id, default: []].append(entry)
         awaitSave(of: activity.id)
     }
 
