@@ -134,10 +134,16 @@ extension DaemonCore {
     }
 
     /// Gives an advert to a device by connection, where datagrams do not arrive.
-    func deliver(_ advert: SignedAdvert, to device: DeviceID, completion: @escaping (Bool) -> Void) {
-        guard let link = pool.link(to: device) else { return completion(false) }
+    func deliver(
+        _ advert: SignedAdvert, to device: DeviceID, completion: @escaping (PeerNetwork.Delivery) -> Void
+    ) {
+        guard let link = pool.link(to: device) else {
+            // Two members that made an epoch at the same moment know each other's former label only, and must not give
+            // each other up before they have heard of it.
+            return sync.reach(device) { completion($0 ? .reached : .failed) }
+        }
         link.whenEstablished { isEstablished in
-            completion(isEstablished && link.sendAdvert(advert.frameBody))
+            completion(isEstablished && link.sendAdvert(advert.frameBody) ? .delivered : .failed)
         }
     }
 

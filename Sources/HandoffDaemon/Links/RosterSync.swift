@@ -171,13 +171,21 @@ final class RosterSync {
             link.whenEstablished { [self] isEstablished in
                 if !isEstablished { reconsider(id) }
             }
-        } else if let label = peer.label, let gate = pool.ring.gate(for: label) {
-            // It still is in a former epoch, as far as we know.
-            let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
-            pool.call(label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false) {
-                [self] link in
-                if link == nil { reconsider(id) }
+        } else {
+            reach(id) { [self] isReached in
+                if !isReached { reconsider(id) }
             }
+        }
+    }
+
+    /// Calls a device that still is in a former epoch, as far as we know; tells whether it answered.
+    func reach(_ id: DeviceID, completion: @escaping (Bool) -> Void) {
+        guard let peer = network().table[id], let label = peer.label, let gate = pool.ring.gate(for: label),
+            !gate.isHeld
+        else { return completion(false) }
+        let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
+        pool.call(label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false) { link in
+            completion(link != nil)
         }
     }
 

@@ -21,12 +21,22 @@ final class PeerNetwork {
         let rosterMayDiffer: (Peer) -> Void
         /// A member shows itself under a label of a former epoch.
         let strayed: (Straggler) -> Void
-        /// Gives the latest advert to a device by connection; answers whether it went out.
-        let deliver: (DeviceID, SignedAdvert, @escaping (Bool) -> Void) -> Void
+        /// Gives the latest advert to a device by connection.
+        let deliver: (DeviceID, SignedAdvert, @escaping (Delivery) -> Void) -> Void
         /// Fetches the whole list of a device's activities.
         let fetchList: (DeviceID) -> Void
         /// Tells a static address that was found.
         let foundStatic: (DiscoveredService) -> Void
+    }
+
+    /// What came of giving an advert to a device by connection.
+    enum Delivery {
+        /// The device has it.
+        case delivered
+        /// The device is in another epoch, where adverts mean nothing; it is there, and hears of ours.
+        case reached
+        /// Nobody answered.
+        case failed
     }
 
     /// A member that was left behind in a former epoch.
@@ -252,13 +262,14 @@ final class PeerNetwork {
     private func deliverByConnection(to id: DeviceID) {
         guard !isCloned, let advert = announcer.advert else { return }
         let position = announcer.position
-        surroundings.deliver(id, advert) { [self] isDelivered in
-            if isDelivered {
+        surroundings.deliver(id, advert) { [self] delivery in
+            switch delivery {
+            case .delivered:
                 table.delivered(position, to: id)
                 machine.delivered(to: id, peers: table)
                 rearm()
-            } else {
-                perform(machine.callFailed(to: id, peers: table, at: now))
+            case .reached: machine.heard(id)
+            case .failed: perform(machine.callFailed(to: id, peers: table, at: now))
             }
         }
     }
