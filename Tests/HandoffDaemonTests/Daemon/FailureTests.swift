@@ -235,12 +235,19 @@ import Testing
         #expect(content.userInfo == Note.userInfo(text))
     }
 
-    @Test func theSameDeviceFetchesAnActivityOnceAtATime() throws {
+    @Test func aDeviceThatAsksAgainTakesThePlaceOfItsFirstRequest() throws {
         let begun = try beginUnsaved()
         let second = try couch.continue(ContinueRequest(take: true))
-        #expect(try second.failure().reason == "rejected")
-        try begun.editor.call(.answerSave, begun.activity)
-        _ = try begun.viewer.content(begun.continuation)
+        let failure = try begun.call.failure()
+        #expect(failure.reason == "rejected")
+        #expect(try begun.viewer.didFail(begun.continuation) == failure)
+        try begun.editor.call(.answerSave, begun.activity, change: Note.change("new"))
+        _ = try second.result()
+        guard case .continued(_, let content?, _) = try ContinueEvent(json: second.result()) else {
+            throw UnexpectedEvent()
+        }
+        #expect(content.userInfo == Note.userInfo("new"))
+        #expect(begun.viewer.waiting == 0)
     }
 
     /// Waits until the warm connection has ended, as it does after a minute without use.
