@@ -144,7 +144,6 @@ final class DaemonCore {
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
         budgets.retain(ring.live)
-        paces = paces.filter { ring.live.contains($0.key) }
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         network.start()
