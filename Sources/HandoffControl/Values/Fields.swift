@@ -142,6 +142,21 @@ extension Fields {
         try required(key, value(key)?.string.flatMap { ID(hex: $0) })
     }
 
+    /// An identifier in hexadecimal, or nil when it is absent.
+    package func optionalID<ID: FixedBytes>(_ key: String, as type: ID.Type = ID.self) throws(VarlinkError) -> ID? {
+        guard let value = value(key) else { return nil }
+        return try required(key, value.string.flatMap { ID(hex: $0) })
+    }
+
+    /// A list of identifiers in hexadecimal.
+    package func ids<ID: FixedBytes>(_ key: String, as type: ID.Type = ID.self) throws(VarlinkError) -> [ID] {
+        var ids: [ID] = []
+        for (position, text) in try texts(key).enumerated() {
+            ids.append(try required("\(key)[\(position)]", ID(hex: text)))
+        }
+        return ids
+    }
+
     /// The kind of a device; the name of a kind that this version does not know is `other`.
     package func kind(_ key: String) throws(VarlinkError) -> DeviceKind {
         DeviceKind(name: try text(key)) ?? .other

@@ -10,12 +10,6 @@ final class ControlService {
     /// What the service needs of the rest of the daemon.
     struct Surroundings {
         let status: () -> ControlStatus
-        let account: () -> ControlAccount
-        let createAccount: (@escaping (Result<AccountID, any Error>) -> Void) -> Void
-        let exportAccount: (UpgradedStream) -> Void
-        let importAccount: (UpgradedStream) -> Void
-        let mayExport: () throws -> Void
-        let devices: () -> [ControlDevice]
         let addPeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
         let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
         let offers: () -> [RemoteOffer]
@@ -33,11 +27,15 @@ final class ControlService {
 
     private let log: Logger
     private let surroundings: Surroundings
+    private let account: AccountService
+    private let pairing: PairingService
     private var board = OfferBoard()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
 
-    init(log: Logger, surroundings: Surroundings) {
+    init(log: Logger, account: AccountService, pairing: PairingService, surroundings: Surroundings) {
         self.log = log
+        self.account = account
+        self.pairing = pairing
         self.surroundings = surroundings
     }
 
@@ -46,11 +44,18 @@ final class ControlService {
         do {
             switch method {
             case .getStatus: call.reply(surroundings.status().json)
-            case .createAccount: createAccount(call)
-            case .getAccount: call.reply(surroundings.account().json)
-            case .exportAccount: try export(call)
-            case .importAccount: try importAccount(call)
-            case .listDevices: call.reply(["devices": .array(surroundings.devices().map { .object($0.json) })])
+            case .createAccount: account.create(call)
+            case .getAccount: account.get(call)
+            case .exportAccount: try account.export(call)
+            case .importAccount: try account.import(call)
+            case .revokeExport: try account.revokeExport(call)
+            case .pair: try pairing.pair(call)
+            case .answerPairing: try pairing.answer(call)
+            case .join: try pairing.join(call)
+            case .removeDevice: try account.removeDevice(call)
+            case .renameDevice: try account.renameDevice(call)
+            case .leaveAccount: try account.leave(call)
+            case .listDevices: account.listDevices(call)
             case .addPeer: try changePeers(call, surroundings.addPeer)
             case .removePeer: try changePeers(call, surroundings.removePeer)
             case .listActivities: try list(call)
@@ -69,32 +74,6 @@ final class ControlService {
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
-    }
-
-    private func createAccount(_ call: ControlCall) {
-        surroundings.createAccount { result in
-            switch result {
-            case .success(let id): call.reply(["account": .string(id.hex)])
-            case .failure(let error): call.fail(error)
-            }
-        }
-    }
-
-    private func export(_ call: ControlCall) throws {
-        guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        try surroundings.mayExport()
-        guard let stream = call.upgrade([:]) else { return }
-        // The client speaks first: a library that buffers the reply would otherwise swallow the file's beginning.
-        stream.onBytes = { [self] _ in
-            stream.onBytes = nil
-            surroundings.exportAccount(stream)
-        }
-    }
-
-    private func importAccount(_ call: ControlCall) throws {
-        guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        guard let stream = call.upgrade([:]) else { return }
-        surroundings.importAccount(stream)
     }
 
     private func changePeers(

@@ -131,7 +131,8 @@ final class DaemonCore {
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
 
     private(set) lazy var control: ControlService = ControlService(
-        log: log.named("control"), surroundings: controlSurroundings)
+        log: log.named("control"), account: AccountService(surroundings: accountSurroundings),
+        pairing: PairingService(), surroundings: controlSurroundings)
 
     /// 2001-01-01 in seconds since 1970: where dates of activities count from.
     private static let appleEpoch = 978_307_200.0
