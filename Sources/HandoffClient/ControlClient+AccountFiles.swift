@@ -6,6 +6,8 @@ import HandoffModel
 extension ControlClient {
     /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
     private static let largestFile = 16 * 1_048_576
+    /// What stands for "no passphrase" at the beginning of the stream: its length.
+    private static let noPassphrase: [UInt8] = [0, 0, 0, 0]
 
     /// `ExportAccount`; the answer is the account file.
     package func exportAccount(_ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
@@ -14,8 +16,7 @@ extension ControlClient {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
                 stream.collect(limit: Self.largestFile, then)
-                // The daemon waits for one byte, of any value.
-                stream.send([0x0A], end: false)
+                stream.send(Self.noPassphrase, end: false)
             }
         }
     }
@@ -31,6 +32,7 @@ extension ControlClient {
                 stream.collect(limit: Self.largestFile) { result in
                     then(result.flatMap { Self.outcome($0.bytes, path: path) })
                 }
+                stream.send(Self.noPassphrase, end: false)
                 stream.send(file.bytes, end: true)
             }
         }

@@ -152,7 +152,7 @@ import Testing
         #expect(daemon.log.first?.more == true)
     }
 
-    @Test func exportSendsOneByteAndCollectsTheFile() throws {
+    @Test func exportSendsALengthOfZeroAndCollectsTheFile() throws {
         var first: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(
@@ -170,7 +170,7 @@ import Testing
             test.end()
         }
         try test.run()
-        #expect(first.count == 1)
+        #expect(first == [0, 0, 0, 0])
         #expect(file == [1, 2, 3])
         #expect(daemon.log.first?.upgrade == true)
     }
@@ -199,7 +199,7 @@ import Testing
             test.end()
         }
         try test.run()
-        #expect(file == [9, 8, 7])
+        #expect(file == [0, 0, 0, 0, 9, 8, 7])
         #expect(outcome == .success(expected))
     }
 

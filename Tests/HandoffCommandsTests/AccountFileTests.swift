@@ -15,7 +15,7 @@ import Testing
         file = run.test.folder.file("account")
     }
 
-    /// A daemon that exports these bytes once it got a byte.
+    /// A daemon that exports these bytes once it got the length of a passphrase.
     private static func exporting(_ bytes: [UInt8]) -> (FakeDaemon.Call) -> Void {
         { call in
             call.upgrade(
@@ -71,7 +71,7 @@ import Testing
                 })
         }
         #expect(status == .done)
-        #expect(sent == Array("secret".utf8))
+        #expect(sent == [0, 0, 0, 0] + Array("secret".utf8))
         #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex)]])
     }
 

@@ -74,7 +74,10 @@ extension DaemonCore {
         }
         stream.onLost = { _ in SecretBytes.wipe(&received) }
         stream.onEnd = { [self] in
-            let file = SecretBytes(wiping: &received)
+            // A passphrase is not taken yet: its length has to be 0.
+            var content = Array(received.dropFirst(4))
+            SecretBytes.wipe(&received)
+            let file = SecretBytes(wiping: &content)
             keeper.importFile(file, name: name) { [log] result in
                 var answer: JSONObject
                 switch result {

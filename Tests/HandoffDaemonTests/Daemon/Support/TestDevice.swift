@@ -180,7 +180,7 @@ final class TestDevice {
     func exportAccount() throws -> [UInt8] {
         let call = try open(ControlMethod.exportAccount.rawValue, upgrade: true)
         _ = try call.result()
-        call.stream.write([0])
+        call.stream.write([0, 0, 0, 0])
         return try call.rest()
     }
 
@@ -189,7 +189,7 @@ final class TestDevice {
     func offerAccountFile(_ file: [UInt8]) throws -> JSONObject {
         let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
         _ = try call.result()
-        call.stream.write(file)
+        call.stream.write([0, 0, 0, 0] + file)
         call.stream.shutdownWrite()
         let answer = try call.rest()
         return try #require(try JSON(parsing: Array(answer.dropLast()), limits: JSONLimits(bytes: 4096)).object)
