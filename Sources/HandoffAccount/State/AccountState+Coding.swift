@@ -6,7 +6,7 @@ internal import HandoffProtocol
 ///
 /// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u64, record 32, since u64, account key
 /// 32 · has an exposed record u8 (0, 1), then its id 32 · former epochs u8, each n u64, label key 32, gate key 32 ·
-/// exports u16, each ticket 32, time u64.
+/// exports u16, each ticket 32, time u64 · since version 2: unfinished devices u16, each its id 32.
 extension AccountState {
     /// The file's bytes.
     package func encoded() -> SecretBytes {
@@ -46,6 +46,10 @@ extension AccountState {
                 writer.u64(export.time)
             }
         }
+        append { writer in
+            writer.u16(UInt16(clamping: unfinished.count))
+            for device in unfinished.sorted() { writer.raw(device.bytes) }
+        }
         return FileFormat.account.file(parts)
     }
 
@@ -68,6 +72,11 @@ extension AccountState {
         for _ in 0..<(try reader.u16()) {
             let ticket = try reader.fingerprint()
             exports.append(TicketExport(ticket: ticket, time: try reader.u64()))
+        }
+        if reader.version >= 2 {
+            for _ in 0..<(try reader.u16()) {
+                unfinished.insert(DeviceID(checked: try reader.plain(DeviceID.byteCount)))
+            }
         }
         try reader.finish()
         guard formerEpochs.count <= FormerEpoch.mostKept else { throw .invalid("too many former epochs") }

@@ -17,6 +17,22 @@ extension AccountState {
         return try next.naming(device, name, by: signer)
     }
 
+    /// Admits a device by pairing: it counts as unfinished until it is known to have stored the account.
+    ///
+    /// - Throws: as ``admitting(_:name:by:)``.
+    package func pairing(_ key: PublicKey, name: String, by signer: SigningKey) throws -> AccountState {
+        var next = try admitting(key, name: name, by: signer)
+        next.unfinished.insert(DeviceID(key))
+        return next
+    }
+
+    /// A device that was admitted by pairing has stored the account.
+    package func finishing(_ device: DeviceID) -> AccountState {
+        var next = self
+        next.unfinished.remove(device)
+        return next
+    }
+
     /// Removes a device for ever, with a new epoch in the same write, so that it can read nothing new.
     ///
     /// - Parameter keeping: of those whom it admitted (``RosterView/admitted(by:)``), the ones that stay. Whom it

@@ -10,7 +10,7 @@ extension AccountState {
         var next = self
         let result = try next.roster.merge(statements)
         if result.hasChanged {
-            next.forgetClosedExports()
+            next.forgetWhatIsOver()
             next.noteExposure(since: view)
         }
         return AccountMerge(from: self, to: next, result: result)

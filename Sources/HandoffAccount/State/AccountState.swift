@@ -15,6 +15,9 @@ package struct AccountState: Sendable {
     package internal(set) var formerEpochs: [FormerEpoch] = []
     /// Tickets that this device exported and that are still open.
     package internal(set) var exports: [TicketExport] = []
+    /// Devices that this one admitted by pairing, and that have not said yet that they have stored the account. Members
+    /// all of them; whoever else is a member hears of them, but only here it is known that they may not know it.
+    package internal(set) var unfinished: Set<DeviceID> = []
     /// An epoch record that must not stay in force, since a device that may hold its key is no member any more though
     /// nothing that the record names has changed. See ``epochDue(for:now:keyAwaited:)``.
     package internal(set) var exposedRecord: Fingerprint?
@@ -61,12 +64,18 @@ package struct AccountState: Sendable {
             case .full(let limit): throw AccountError.full(reason: "limit of \(limit.rawValue)")
             }
         }
-        next.forgetClosedExports()
+        next.forgetWhatIsOver()
         return next
     }
 
+    /// Drops what the roster says is over: exports whose tickets are closed, unfinished devices that are no members.
+    mutating func forgetWhatIsOver() {
+        forgetClosedExports()
+        if !unfinished.isEmpty { unfinished.formIntersection(view.live) }
+    }
+
     /// Drops exports whose tickets are closed.
-    mutating func forgetClosedExports() {
+    private mutating func forgetClosedExports() {
         guard !exports.isEmpty else { return }
         let open = Set(view.openTickets.map(\.id))
         exports.removeAll { !open.contains($0.ticket) }

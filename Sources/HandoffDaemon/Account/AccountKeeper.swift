@@ -10,7 +10,7 @@ package import LoopIO
 /// Diagram: `docs/state-machines/account.md`.
 package final class AccountKeeper {
     /// Why a request about the account is refused.
-    enum Refusal: Error {
+    package enum Refusal: Error {
         /// There is no account yet.
         case noAccount
         /// There is one already.
@@ -37,7 +37,7 @@ package final class AccountKeeper {
         }
     }
 
-    private typealias Change = (AccountState?) throws -> AccountState?
+    typealias Change = (AccountState?) throws -> AccountState?
 
     private struct Pending {
         let change: Change
@@ -51,10 +51,10 @@ package final class AccountKeeper {
     let device: SigningKey
     /// This device.
     let deviceID: DeviceID
-    private let loop: EventLoop
+    let loop: EventLoop
     private let worker: Worker
-    private let log: Logger
-    private let surroundings: Surroundings
+    let log: Logger
+    let surroundings: Surroundings
     private var pending: [Pending] = []
     private var isStoring = false
     private var isAdvancing = false
@@ -253,7 +253,7 @@ package final class AccountKeeper {
     /// Makes one change after the other: computed from the stored state, stored, then told.
     ///
     /// - Parameter change: returns nil when there is nothing to change.
-    private func change(
+    func change(
         _ change: @escaping Change, completion: @escaping (Result<AccountState?, any Error>) -> Void
     ) {
         pending.append(Pending(change: change, completion: completion))
