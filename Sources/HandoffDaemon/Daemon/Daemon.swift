@@ -46,17 +46,21 @@ package actor Daemon {
     ///
     /// - Parameters:
     ///   - name: what the other devices call this one.
+    ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
         _ sockets: consuming Sockets, configuration: Configuration, stored: StoredState, name: String,
-        discovery: any Discovery, userID: UInt32, isSandboxed: @escaping @Sendable (Int32) -> Bool,
-        unixSeconds: @escaping @Sendable () -> UInt64
+        discovery: any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?, userID: UInt32,
+        isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
+        let air = PairingAir(make: pairingDiscovery) { [self, loop] number, event in
+            loop.perform { self.assumeIsolated { $0.core?.air.take(number, event) } }
+        }
         let core = try DaemonCore(
             loop: loop, log: log, configuration: configuration, stored: stored, name: name, port: sockets.port,
-            discovery: discovery, unixSeconds: unixSeconds)
+            discovery: discovery, air: air, unixSeconds: unixSeconds)
         let server = ControlServer(
             loop: loop, version: Version.number, userID: userID, log: log.named("control"), isSandboxed: isSandboxed
         ) { call in

@@ -20,6 +20,8 @@ final class DaemonCore {
     let name: String
     let port: UInt16
     let discovery: any Discovery
+    /// Where pairing windows are announced and found.
+    let air: PairingAir
     private(set) var discoveryStates = DiscoveryStates()
     /// The wall clock, in seconds since 1970.
     let unixSeconds: () -> UInt64
@@ -40,7 +42,7 @@ final class DaemonCore {
 
     init(
         loop: EventLoop, log: Logger, configuration: Configuration, stored: StoredState, name: String,
-        port: consuming BoundPort, discovery: any Discovery, unixSeconds: @escaping () -> UInt64
+        port: consuming BoundPort, discovery: any Discovery, air: PairingAir, unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
@@ -49,6 +51,7 @@ final class DaemonCore {
         self.name = name
         self.port = port.port
         self.discovery = discovery
+        self.air = air
         self.unixSeconds = unixSeconds
         boot = stored.boot
         peersFile = stored.peers

@@ -62,6 +62,7 @@ package enum DaemonProcess {
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: deviceName(configuration),
                 discovery: discovery(configuration, embedded: embedded, log: log.named("discovery")),
+                pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID, isSandboxed: { MachineInfo.isSandboxed(process: $0) },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }
@@ -99,9 +100,33 @@ package enum DaemonProcess {
     private static func discovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> any Discovery {
-        let options = DiscoveryOptions(
+        discovery(configuration, options(configuration), embedded: embedded, log: log)
+            ?? StaticDiscovery(peers: [], logger: log)
+    }
+
+    /// Makes a discovery of pairing windows each time one is needed; nil where nothing is discovered.
+    private static func pairingDiscovery(
+        _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
+    ) -> (@Sendable () -> any Discovery)? {
+        var options = options(configuration)
+        options.serviceType = PairingAir.serviceType
+        guard configuration.discovery != .static else { return nil }
+        return { [options] in
+            // Never nil here: only `static` wants none.
+            discovery(configuration, options, embedded: embedded, log: log) ?? StaticDiscovery(peers: [], logger: log)
+        }
+    }
+
+    private static func options(_ configuration: Configuration) -> DiscoveryOptions {
+        DiscoveryOptions(
             interfaces: configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
             useIPv6: !(configuration.address?.isIPv4 ?? false))
+    }
+
+    /// A discovery that is not started; nil when the configuration wants none.
+    private static func discovery(
+        _ configuration: Configuration, _ options: DiscoveryOptions, embedded: @escaping EmbeddedFactory, log: Logger
+    ) -> (any Discovery)? {
         switch configuration.discovery {
         case .auto:
             // The system's Avahi does not serve the loopback interface alone.
@@ -109,7 +134,7 @@ package enum DaemonProcess {
             return AutomaticDiscovery(options: options, logger: log, embedded: { embedded(options, log) })
         case .avahi: return AvahiDiscovery(options: options, logger: log)
         case .embedded: return embedded(options, log)
-        case .static: return StaticDiscovery(peers: [], logger: log)
+        case .static: return nil
         }
     }
 

@@ -8,20 +8,9 @@ package struct GateTable {
     /// Names one connection; never reused.
     package typealias ID = UInt64
 
-    /// Where connections are counted together: an IPv4 address, or the first half of an IPv6 address with its link.
-    private struct Source: Equatable {
-        let bytes: [UInt8]
-        let scope: UInt32
-
-        init(_ address: IPAddress) {
-            bytes = address.isIPv4 ? address.bytes : Array(address.bytes.prefix(8))
-            scope = address.scope
-        }
-    }
-
     private struct Entry {
         let id: ID
-        let source: Source
+        let source: AddressBlock
         let deadline: LoopInstant
     }
 
@@ -45,7 +34,7 @@ package struct GateTable {
     ///
     /// - Returns: its name, and the older connection that must be closed for it.
     package mutating func admit(from address: IPAddress, now: LoopInstant) -> (id: ID, evicted: ID?) {
-        let source = Source(address)
+        let source = AddressBlock(address)
         let evicted = makeRoom(for: source)
         let id = nextID
         nextID &+= 1
@@ -65,7 +54,7 @@ package struct GateTable {
         return expired
     }
 
-    private mutating func makeRoom(for source: Source) -> ID? {
+    private mutating func makeRoom(for source: AddressBlock) -> ID? {
         let fromSource = entries.count { $0.source == source }
         if fromSource >= limits.ungatedPerSource, let oldest = entries.firstIndex(where: { $0.source == source }) {
             return entries.remove(at: oldest).id

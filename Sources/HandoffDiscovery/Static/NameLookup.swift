@@ -1,11 +1,11 @@
 import Glibc
-import LoopIO
+package import LoopIO
 
 /// Looks host names up with the system's resolver (getaddrinfo(3)), which reads files, asks DNS, and waits.
-enum NameLookup {
+package enum NameLookup {
     /// The addresses of a peer's host, best first as RFC 6724 sorts them, at most `ServiceDirectory.addressCap`; empty
     /// when there are none or nobody answers.
-    static func addresses(of peer: StaticPeer) -> [SocketAddress] {
+    package static func addresses(of peer: StaticPeer) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV

@@ -34,6 +34,7 @@ final class TestDevice {
         self.fleet = fleet
         state = try ScratchFolder()
         sockets = try ScratchFolder()
+        configuration.address = .loopbackIPv4
         discovery = fleet.air.station()
         fleet.air.remove(discovery)
     }
@@ -73,6 +74,8 @@ final class TestDevice {
         let configuration = configuration
         let name = name
         let clock = fleet.clock
+        let pairingAir = fleet.pairingAir
+        let isAlone = configuration.discovery == .static
         let bound = try daemon.assumeIsolated { daemon in
             let port = try BoundPort(port: 0, address: .loopbackIPv4)
             let bound = (port: port.port, datagrams: port.udp.raw, connections: port.tcp.raw)
@@ -80,7 +83,8 @@ final class TestDevice {
                 port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: discovery,
-                userID: geteuid(), isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
+                pairingDiscovery: isAlone ? nil : { [pairingAir] in pairingAir.station() }, userID: geteuid(),
+                isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
             return bound
         }
