@@ -46,6 +46,10 @@ let package = Package(
             name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol"],
             swiftSettings: strict),
         .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(
+            name: "HandoffPairing",
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"],
+            swiftSettings: strict),
         .target(name: "HandoffTLS", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
 
         // The edges: loop, log, discovery.
@@ -71,7 +75,7 @@ let package = Package(
             name: "HandoffDaemon",
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "HandoffProtocol", "HandoffTLS", "LoopIO",
+                "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "LoopIO",
             ], swiftSettings: strict),
         .executableTarget(
             name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
@@ -104,7 +108,8 @@ let package = Package(
             name: "HandoffDaemonTests",
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDiscovery", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport", "LoopIO",
+                "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport",
+                "LoopIO",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",
@@ -113,6 +118,10 @@ let package = Package(
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffPairingTests",
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol"],
+            swiftSettings: common),
         .testTarget(
             name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"],
             swiftSettings: common),

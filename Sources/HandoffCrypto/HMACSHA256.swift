@@ -10,8 +10,21 @@ package enum HMACSHA256 {
         authenticate([bytes[...]], key: key)
     }
 
+    /// Authentication code of a text that is secret itself, 32 bytes.
+    package static func authenticate(_ secret: SecretBytes, key: SecretBytes) -> [UInt8] {
+        authenticate(key: key) { add in secret.withUnsafeBytes { add($0) } }
+    }
+
     /// Authentication code of all parts in order, without joining them, 32 bytes.
     package static func authenticate(_ parts: [ArraySlice<UInt8>], key: SecretBytes) -> [UInt8] {
+        authenticate(key: key) { add in
+            for part in parts { part.withUnsafeBytes { add($0) } }
+        }
+    }
+
+    private static func authenticate(
+        key: SecretBytes, text: ((UnsafeRawBufferPointer) -> Void) -> Void
+    ) -> [UInt8] {
         // A copy of the prepared context spares looking up the digest: 0.6 us instead of several.
         let context = EVP_MAC_CTX_dup(Algorithm.hmacSHA256.pointer)
         defer { EVP_MAC_CTX_free(context) }
@@ -20,9 +33,9 @@ package enum HMACSHA256 {
             EVP_MAC_init(context, key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count, nil) == 1
         }
         precondition(isKeyed, "HMAC takes keys of every length")
-        for part in parts {
-            let isAdded = part.withUnsafeBufferPointer { EVP_MAC_update(context, $0.baseAddress, $0.count) == 1 }
-            precondition(isAdded, "EVP_MAC_update fails only when misused")
+        text { part in
+            let start = part.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            precondition(EVP_MAC_update(context, start, part.count) == 1, "EVP_MAC_update fails only when misused")
         }
         return [UInt8](unsafeUninitializedCapacity: byteCount) { code, initialized in
             precondition(

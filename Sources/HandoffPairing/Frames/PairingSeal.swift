@@ -1,0 +1,41 @@
+package import HandoffCrypto
+internal import HandoffProtocol
+
+/// The sealed channel inside TLS, for the two who have proved the code to each other.
+///
+/// AES-256-GCM with one key for both directions; the nonce is the direction as u32 and a counter as u64, so that no two
+/// frames share one and none can be left out, repeated, put into another order or sent back.
+package struct PairingSeal: Sendable {
+    private let key: SecretBytes
+    private let role: PairingRole
+    private var sent: UInt64 = 0
+    private var opened: UInt64 = 0
+
+    /// Derives the key from the result of SPAKE2 and the exporter of the TLS connection.
+    package init(sharedKey: SecretBytes, exporter: [UInt8], role: PairingRole) throws(CryptoError) {
+        key = try HKDF.derive(
+            sharedKey, salt: [], info: Array("handoff/1 pair transfer".utf8) + exporter, count: AESGCM.keyCount)
+        self.role = role
+    }
+
+    /// Seals the next frame of this side.
+    package mutating func seal(_ kind: PairingFrameKind, _ plaintext: [UInt8]) throws(CryptoError) -> PairingFrame {
+        let nonce = Self.nonce(from: role, sent)
+        sent &+= 1
+        return PairingFrame(kind, try AESGCM.seal(plaintext, key: key, nonce: nonce, additionalData: [kind.rawValue]))
+    }
+
+    /// Opens the next frame of the other side; `nil` ends the session.
+    package mutating func open(_ frame: PairingFrame) -> [UInt8]? {
+        let nonce = Self.nonce(from: role.other, opened)
+        opened &+= 1
+        return AESGCM.open(frame.body, key: key, nonce: nonce, additionalData: [frame.kind.rawValue])
+    }
+
+    private static func nonce(from role: PairingRole, _ counter: UInt64) -> [UInt8] {
+        var writer = ByteWriter(capacity: AESGCM.nonceCount)
+        writer.u32(UInt32(role.rawValue))
+        writer.u64(counter)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,87 @@
+package import HandoffCrypto
+internal import HandoffModel
+internal import HandoffProtocol
+
+/// One side of one SPAKE2 exchange, suite P256-SHA256-HKDF-HMAC (RFC 9382): two who know one weak password get a strong key.
+///
+/// A value serves one exchange with one peer. A second peer needs a new value: the private scalar must not serve twice.
+package struct SPAKE2: Sendable {
+    /// What is sent to the other side, an uncompressed point: `pA` or `pB`.
+    package let share: [UInt8]
+
+    private let role: SPAKE2Role
+    private let password: P256Scalar
+    private let identities: SPAKE2Identities
+    private let scalar: P256Scalar
+
+    /// Bytes of a share.
+    package static let shareCount = P256Point.byteCount
+
+    /// M and N for P-256 (RFC 9382 section 4), uncompressed; nobody knows their logarithms.
+    private static let m = point(
+        "04886e2f97ace46e55ba9dd7242579f2993b64e16ef3dcab95afd497333d8fa12f"
+            + "5ff355163e43ce224e0b0e65ff02ac8e5c7be09419c785e0ca547d55a12e2d20")
+    private static let n = point(
+        "04d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b49"
+            + "07d60aa6bfade45008a636337f5168c64d9bd36034808cd564490b1e656edbe7")
+
+    /// Begins an exchange.
+    ///
+    /// - Parameters:
+    ///   - password: `w`, from 1 to the order less 1.
+    ///   - scalar: `x` or `y`; only tests and published examples fix it, all else takes the fresh one.
+    package init(
+        role: SPAKE2Role, password: P256Scalar, identities: SPAKE2Identities, scalar: P256Scalar? = nil
+    ) throws(CryptoError) {
+        let scalar = if let scalar { scalar } else { try P256Scalar() }
+        let own = try P256Point(generatorTimes: scalar)
+        share = try own.plus(Self.blind(role, password)).uncompressed
+        self.role = role
+        self.password = password
+        self.identities = identities
+        self.scalar = scalar
+    }
+
+    /// The keys that follow from the other side's share; `nil` when that is no point, or one that makes K infinity.
+    ///
+    /// Both sides have the same keys only if they used the same password, identities and additional data, which the
+    /// confirmations tell.
+    package func keys(for peerShare: [UInt8]) throws(CryptoError) -> SPAKE2Keys? {
+        guard let peer = P256Point(uncompressed: peerShare) else { return nil }
+        let other: SPAKE2Role = role == .a ? .b : .a
+        let blind = try Self.blind(other, password)
+        // Equal to its own blind means the peer's part is infinity: RFC 9382 section 6 wants that refused.
+        guard peer.uncompressed != blind.uncompressed else { return nil }
+        let k = try peer.minus(blind).times(scalar)
+        let (shareA, shareB) = role == .a ? (share, peerShare) : (peerShare, share)
+        return try SPAKE2Keys(role: role, transcript: transcript(shareA, shareB, k), identities: identities)
+    }
+
+    /// w times M for A, w times N for B: what hides a side's part from all who do not know w.
+    private static func blind(_ role: SPAKE2Role, _ password: P256Scalar) throws(CryptoError) -> P256Point {
+        switch role {
+        case .a: try m.times(password)
+        case .b: try n.times(password)
+        }
+    }
+
+    /// TT of RFC 9382 section 3.3: each part behind its length, 8 bytes little-endian.
+    private func transcript(_ shareA: [UInt8], _ shareB: [UInt8], _ k: P256Point) -> SecretBytes {
+        let parts = [identities.a, identities.b, shareA, shareB].map { SecretBytes(copying: $0) }
+        return SecretBytes.concatenated(
+            (parts + [k.secretUncompressed, password.bytes]).flatMap { [Self.length($0.count), $0] })
+    }
+
+    private static func length(_ count: Int) -> SecretBytes {
+        var writer = ByteWriter(capacity: 8)
+        writer.u64(UInt64(clamping: count).byteSwapped)
+        return SecretBytes(copying: writer.bytes)
+    }
+
+    private static func point(_ hex: String) -> P256Point {
+        guard let bytes = Hex.decode(hex), let point = P256Point(uncompressed: bytes) else {
+            preconditionFailure("a constant is no point")
+        }
+        return point
+    }
+}

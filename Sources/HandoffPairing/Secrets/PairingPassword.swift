@@ -1,0 +1,50 @@
+package import HandoffCrypto
+
+/// `w` of SPAKE2, made from what the two people share and the salt of the window.
+package struct PairingPassword: Sendable {
+    /// The number, from 1 to the order less 1.
+    let scalar: P256Scalar
+
+    private static let codeDomain = Array("handoff/1 pair".utf8)
+    private static let linkDomain = Array("handoff/1 pair link".utf8)
+    /// Bytes that are reduced to `w`: 16 more than the order has, so that the bias is below 2^-128.
+    private static let wideCount = 48
+    /// Cost of scrypt; fixed, so that a false inviter cannot ask for more. 32 MiB.
+    private static let cost: (n: UInt64, r: UInt64, p: UInt64) = (1 << 15, 8, 1)
+
+    /// From the digits by scrypt: takes about 90 ms and 32 MiB, so it belongs on a worker.
+    ///
+    /// `nil` for the one salt in 2^256 that gives 0: then the inviter takes another salt, and the joiner gives up.
+    package init?(code: PairingCode, salt: PairingSalt) throws(CryptoError) {
+        let wide = try Scrypt.derive(
+            passphrase: code.secret, salt: Self.codeDomain + salt.bytes, n: Self.cost.n, r: Self.cost.r,
+            p: Self.cost.p, count: Self.wideCount)
+        guard let scalar = try P256Scalar(reducing: wide) else { return nil }
+        self.scalar = scalar
+    }
+
+    /// From the secret of a link, which needs no slow derivation.
+    ///
+    /// `nil` as for a code.
+    package init?(link: PairingLink, salt: PairingSalt) throws(CryptoError) {
+        let wide = try HKDF.derive(link.secret, salt: salt.bytes, info: Self.linkDomain, count: Self.wideCount)
+        guard let scalar = try P256Scalar(reducing: wide) else { return nil }
+        self.scalar = scalar
+    }
+
+    /// A new salt, and the password of a code with it; slow as ``init(code:salt:)``.
+    package static func salted(_ code: PairingCode) throws(CryptoError) -> (PairingSalt, PairingPassword) {
+        while true {
+            let salt = PairingSalt()
+            if let password = try PairingPassword(code: code, salt: salt) { return (salt, password) }
+        }
+    }
+
+    /// A new salt, and the password of a link with it.
+    package static func salted(_ link: PairingLink) throws(CryptoError) -> (PairingSalt, PairingPassword) {
+        while true {
+            let salt = PairingSalt()
+            if let password = try PairingPassword(link: link, salt: salt) { return (salt, password) }
+        }
+    }
+}

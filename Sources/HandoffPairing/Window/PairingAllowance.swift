@@ -1,0 +1,34 @@
+package import HandoffProtocol
+
+/// How many codes may be tried wrongly: three within ten minutes, then one every ten minutes.
+///
+/// Lives as long as the daemon, over all windows. A code that nobody tries costs nothing; so opening windows cannot use
+/// it up, and who guesses at codes has five guesses in ten minutes in the long run.
+package struct PairingAllowance: Sendable, Equatable {
+    /// Codes that may be tried at once after a long rest.
+    package static let burst = 3
+    /// How long it takes until one more may be tried.
+    package static let interval = Duration.seconds(600)
+
+    /// When the next code would be due if all so far had come at the full rate; nil before the first.
+    private var expected: BootInstant?
+
+    /// Nothing was tried yet.
+    package init() {}
+
+    /// Whether a window that opens at `now` has digits.
+    package func offersDigits(at now: BootInstant) -> Bool {
+        now >= nextDigits
+    }
+
+    /// From when on a window has digits again.
+    package var nextDigits: BootInstant {
+        let ahead = Self.interval * (Self.burst - 1)
+        return expected.map { $0 - ahead } ?? BootInstant(nanoseconds: 0)
+    }
+
+    /// Notes the first wrong guess at a code; ``PairingWindow`` calls it.
+    mutating func codeTried(at now: BootInstant) {
+        expected = max(expected ?? now, now) + Self.interval
+    }
+}
