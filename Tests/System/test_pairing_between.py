@@ -1,0 +1,387 @@
+"""False inviters, and those who stand between two daemons that pair."""
+
+import os
+import struct
+import threading
+import time
+
+from harness import expect, main
+from pairing_stage import (
+    ENDS, Ed25519PrivateKey, Inviting, adversary, c, has_no_account, join, members, p, pairing, pairing_test, python_window,
+    r, spake2, wrong)
+
+# What a joining device may say after a wrong code or somebody in the middle.
+NOT_TRUSTED = ("wrongCode", "untrusted")
+
+
+def pairs_honestly(window, taker):
+    """After an attack: the same window and the same device, without anybody between."""
+    deadline = time.monotonic() + 40
+    while True:
+        call = join(taker, window.digits, f"127.0.0.1:{window.target[1]}")
+        try:
+            call.wait("joined", within=40)
+            window.wait("joined")
+            return
+        except Exception:
+            last = call.seen[-1] if call.seen else {}
+            if last.get("reason") != "busy" or time.monotonic() > deadline:
+                raise
+
+
+@pairing_test("one who only passes TCP on sees a pairing succeed", limit=60)
+def passing_on(stage):
+    window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
+    recorder = adversary.Recorder(window.target)
+    join(taker, window.digits, recorder.place).wait("joined")
+    window.wait("joined")
+    expect(len(recorder.everything) > 2000, "nothing passed")
+    expect(members(taker) == {"inviter", "taker"}, "who is in?")
+
+
+@pairing_test("one who ends TLS on both sides is found out, and both devices are told", limit=90)
+def ending_tls(stage):
+    window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
+    between = adversary.Between(window.target)
+    reason = join(taker, window.digits, between.place).refused()
+    expect(reason in NOT_TRUSTED, f"the joining device was told: {reason}")
+    expect(window.wait("wrongCode")["guessesLeft"] == 4, "the inviting device was not told")
+    kinds = [kind for _, kind, _ in between.frames]
+    expect(kinds == [p.SALT, p.SHARE_A, p.SHARE_B, p.CONFIRM_A, p.REFUSAL], f"frames that passed: {kinds}")
+    has_no_account(taker)
+    # All that has passed inside TLS does not tell the code, however many are tried.
+    code = int(window.digits.text)
+    candidates = [p.Digits(f"{(code + step) % 10**8:08}") for step in range(-8, 8)]
+    fit = adversary.codes_that_fit_a_listener(
+        candidates, between.body(p.SALT), between.body(p.SHARE_A), between.body(p.SHARE_B), between.body(p.CONFIRM_A),
+        [bytes(32)])
+    expect(fit == [], f"a listener knows the code: {fit}")
+    # With the link there is not even a session: the token belongs to the joiner's ClientHello.
+    before = len(between.frames)
+    link = p.write_link(window.secret, [between.place])
+    refused = join(taker, link).wait("PairingFailed", within=60)
+    expect(len(between.frames) == before and refused, f"frames passed under a link: {between.frames[before:]}")
+    has_no_account(taker)
+    between.close()
+    pairs_honestly(window, taker)
+
+
+def changes():
+    point = spake2.encoded(spake2.multiplied(spake2.G, 77))
+    only = lambda wanted, change: lambda _, kind, body: (kind, change(body) if kind == wanted else body)
+    drop = lambda wanted: lambda _, kind, body: None if kind == wanted else (kind, body)
+    flip = lambda body: bytes([body[0] ^ 1]) + body[1:]
+    return {
+        "another salt": only(p.SALT, lambda _: os.urandom(16)),
+        "another share A": only(p.SHARE_A, lambda _: point),
+        "another share B": only(p.SHARE_B, lambda _: point),
+        "a confirmation changed": only(p.CONFIRM_A, flip),
+        "a confirmation of zeros": only(p.CONFIRM_A, lambda _: bytes(32)),
+        "a refusal turned into a confirmation": lambda _, kind, body: (
+            (p.CONFIRM_B, os.urandom(32)) if kind == p.REFUSAL else (kind, body)),
+        "an identity instead of the confirmation": lambda _, kind, body: (
+            (p.IDENTITY, os.urandom(180)) if kind == p.CONFIRM_A else (kind, body)),
+        "no refusal": drop(p.REFUSAL),
+    }
+
+
+@pairing_test("whatever one between changes, no pairing comes of it", limit=240)
+def changing(stage):
+    taker = stage.daemon("taker")
+    for number, (case, change) in enumerate(changes().items()):
+        # Each with a daemon of its own, since three codes that were tried wrongly are what one allows.
+        inviter = stage.daemon(f"inviter{number}")
+        window = Inviting(inviter)
+        between = adversary.Between(window.target, change)
+        ended = join(taker, window.digits, between.place).wait("PairingFailed", within=60)
+        expect(ended["reason"] not in ("declined", "alreadyMember"), f"{case}: {ended}")
+        expect(not {"confirm", "joining", "joined"} & set(window.events()), f"{case}: {window.events()}")
+        has_no_account(taker)
+        expect(members(inviter) == {inviter.name}, f"{case}: who is in?")
+        between.close()
+        window.close()
+        inviter.stop()
+
+
+@pairing_test("one between who guesses has five tries at a code, and both devices are told", limit=120)
+def guessing(stage):
+    window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
+    reasons = []
+    for number in range(5):
+        guessed = wrong(window.digits, 1 + number)
+        false = python_window(digits=guessed.text)
+        call = join(taker, window.digits, false.place)
+        session = false.accept().session
+        salt, side, share_a, confirm_a = adversary.false_inviter(session, guessed)
+        # A guess at the joining device that fails: he cannot tell which code would have been right.
+        candidates = [guessed, window.digits, wrong(window.digits, 9)]
+        expect(adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding) == [], "a guess fits")
+        session.send((p.CONFIRM_B, os.urandom(32)))
+        reasons.append(call.refused())
+        expect(session.ending() in ("closed", "wrongCode", "failed", "cancelled"), "the device goes on")
+        session.close()
+        false.close()
+        # And one at the inviting device, as soon as that checks again.
+        while True:
+            try:
+                joiner = window.joiner(guessed)
+                joiner.confirm()
+                raise AssertionError("a wrong code was right")
+            except p.Ended as error:
+                if error.reason != "busy":
+                    break
+                time.sleep(max(error.seconds, 0.05))
+    expect(set(reasons) <= set(NOT_TRUSTED), f"the joining device was told: {reasons}")
+    window.wait("codeEnded")
+    expect(window.events().count("wrongCode") in (4, 5), f"the inviting device was told: {window.events()}")
+    has_no_account(taker)
+    join(taker, window.link).wait("joined")
+
+
+@pairing_test("a false inviter who guesses right can be told from the code alone", limit=60)
+def guessing_right(stage):
+    """The control of the test above: with the right code the same search finds it."""
+    taker, false = stage.daemon("taker"), python_window()
+    call = join(taker, false.digits, false.place)
+    session = false.accept().session
+    salt, side, share_a, confirm_a = adversary.false_inviter(session, false.digits)
+    fit = adversary.codes_that_fit(
+        [wrong(false.digits), false.digits], salt, share_a, side, confirm_a, session.binding)
+    expect(fit == [false.digits], f"the search does not find the code: {fit}")
+    session.close()
+    call.close()
+
+
+def lies(taker):
+    """What an inviter who knows the code may do wrongly: by name, an act on an Inviter after which the session ends."""
+    key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+
+    def confirmed(inviter):
+        inviter.exchange()
+        inviter.check()
+        inviter.confirm()
+
+    def identified(inviter):
+        confirmed(inviter)
+        inviter.identify()
+
+    def shares(data):
+        def act(inviter):
+            inviter.session.send((p.SALT, inviter.salt))
+            inviter.session.expect(p.SHARE_A)
+            inviter.session.raw(data)
+
+        return act
+
+    def first(data):
+        return lambda inviter: inviter.session.raw(data)
+
+    def identity(make):
+        def act(inviter):
+            confirmed(inviter)
+            inviter.session.expect(p.IDENTITY)
+            inviter.session.send_sealed(p.IDENTITY, make(inviter))
+
+        return act
+
+    def account(make):
+        def act(inviter):
+            identified(inviter)
+            inviter.session.send_sealed(p.ACCOUNT, make(inviter))
+
+        return act
+
+    def reflected(inviter):
+        inviter.session.send((p.SALT, inviter.salt))
+        inviter.session.send((p.SHARE_B, inviter.session.expect(p.SHARE_A)))
+
+    def wrong_confirmation(inviter):
+        inviter.exchange()
+        inviter.check()
+        inviter.session.send((p.CONFIRM_B, inviter.keys.confirm_a))
+
+    def reflected_identity(inviter):
+        confirmed(inviter)
+        body = inviter.session.expect(p.IDENTITY)
+        inviter.session.send((p.IDENTITY, body))
+
+    def twice(inviter):
+        identified(inviter)
+        inviter.admit()
+        body = inviter.session.sealed(p.ACCOUNT, inviter.account.encoded[:-1])
+        inviter.session.send((p.ACCOUNT, body), (p.ACCOUNT, inviter.session.sealed(p.ACCOUNT, inviter.account.encoded)))
+
+    def not_admitted(inviter):
+        return inviter.account.encoded
+
+    def admitted(change):
+        def make(inviter):
+            inviter.admit()
+            return change(inviter, inviter.account)
+
+        return make
+
+    def of_another(inviter):
+        own = Ed25519PrivateKey.generate()
+        found = pairing.Account.founded(own)
+        add = r.sign_statement(own, found.roster.account, r.ADD, inviter.joiner)
+        found.roster.merge([add])
+        return found.encoded
+
+    def with_removal(who):
+        def make(inviter):
+            inviter.admit()
+            inviter.account.roster.merge([r.sign_statement(
+                inviter.key, inviter.account.roster.account, r.REMOVE, r.remove_body(c.device_id(who(inviter))))])
+            return inviter.account.encoded
+
+        return make
+
+    point = spake2.encoded(spake2.G)
+    return {
+        "a length of 2^32-1": first(struct.pack(">IB", 0xFFFFFFFF, p.SALT)),
+        "a salt of 15 bytes": first(c.frame(p.SALT, bytes(15))),
+        "a salt of 17 bytes": first(c.frame(p.SALT, bytes(17))),
+        "an unknown frame": first(c.frame(77, bytes(16))),
+        "an account first": first(c.frame(p.ACCOUNT, bytes(100))),
+        "two salts": first(c.frame(p.SALT, bytes(16)) * 2),
+        "a share off the curve": shares(c.frame(p.SHARE_B, point[:-1] + bytes([point[-1] ^ 1]))),
+        "a share at infinity": shares(c.frame(p.SHARE_B, bytes(65))),
+        "a compressed share": shares(c.frame(p.SHARE_B, b"\x02" + point[1:33])),
+        "the joiner's share back": reflected,
+        "the joiner's confirmation back": wrong_confirmation,
+        "the joiner's identity back": reflected_identity,
+        "an identity by another key": identity(lambda i: pairing.identity(key, "x", 1, i.session.binding)[:-64] + bytes(64)),
+        "an identity of another session": identity(lambda i: pairing.identity(key, "x", 1, bytes(32))),
+        "an identity in the joiner's role": identity(lambda i: pairing.identity(key, "x", 0, i.session.binding)),
+        "an identity without a name": identity(lambda i: pairing.identity(key, "", 1, i.session.binding)),
+        "an identity with a name of 65 bytes": identity(lambda i: pairing.identity(key, "x" * 65, 1, i.session.binding)),
+        "an identity with a name that is no text": identity(lambda i: pairing.identity(key, b"\xff", 1, i.session.binding)),
+        "an account without the joiner": account(not_admitted),
+        "an account without the inviter": account(of_another),
+        "an account from which the joiner is removed": account(with_removal(lambda i: i.joiner)),
+        "an account from which the inviter is removed": account(with_removal(lambda i: c.raw_public(i.key))),
+        "an account with another key": account(admitted(
+            lambda i, a: struct.pack(">Q", a.n) + os.urandom(32) + a.roster.encoded())),
+        "an account with another number": account(admitted(
+            lambda i, a: struct.pack(">Q", a.n + 1) + a.account_key + a.roster.encoded())),
+        "an account cut short": account(admitted(lambda i, a: a.encoded[:-1])),
+        "an account without statements": account(admitted(lambda i, a: a.encoded[:40])),
+        "an account with a statement of no kind": account(admitted(
+            lambda i, a: a.encoded + b"\0\x71" + b"\x09" + bytes(112))),
+        "an account with a byte behind": account(admitted(lambda i, a: a.encoded + b"\0")),
+        "an account with a forged statement": account(admitted(
+            lambda i, a: a.encoded + r.encode_list([r.sign_statement(
+                i.key, a.roster.account, r.ADD, c.raw_public(other))])[:-1] + b"\0")),
+        "two accounts": twice,
+        "an account of 8 MiB of zeros": account(lambda i: bytes(8 * 2**20)),
+        "a length above the account's": lambda i: identified(i) or i.session.raw(
+            struct.pack(">IB", p.MOST_ACCOUNT + 2, p.ACCOUNT)),
+    }
+
+
+@pairing_test("a false inviter who knows the code leaves nothing behind on a device that joins", limit=280)
+def false_accounts(stage):
+    taker = stage.daemon("taker")
+    for case, act in lies(taker).items():
+        window = python_window()
+        call = join(taker, window.digits, window.place)
+        stop = threading.Event()
+
+        def serve():
+            # Whoever is cut off may call again: always the same lie.
+            while not stop.is_set():
+                inviter = None
+                try:
+                    inviter = window.accept()
+                    act(inviter)
+                    inviter.session.ending(10)
+                except ENDS:
+                    pass
+                finally:
+                    if inviter:
+                        inviter.session.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        ended = call.wait("PairingFailed", within=60)
+        stop.set()
+        window.close()
+        expect(ended["reason"] not in ("declined", "alreadyMember", "nobodyThere"), f"{case}: {ended}")
+        expect(ended["message"], f"{case}: no words")
+        has_no_account(taker)
+    window = python_window()
+    call = join(taker, window.digits, window.place)
+    window.accept().run()
+    call.wait("joined")
+    expect(members(taker) == {"taker", "Python"}, "an honest inviter does not work any more")
+
+
+# What each byte of a refusal means to the joining device; busy is tried again, and others may follow.
+REFUSALS = {
+    1: NOT_TRUSTED, 2: ("codeUsed",), 3: ("windowClosed",), 5: ("declined",), 6: ("cancelled",), 8: ("removed",),
+    9: ("accountFull",),
+}
+
+
+@pairing_test("every refusal of an inviter is understood, at every place", limit=280)
+def refusals(stage):
+    taker = stage.daemon("taker")
+    places = ("first", "after the shares", "after the confirmation", "instead of the account")
+    for reason in [*range(0, 14), 127, 128, 255]:
+        if reason == 4:
+            continue
+        place = places[reason % len(places)]
+        window = python_window()
+        call = join(taker, window.digits, window.place)
+        try:
+            inviter = window.accept()
+            if place != "first":
+                inviter.exchange()
+            if place in places[2:]:
+                inviter.check()
+            if place == places[2] and reason != 1:
+                inviter.confirm()
+            if place == places[3]:
+                inviter.confirm()
+                inviter.identify()
+            inviter.session.refuse(reason)
+            window.close()  # Calling again finds nobody.
+            ended = call.wait("PairingFailed", within=60)
+        finally:
+            window.close()
+        wanted = REFUSALS.get(reason, ("failed",))
+        if reason == 7:
+            wanted = ("failed", "alreadyMember")
+        expect(ended["reason"] in wanted, f"refusal {reason}, {place}: {ended}")
+        has_no_account(taker)
+
+
+@pairing_test("a device waits while the inviter is busy, and then joins", limit=60)
+def busy(stage):
+    taker, window = stage.daemon("taker"), python_window()
+    call = join(taker, window.digits, window.place)
+    for seconds in (0, 1):
+        window.accept().session.refuse(4, seconds)
+    window.accept().run()
+    call.wait("joined")
+
+
+@pairing_test("a wrong code is not tried twice, though the inviter would let it", limit=60)
+def one_try(stage):
+    taker, window = stage.daemon("taker"), python_window()
+    call = join(taker, wrong(window.digits), window.place)
+    try:
+        window.accept().run()
+    except ENDS:
+        pass
+    expect(call.refused() in NOT_TRUSTED, f"told: {call.seen}")
+    window.listener.settimeout(2)
+    try:
+        window.accept()
+        raise AssertionError("the code was tried again")
+    except TimeoutError:
+        pass
+
+
+if __name__ == "__main__":
+    main()

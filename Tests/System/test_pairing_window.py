@@ -1,0 +1,279 @@
+"""What a pairing window withstands: guesses of the code, floods, and copies of what was said."""
+
+import os
+import socket
+import threading
+import time
+
+from harness import expect, main
+from lab_strangers import spellings
+from pairing_stage import (
+    ENDS, Inviting, adversary, c, join, knock, members, p, pairing, pairing_test, port, wrong)
+
+PAUSES = [1, 2, 4, 8]
+
+
+def guess(window, digits, tried):
+    """Tries one code, and waits as long as the daemon says that it is busy; answers how that ended."""
+    while True:
+        try:
+            joiner = window.joiner(digits)
+            joiner.confirm()
+            return "right"
+        except p.Ended as error:
+            if error.reason != "busy":
+                return error.reason
+            tried.append(error.seconds)
+            time.sleep(max(error.seconds, 0.05))
+
+
+@pairing_test("five wrong codes end the code, with growing pauses; the link still works", limit=120)
+def guesses(stage):
+    window = Inviting(stage.daemon("inviter"))
+    left, pauses = [], []
+    for number in range(5):
+        waited = []
+        ended = guess(window, wrong(window.digits, 1 + number), waited)
+        expect(ended in ("wrongCode", "codeEnded"), f"guess {number}: {ended}")
+        if number < 4:
+            left.append(window.wait("wrongCode")["guessesLeft"])
+            # A session of the digits that comes right now is told how long the pause is.
+            try:
+                window.joiner(window.digits)
+                raise AssertionError(f"there was no pause after guess {number + 1}")
+            except p.Ended as error:
+                expect(error.reason == "busy", f"{error}")
+                pauses.append(error.seconds)
+    expect(left == [4, 3, 2, 1], f"guesses left: {left}")
+    expect(all(0 < found <= pause for found, pause in zip(pauses, PAUSES)), f"pauses: {pauses}")
+    expect(pauses == sorted(pauses) and pauses[3] > 4, f"pauses: {pauses}")
+    window.wait("codeEnded")
+    expect(guess(window, window.digits, []) == "codeEnded", "the right code still works")
+    window.admits(window.secret)
+    expect(members(window.daemon) == {"inviter", "Python"}, "who is in?")
+
+
+@pairing_test("guesses side by side are no more than five", limit=120)
+def parallel(stage):
+    window = Inviting(stage.daemon("inviter"))
+    wrongs, busy = 0, 0
+    for _ in range(40):
+        ready, ends = [], []
+        for number in range(4):
+            try:
+                ready.append(window.joiner(wrong(window.digits, 1 + number)))
+            except p.Ended as error:
+                ends.append(error)
+        for joiner in ready:
+            joiner.session.send((p.CONFIRM_A, joiner.keys.confirm_a))
+        for joiner in ready:
+            try:
+                joiner.session.expect(p.CONFIRM_B)
+            except ENDS as error:
+                ends.append(error)
+        reasons = [getattr(error, "reason", "closed") for error in ends]
+        expect(reasons.count("wrongCode") <= 1, f"several were checked at once: {reasons}")
+        wrongs += reasons.count("wrongCode")
+        busy += reasons.count("busy")
+        pauses = [error.seconds for error in ends if getattr(error, "reason", "") == "busy"]
+        if "codeEnded" in window.events():
+            break
+        time.sleep(min(pauses, default=0.05))
+    told = window.events()
+    expect("codeEnded" in told and told.count("wrongCode") <= 5, f"told: {told}")
+    expect(4 <= wrongs <= 5 and busy >= 4, f"{wrongs} guesses were checked, {busy} were busy")
+    expect(guess(window, window.digits, []) == "codeEnded", "the right code still works")
+    window.admits(window.secret)
+
+
+@pairing_test("in a pause the right code is busy and not checked, and works afterwards")
+def right_in_pause(stage):
+    window = Inviting(stage.daemon("inviter"))
+    first, second = window.joiner(wrong(window.digits)), window.joiner()
+    first.session.send((p.CONFIRM_A, first.keys.confirm_a))
+    expect(first.session.ending() == "wrongCode", "a wrong code was not refused")
+    try:
+        second.confirm()
+        raise AssertionError("a code was checked in the pause")
+    except p.Ended as error:
+        expect(error.reason == "busy" and 0 < error.seconds <= 1, str(error))
+    window.admits()
+
+
+@pairing_test("after three codes that were tried wrongly a window has no digits, only the link", limit=90)
+def allowance(stage):
+    daemon = stage.daemon("inviter")
+    for _ in range(4):
+        Inviting(daemon).close()  # Windows that nobody tried cost nothing.
+    for number in range(3):
+        window = Inviting(daemon)
+        expect(window.code is not None, f"window {number} has no code")
+        expect(guess(window, wrong(window.digits), []) == "wrongCode", "a wrong code was not refused")
+        window.wait("wrongCode")
+        window.close()
+    window = Inviting(daemon)
+    expect(window.code is None, "a fourth code was made")
+    try:
+        window.joiner(p.Digits("00000000"))
+        raise AssertionError("a window without digits sends a salt for them")
+    except p.Ended as error:
+        expect(error.reason == "codeEnded", str(error))
+    except ENDS:
+        pass
+    window.admits(window.secret)
+
+
+@pairing_test("sessions that are broken off are no guesses", limit=90)
+def broken_off(stage):
+    window = Inviting(stage.daemon("inviter"))
+    for number in range(30):
+        session = window.session()
+        if number % 3:
+            joiner = pairing.Joiner(session, wrong(window.digits))
+            joiner.exchange()
+        session.sock.close() if number % 2 else session.close()
+    expect(window.events() == ["opened"], f"told: {window.events()}")
+    window.admits()
+
+
+@pairing_test("an honest device pairs while others open connections from many addresses", limit=120)
+def flood(stage):
+    window = Inviting(stage.daemon("inviter"))
+    kinds = [b"", b"\x16", os.urandom(40), b"\x16\x03\x01\x04\x00" + os.urandom(200), b"GET / HTTP/1.1\r\n\r\n"]
+    done, held, opened = threading.Event(), [], [0]
+
+    def attack(number):
+        while not done.is_set() and opened[0] < 200:
+            opened[0] += 1
+            try:
+                sock = socket.create_connection(window.target, 5, (f"127.0.0.{2 + number}", 0))
+                sock.sendall(kinds[opened[0] % len(kinds)])
+                held.append(sock)
+            except OSError:
+                pass
+            done.wait(0.02)
+
+    threads = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    tries = []
+    joiner = pairing.join([window.target], window.digits, tell=lambda number, problem: tries.append(str(problem)))
+    window.wait("joined")
+    done.set()
+    for thread in threads:
+        thread.join(10)
+    for sock in held:
+        sock.close()
+    print(f"    {opened[0]} hostile connections; the honest device needed {len(tries)} tries: {tries}")
+    expect(members(window.daemon) == {"inviter", "Python"} and joiner.account, "who is in?")
+
+
+@pairing_test("a flood that never ends costs an honest daemon some tries, and no more", limit=120)
+def flood_daemons(stage):
+    window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
+    done, count = threading.Event(), [0]
+
+    def attack(number):
+        held = []
+        while not done.is_set():
+            try:
+                held.append(socket.create_connection(window.target, 5, (f"127.0.0.{2 + number}", 0)))
+                count[0] += 1
+            except OSError:
+                pass
+            if len(held) > 20:
+                held.pop(0).close()
+            done.wait(0.05)
+
+    threads = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        join(taker, window.digits, f"127.0.0.1:{window.target[1]}").wait("joined", within=60)
+    finally:
+        done.set()
+    print(f"    {count[0]} hostile connections meanwhile")
+    window.wait("joined")
+
+
+@pairing_test("code and link work once", limit=90)
+def once(stage):
+    daemon = stage.daemon("inviter")
+    window = Inviting(daemon)
+    window.admits(window.secret)
+    for secret in (window.secret, window.digits):
+        try:
+            pairing.Joiner(window.session(secret), secret).exchange()
+            raise AssertionError("the window is still open")
+        except ENDS:
+            pass
+    again = Inviting(daemon)
+    expect((again.code, again.link) != (window.code, window.link), "the same secrets again")
+    for secret in (window.secret, wrong(again.digits)):
+        try:
+            joiner = pairing.Joiner(again.session(secret), secret)
+            joiner.exchange()
+            joiner.confirm()
+            raise AssertionError("an old secret opens a new window")
+        except ENDS:
+            pass
+
+
+@pairing_test("a token of the link opens one connection", limit=60)
+def token_once(stage):
+    window = Inviting(stage.daemon("inviter"))
+    session = window.session(window.secret)
+    session.expect(p.SALT)
+    expect(knock(window.target, session.token + session.hello) == b"", "a copied token got an answer")
+    session.close()
+    expect(knock(window.target, session.token + session.hello) == b"", "a copied token got an answer later")
+    expect(knock(window.target, os.urandom(31).rjust(32, b"\1") + session.hello) == b"", "a random token got an answer")
+    expect(window.events() == ["opened"], f"told: {window.events()}")
+    window.admits(window.secret)
+
+
+def said(connection):
+    """All bytes of the caller, and how many the other side had sent before the caller's second word."""
+    by_caller = [data for is_caller, data in connection if is_caller]
+    second = [number for number, (is_caller, _) in enumerate(connection) if is_caller][1]
+    return b"".join(by_caller), sum(len(data) for is_caller, data in connection[:second] if not is_caller)
+
+
+@pairing_test("a recorded pairing, played again, yields nothing, and holds nothing that names anybody", limit=90)
+def replay(stage):
+    for by_link in (False, True):
+        daemon = stage.daemon(f"Trillians-laptop-{by_link}")
+        window = Inviting(daemon)
+        recorder = adversary.Recorder(window.target)
+        secret = window.secret if by_link else window.digits
+        # First a session that is broken off, so that the window stays open for the copy.
+        place = ("127.0.0.1", port(recorder.place))
+        session = p.Session.call(*place, secret)
+        pairing.Joiner(session, secret).exchange()
+        session.sock.close()
+        copied, flight = said(recorder.connections[0])
+        got = knock(window.target, copied)
+        # The digits' window greets every ClientHello; behind its greeting comes an alert of 24 bytes and no salt.
+        expect(len(got) <= (0 if by_link else flight + 24), f"a replay got {len(got)} bytes, the greeting has {flight}")
+        expect(window.events() == ["opened"], f"told: {window.events()}")
+        joiner = pairing.join([place], secret, name="Zaphod Beeblebrox")
+        window.wait("joined")
+        got = knock(window.target, said(recorder.connections[-1])[0])
+        expect(got == b"", f"a replay after the window got {got[:80]!r}")
+        heard, identity = recorder.everything, joiner.account.roster
+        secrets = {
+            "name of the new device": joiner.name, "name of the inviting device": daemon.name,
+            "code": window.digits.text, "link": window.link.split("/")[2], "secret of the link": window.secret.secret,
+            "account": identity.account, "account key": joiner.account.account_key[:16],
+            "id of the new device": c.device_id(c.raw_public(joiner.key))[:16], "its key": c.raw_public(joiner.key),
+            "id of the inviting device": c.device_id(joiner.inviter)[:16], "its key ": joiner.inviter,
+        }
+        expect(len(heard) > 2000, "nothing was recorded")
+        for name, value in secrets.items():
+            found = [form for form in spellings(value) if form in heard]
+            expect(not found, f"the {name} is in the recording: {found}")
+        recorder.close()
+
+
+if __name__ == "__main__":
+    main()
