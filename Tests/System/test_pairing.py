@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
+import subprocess
 import sys
-import time
 
-from harness import BIN, Failure, expect, main, run, test
+from harness import BIN, expect, main, run
 from pairing_stage import (
-    PEER, Call, Ed25519PrivateKey, Inviting, c, has_no_account, join, members, p, pairing, pairing_test, python_window,
-    wrong)
+    PEER, Inviting, c, has_no_account, join, members, p, pairing, pairing_test, python_window, wrong)
+from terminal import Terminal
 
 TYPE = "com.example.editing"
 
@@ -114,6 +115,67 @@ def several(stage):
         has_no_account(taker)
     join(taker, windows[1].link).wait("joined")
     print(f"    three inviting devices: {reasons}")
+
+
+@pairing_test("at two terminals: code, question and answer", limit=90)
+def terminals(stage):
+    inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
+    inviter.ctl("account", "create")
+    pair = Terminal(inviter, "pair", "--no-qr")
+    code = "".join(pair.sees(r"code +(\d{4}) (\d{4})\b").groups())
+    join = Terminal(taker, "join")
+    join.sees("Code that the other device shows: ")
+    join.type("12 34\n")
+    join.sees("8 digits")
+    join.type(wrong(p.Digits(code)).text + "\n")
+    join.sees("the code is wrong")
+    pair.sees("wrong code +4 guesses left")
+    join.sees("Code that the other device shows: ")
+    join.type(f" {code[:4]} {code[4:]} \n")
+    identifier = taker.ctl("status").line["device"]
+    pair.sees(rf"Let .*taker.*{identifier[:7]}.* into this account\?")
+    join.sees("waiting +for .*inviter.* to confirm")
+    pair.type("y\n")
+    pair.sees("joined .*taker")
+    join.sees("joined account .*2 devices")
+    expect((pair.ends(), join.ends()) == (0, 0), "exit codes")
+    expect(members(taker) == {"inviter", "taker"}, "who is in?")
+
+
+@pairing_test("the link is shown on a terminal and under --json, never in a file; secrets are no arguments and not logged",
+              limit=90)
+def secrets(stage):
+    inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
+    inviter.ctl("account", "create")
+    pair = Terminal(inviter, "pair", "--yes", "--no-qr")
+    link = pair.sees(r"handoff:pair/1/\S+").group()
+    # A terminal breaks long lines nowhere: the command leaves that to it.
+    refused = taker.ctl("join", link, code=None)
+    expect(refused.code != 0 and link not in refused.errors + refused.output, f"a link as an argument: {refused}")
+    joined = taker.ctl("join", input=(link + "\n").encode())
+    expect(joined.lines[-1]["event"] == "joined", str(joined))
+    expect(pair.ends() == 0, "exit code")
+    plain = follow_plain(stage, inviter, "pair", "--yes", "--no-qr")
+    text = plain.stdout.readline()
+    while "code" not in text:
+        text += plain.stdout.readline()
+    plain.terminate()
+    text += plain.communicate(timeout=20)[0]
+    expect("handoff:" not in text and re.search(r"\d{4} \d{4}", text), f"in a pipe: {text}")
+    digits = "".join(re.search(r"(\d{4}) (\d{4})", text).groups())
+    for daemon in (inviter, taker):
+        with open(daemon.log) as file:
+            log = file.read()
+        for secret in (link, link.split("/")[2], digits, digits[:4] + " " + digits[4:]):
+            expect(secret not in log, f"the log of {daemon.name} has a secret")
+
+
+def follow_plain(stage, daemon, *words):
+    process = subprocess.Popen(
+        [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words], env=daemon.environment, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    stage.processes.append(process)
+    return process
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""Commands at a terminal, as a person runs them: what they show is read, and answers are typed."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+from harness import BIN, Failure
+
+
+class Terminal:
+    """handoffctl with a terminal of its own, of 100 columns."""
+
+    def __init__(self, daemon, *words):
+        self.words, self.shown = words, ""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 100, 0, 0))
+        self.screen = ours
+        daemon.stage.closers.append(self.close)
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(
+            [*daemon.prefix, os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words],
+            env={**daemon.environment, "TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
+            preexec_fn=own_terminal)
+        daemon.stage.processes.append(self.process)
+        os.close(theirs)
+
+    def sees(self, pattern, within=30):
+        """Waits until what is shown holds the pattern; answers the match. What stood before it is not looked at again."""
+        limit = time.monotonic() + within
+        while not (found := re.search(pattern, self.shown)):
+            if not self._read(limit - time.monotonic()):
+                raise Failure(f"{self.words}: '{pattern}' was not shown: {self.shown!r}")
+        self.shown = self.shown[found.end():]
+        return found
+
+    def _read(self, within):
+        if within <= 0 or not select.select([self.screen], [], [], within)[0]:
+            return False
+        try:
+            data = os.read(self.screen, 65536)
+        except OSError:  # The terminal's end, once nobody has it open.
+            return False
+        self.shown += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def type(self, text):
+        os.write(self.screen, text.encode())
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def ends(self, within=30):
+        """Reads until the command has ended; answers its exit code."""
+        limit = time.monotonic() + within
+        while self._read(limit - time.monotonic()):
+            pass
+        return self.process.wait(max(1, limit - time.monotonic()))
+
+    def close(self):
+        os.close(self.screen)

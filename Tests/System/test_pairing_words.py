@@ -1,0 +1,199 @@
+"""Every way in which pairing ends without a new member, and what both users are told: as text, and under --json."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from harness import BIN, Result, expect, main
+from pairing_stage import ENDS, p, pairing, pairing_test, python_window, wrong
+from terminal import Terminal
+
+
+class Scene:
+    """An inviting and a joining device, and how the two commands of one pairing ended."""
+
+    def __init__(self, stage, json_output, number):
+        self.stage, self.json = stage, json_output
+        self.inviter = stage.daemon(f"inviter{number}{json_output}")
+        self.taker = stage.daemon(f"taker{number}{json_output}")
+        self.inviter.ctl("account", "create")
+        self.joined = self.paired = None
+
+    def opens(self):
+        self.window = Terminal(self.inviter, *(["--json"] if self.json else []), "pair", "--no-qr")
+        if self.json:
+            opened = json.loads(self.window.sees(r'\{[^\n]*"opened"[^\n]*').group())
+            self.code, self.place = opened["code"], opened["addresses"][0]
+        else:
+            self.code = "".join(self.window.sees(r"code +(\d{4}) (\d{4})\b").groups())
+            self.place = self.window.sees(r"address +(\S+:\d+)").group(1)
+        return self
+
+    def joins(self, code, *words, wait=True):
+        words = [os.path.join(BIN, "handoffctl"), "--socket", self.taker.socket, *(["--json"] if self.json else []),
+                 "join", *words]
+        self.joining = subprocess.Popen(
+            words, env=self.taker.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.stage.processes.append(self.joining)
+        self.joining.stdin.write(code + "\n")
+        self.joining.stdin.flush()
+        if wait:
+            self.join_ends()
+        return self
+
+    def join_ends(self):
+        output, errors = self.joining.communicate(timeout=60)
+        self.joined = Result(["join"], self.joining.returncode, output, errors)
+
+    def closes(self):
+        """The window, unless it has ended by itself."""
+        if self.window.process.poll() is None:
+            self.window.interrupt()
+        self.window.ends()
+        return self
+
+    def asked(self):
+        self.window.sees('"confirm"' if self.json else r"into this account\?")
+
+
+def wrong_code(scene):
+    scene.opens().joins(wrong(p.Digits(scene.code)).text, "--peer", scene.place)
+    scene.window.sees(r'"guessesLeft":4' if scene.json else "wrong code +4 guesses left")
+    scene.closes()
+
+
+def someone_else(scene):
+    scene.opens()
+    host, _, number = scene.place.rpartition(":")
+    for guess in range(5):
+        while True:
+            digits = wrong(p.Digits(scene.code), 1 + guess)
+            try:
+                joiner = pairing.Joiner(p.Session.call(host, int(number), digits), digits)
+                joiner.exchange()
+                joiner.confirm()
+            except p.Ended as error:
+                if error.reason != "busy":
+                    break
+                time.sleep(max(error.seconds, 0.05))
+    scene.window.sees(r'"codeEnded"' if scene.json else "code ended +.*only the link")
+    scene.joins(scene.code, "--peer", scene.place).closes()
+
+
+def nobody_there(scene):
+    scene.joins("12345678")
+
+
+def nobody_answers(scene):
+    scene.joins("12345678", "--peer", "127.0.0.1:1")
+
+
+def refused_by_python(reason):
+    def act(scene):
+        window = python_window()
+        scene.joins(window.digits.text, "--peer", window.place, wait=False)
+        inviter = window.accept()
+        inviter.session.refuse(reason)
+        window.close()
+        scene.join_ends()
+
+    return act
+
+
+def other_version(scene):
+    window = python_window(protocol=b"handoff-pair/2")
+    scene.joins(window.digits.text, "--peer", window.place, wait=False)
+    for _ in range(3):
+        try:
+            window.listener.settimeout(5)
+            window.accept()
+        except ENDS:
+            continue
+        break
+    window.close()
+    scene.join_ends()
+
+
+def not_trusted(scene):
+    window = python_window()
+    scene.joins(window.digits.text, "--peer", window.place, wait=False)
+    inviter = window.accept()
+    inviter.exchange()
+    inviter.session.expect(p.CONFIRM_A)
+    inviter.session.send((p.CONFIRM_B, bytes(32)))
+    scene.join_ends()
+
+
+def member_already(scene):
+    scene.taker.ctl("account", "create")
+    scene.opens().joins(scene.code, "--peer", scene.place).closes()
+
+
+def cancelled_there(scene):
+    scene.opens().joins(scene.code, "--peer", scene.place, wait=False)
+    scene.asked()
+    scene.window.interrupt()
+    scene.join_ends()
+    scene.closes()
+
+
+def given_up_here(scene):
+    scene.opens().joins(scene.code, "--peer", scene.place, wait=False)
+    scene.asked()
+    scene.joining.send_signal(signal.SIGINT)
+    scene.join_ends()
+    scene.window.sees('"gone"' if scene.json else "gone +.*went away")
+    scene.closes()
+
+
+def declined(scene):
+    scene.opens().joins(scene.code, "--peer", scene.place, wait=False)
+    scene.asked()
+    scene.window.type("n\n")
+    scene.join_ends()
+    scene.closes()
+
+
+# name: an act on the scene, the reason and words of `join`, and the words of `pair` (None: it does not fail).
+OUTCOMES = {
+    "a wrong code": (wrong_code, "wrongCode", "code is wrong", None),
+    "somebody else tried": (someone_else, "codeUsed", "someone else on this network", None),
+    "nobody invites": (nobody_there, "nobodyThere", "no device on this network invites", None),
+    "nobody answers": (nobody_answers, "unreachable", "nobody answers at 127.0.0.1:1", None),
+    "the window is closed": (refused_by_python(3), "windowClosed", "window .* has closed", None),
+    "another version": (other_version, "versionsDiffer", "another version", None),
+    "a false inviter": (not_trusted, "untrusted", "does not know the code", None),
+    "in an account already": (member_already, None, "account already|in an account", None),
+    "cancelled there": (cancelled_there, "cancelled", "cancelled on the inviting device", None),
+    "given up here": (given_up_here, None, "", None),
+    "declined": (declined, "declined", "did not let", "not let in"),
+    "removed": (refused_by_python(8), "removed", "was removed from that account", None),
+    "no room": (refused_by_python(9), "accountFull", "no room", None),
+    "failed there": (refused_by_python(10), "failed", "could not go on", None),
+}
+
+for number, (case, outcome) in enumerate(OUTCOMES.items()):
+
+    @pairing_test(f"words: {case}", limit=150)
+    def words(stage, number=number, outcome=outcome):
+        act, reason, joined, paired = outcome
+        for json_output in (True, False):
+            scene = Scene(stage, json_output, number)
+            act(scene)
+            expect(scene.joined.code != 0, f"join did not fail: {scene.joined}")
+            if json_output and reason:
+                error = json.loads(scene.joined.errors.splitlines()[-1])
+                expect((error["error"], error["reason"]) == ("PairingFailed", reason), f"{error}")
+                expect(re.search(joined, error["message"]), f"message: {error}")
+            else:
+                expect(re.search(joined, scene.joined.errors), f"words: {scene.joined}")
+            if paired:
+                expect(re.search(paired, scene.window.shown), f"pair said: {scene.window.shown!r}")
+                expect(scene.window.process.returncode != 0, "pair did not fail")
+
+
+if __name__ == "__main__":
+    main()
