@@ -42,6 +42,7 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case removeDevice = "dev.handoff1.Control.RemoveDevice"
     case renameDevice = "dev.handoff1.Control.RenameDevice"
     case leaveAccount = "dev.handoff1.Control.LeaveAccount"
+    case rotateKey = "dev.handoff1.Control.RotateKey"
     case listDevices = "dev.handoff1.Control.ListDevices"
     case addPeer = "dev.handoff1.Control.AddPeer"
     case removePeer = "dev.handoff1.Control.RemovePeer"

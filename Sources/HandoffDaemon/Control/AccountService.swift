@@ -70,4 +70,8 @@ final class AccountService {
     func leave(_ call: ControlCall) throws {
         call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
     }
+
+    func rotateKey(_ call: ControlCall) throws {
+        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+    }
 }
