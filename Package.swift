@@ -26,6 +26,7 @@ let package = Package(
         .systemLibrary(name: "CAvahiCore"),
         .systemLibrary(name: "CJansson"),
         .systemLibrary(name: "COpenSSL"),
+        .systemLibrary(name: "CQREncode"),
         .systemLibrary(name: "CSystemd"),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
@@ -69,7 +70,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HandoffCommands",
-            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO", "QRText"],
             swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
@@ -84,6 +85,7 @@ let package = Package(
             dependencies: [
                 "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO",
             ], swiftSettings: strict),
+        .target(name: "QRText", dependencies: ["CQREncode"], swiftSettings: common),
 
         // Tests, beside the target that they test.
         .testTarget(
@@ -131,6 +133,7 @@ let package = Package(
             name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
+        .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]
 )
 
