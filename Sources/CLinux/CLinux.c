@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -164,6 +165,11 @@ ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destinat
         }
     }
     return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+int clinux_terminal_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
 }
 
 void clinux_name_thread(const char *name) {

@@ -68,6 +68,9 @@ ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned 
 ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destination, unsigned destination_length,
                     const struct clinux_local *local);
 
+/// TIOCGWINSZ: how many columns a terminal has. Returns 0 when it does not say, or -1 with errno when it is no terminal.
+int clinux_terminal_columns(int fd);
+
 /// pthread_setname_np(3) for the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);
 

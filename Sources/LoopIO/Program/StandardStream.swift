@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Standard output and standard error of a command-line program, which waits until its reader takes what it writes.
@@ -9,6 +10,12 @@ package enum StandardStream: Int32, Sendable {
 
     /// Whether a person looks at it (isatty(3)).
     package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// How many columns the terminal has; nil when it does not say, or when it is none.
+    package var columns: Int? {
+        let columns = Int(clinux_terminal_columns(rawValue))
+        return columns > 0 ? columns : nil
+    }
 
     /// Writes all bytes.
     /// - Throws: an error of write(2); EPIPE when nobody reads any more.

@@ -1,0 +1,150 @@
+import Glibc
+import LoopIO
+import Testing
+
+/// Against a pseudoterminal: the test is the person who types.
+@Suite struct TerminalLineTests {
+    /// Both ends of a pseudoterminal.
+    private final class Terminal {
+        let person: Int32
+        let program: Int32
+
+        init() throws {
+            // pts(4); Swift sees neither unlockpt(3) and ptsname(3) nor these requests.
+            let unlock: UInt = 0x4004_5431
+            let getNumber: UInt = 0x8004_5430
+            person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            var zero: Int32 = 0
+            var number: Int32 = -1
+            _ = ioctl(person, unlock, &zero)
+            _ = ioctl(person, getNumber, &number)
+            program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+            try #require(program >= 0)
+        }
+
+        deinit {
+            close(person)
+            close(program)
+        }
+
+        func type(_ text: String) {
+            let bytes = Array(text.utf8)
+            #expect(write(person, bytes, bytes.count) == bytes.count)
+        }
+
+        var settings: termios {
+            var settings = termios()
+            #expect(tcgetattr(program, &settings) == 0)
+            return settings
+        }
+
+        var hasEcho: Bool { settings.c_lflag & tcflag_t(ECHO) != 0 }
+
+        /// What the person sees.
+        var screen: String {
+            var pending: Int32 = 0
+            // FIONREAD
+            #expect(ioctl(person, 0x541B, &pending) == 0)
+            guard pending > 0 else { return "" }
+            var bytes = [UInt8](repeating: 0, count: Int(pending))
+            let count = read(person, &bytes, bytes.count)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+    }
+
+    private let loop: EventLoop
+    private let terminal: Terminal
+
+    init() throws {
+        loop = try EventLoop()
+        terminal = try Terminal()
+    }
+
+    /// Reads one line, once the reader waits for it.
+    private func line(_ form: TerminalLine.Form, typing text: String) throws -> Result<[UInt8]?, Errno>? {
+        var result: Result<[UInt8]?, Errno>?
+        let line = try TerminalLine(.descriptor(terminal.program), form, on: loop) {
+            result = $0
+            loop.stop()
+        }
+        terminal.type(text)
+        try loop.runUntilStopped()
+        withExtendedLifetime(line) {}
+        return result
+    }
+
+    @Test(arguments: [
+        ("12345678\n", "12345678"), ("a\u{7F}b\n", "b"), ("\n", ""), ("first\nsecond\n", "first"),
+        ("half\u{4}\u{4}", "half"),
+    ])
+    func aLineIsWhatWasTypedUpToItsEnd(_ typed: String, _ expected: String) throws {
+        #expect(try line(.text, typing: typed) == .success(Array(expected.utf8)))
+    }
+
+    @Test func theEndOfInputIsNoLine() throws {
+        #expect(try line(.text, typing: "\u{4}") == .success(nil))
+    }
+
+    @Test func aSecretIsNotShownAndTheEchoComesBack() throws {
+        #expect(terminal.hasEcho)
+        let before = terminal.settings
+        var wasHidden = false
+        var result: Result<[UInt8]?, Errno>?
+        let line = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) {
+            result = $0
+            loop.stop()
+        }
+        wasHidden = !terminal.hasEcho
+        terminal.type("hush\n")
+        try loop.runUntilStopped()
+        #expect(wasHidden)
+        #expect(result == .success(Array("hush".utf8)))
+        #expect(terminal.screen == "\r\n")
+        #expect(terminal.settings.c_lflag == before.c_lflag)
+        #expect(terminal.settings.c_cc.8 == before.c_cc.8)
+        withExtendedLifetime(line) {}
+    }
+
+    @Test func aSecretThatIsGivenUpBringsTheEchoBack() throws {
+        var line: TerminalLine? = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in
+            Issue.record("it was given up")
+        }
+        #expect(!terminal.hasEcho)
+        line?.cancel()
+        #expect(terminal.hasEcho)
+        line = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in }
+        #expect(!terminal.hasEcho)
+        line = nil
+        #expect(terminal.hasEcho)
+        #expect(line == nil)
+    }
+
+    @Test func theKeysThatStopAProgramDoNothingWhileTheEchoIsOff() throws {
+        let line = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in }
+        let keys = withUnsafeBytes(of: terminal.settings.c_cc) { Array($0) }
+        #expect(keys[Int(VSUSP)] == 0)
+        #expect(keys[Int(VQUIT)] == 0)
+        #expect(keys[Int(VINTR)] == 3)
+        line.cancel()
+    }
+
+    @Test func whatWasTypedAheadIsNoAnswer() throws {
+        terminal.type("y\n")
+        #expect(try line(.answer, typing: "n\n") == .success(Array("n".utf8)))
+        terminal.type("typed ahead\n")
+        #expect(try line(.secret, typing: "secret\n") == .success(Array("secret".utf8)))
+        terminal.type("ahead\n")
+        #expect(try line(.text, typing: "") == .success(Array("ahead".utf8)))
+    }
+
+    @Test func theTerminalIsNotMadeNonBlocking() throws {
+        _ = try line(.text, typing: "a\n")
+        #expect(fcntl(terminal.program, F_GETFL) & O_NONBLOCK == 0)
+    }
+
+    @Test func aFileIsNoTerminal() throws {
+        let null = open("/dev/null", O_RDWR)
+        defer { close(null) }
+        #expect(throws: Errno.self) { try TerminalLine(.descriptor(null), .secret, on: loop) { _ in } }
+    }
+}
