@@ -7,6 +7,6 @@ struct Main {
     static func main() {
         let console = Console.standard(outputFailed: { exit(ExitStatus.failed.rawValue) })
         let arguments = Array(CommandLine.arguments.dropFirst())
-        exit(Program.run(arguments, .ofProcess, console).rawValue)
+        exit(Program.run(arguments, .ofProcess, console, .standard).rawValue)
     }
 }

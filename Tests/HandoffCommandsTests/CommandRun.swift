@@ -11,6 +11,16 @@ final class CommandRun {
     private(set) var diagnostics = ""
     private(set) var context: CommandContext?
     private var soon: LoopTimer?
+    /// What a person types: taken line by line; with the last one taken the person is silent. Nil for no terminal.
+    var typing: [String]?
+    /// What a program writes to standard input, line by line, when it is no terminal.
+    var piped: [String] = []
+    /// How wide a terminal is that shows graphics; nil for one that does not.
+    var graphicColumns: Int?
+    /// What was asked for, in its order.
+    private(set) var asked: [TerminalLine.Form] = []
+    /// Questions that were asked and are neither answered nor given up.
+    private(set) var openQuestions = 0
     /// Called after each line of output.
     var onOutput: (String) -> Void = { _ in }
     /// Called after each line on standard error.
@@ -31,6 +41,8 @@ final class CommandRun {
         daemon.onCall = answer
         let console = Console(
             outputIsTerminal: onTerminal, diagnosticsAreTerminal: onTerminal,
+            graphicColumns: onTerminal ? graphicColumns : nil,
+            diagnosticsCanRewrite: onTerminal && graphicColumns != nil,
             output: { [unowned self] text in
                 output += text
                 onOutput(text)
@@ -40,7 +52,7 @@ final class CommandRun {
                 onDiagnostics(text)
             })
         let surroundings = Program.Surroundings(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
-        let start = Program.start(words, surroundings, console, on: test.loop) { [test] in test.end() }
+        let start = Program.start(words, surroundings, console, keyboard, on: test.loop) { [test] in test.end() }
         switch start {
         case .ended(let status): return status
         case .running(let context):
@@ -49,6 +61,29 @@ final class CommandRun {
             return context.status ?? .failed
         }
     }
+
+    /// Somebody or nobody at a terminal; counts what is asked.
+    private var keyboard: Keyboard {
+        Keyboard(
+            isTerminal: typing != nil,
+            ask: { [unowned self] form, loop, reply throws(Errno) in
+                guard typing != nil else { throw Errno(rawValue: 6) }  // ENXIO
+                asked.append(form)
+                let question = Question { [weak self] in self?.openQuestions -= 1 }
+                openQuestions += 1
+                if typing?.isEmpty == false, let line = typing?.removeFirst() {
+                    loop.later { [weak question] in
+                        // Given up meanwhile: the line goes nowhere.
+                        if question != nil { reply(.success(line == Self.endOfInput ? nil : Array(line.utf8))) }
+                    }
+                }
+                return question
+            },
+            readLine: { [unowned self] () throws(Errno) in piped.isEmpty ? nil : Array(piped.removeFirst().utf8) })
+    }
+
+    /// What a person types for Ctrl-D at the beginning of a line.
+    static let endOfInput = "\u{4}"
 
     /// Does what Ctrl-C does, once the daemon's answers that are on their way have come.
     func interruptSoon() {
@@ -66,5 +101,18 @@ final class CommandRun {
         text.split(separator: "\n").compactMap { line in
             (try? JSON(parsing: Array(line.utf8), limits: JSONLimits(bytes: 1_000_000)))?.object
         }
+    }
+}
+
+/// A question that was asked; counted out when it is let go.
+private final class Question {
+    private let end: () -> Void
+
+    init(_ end: @escaping () -> Void) {
+        self.end = end
+    }
+
+    deinit {
+        end()
     }
 }

@@ -77,7 +77,7 @@ import Testing
         ([], "a command is missing"),
         (["contine"], "unknown command 'contine'; did you mean 'continue'?"),
         (["xyzzy"], "unknown command 'xyzzy'"),
-        (["account"], "'account' needs one of: create, show, export, import"),
+        (["account"], "'account' needs one of: create, show, leave, rotate, export, import"),
         (["account", "crate"], "unknown command 'account crate'; did you mean 'account create'?"),
         (["peer", "xyzzy"], "unknown command 'peer xyzzy'"),
         (["--bogus", "status"], "unknown option '--bogus'"),
@@ -93,6 +93,9 @@ import Testing
         (["publish"], "'publish' needs TYPE"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
         (["status", "now"], "'status' does not take 'now'"),
+        (["device"], "'device' needs one of: rename, remove"),
+        (["device", "delete"], "unknown command 'device delete'"),
+        (["device", "rename", "desk"], "'device rename' needs DEVICE NAME"),
         (["--socket=", "status"], "--socket is empty"),
     ])
     func wrongUsageIsNamed(_ words: [String], _ expected: String) {
@@ -128,6 +131,21 @@ import Testing
         (["peer", "add", "fe80::1:24863"], "address 'fe80::1:24863' is not of the form HOST:PORT or [ADDRESS]:PORT"),
         (["handle", "a", "--exec", ""], "--exec is empty"),
         (["account", "export", ""], "FILE is empty"),
+        (["account", "export"], "'account export' needs FILE|-"),
+        (["account", "export", "f", "--revoke", "ab"], "--revoke and FILE exclude each other"),
+        (["account", "export", "--revoke", "ab", "--passphrase"], "--revoke and a passphrase exclude each other"),
+        (["account", "export", "--revoke", "xy"], "id 'xy' is not the beginning of an id: hexadecimal digits"),
+        (
+            ["account", "export", "f", "--passphrase", "--passphrase-file", "p"],
+            "--passphrase and --passphrase-file exclude each other"
+        ),
+        (["account", "import", "f", "--passphrase-file", ""], "--passphrase-file is empty"),
+        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds, at most a day"),
+        (["join", "--peer", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
+        (["device", "remove", ""], "DEVICE is empty"),
+        (["device", "remove", "a", "--drop", ""], "--drop is empty"),
+        (["device", "remove", "a", "--no-wait", "--timeout", "1"], "--no-wait and --timeout exclude each other"),
+        (["device", "rename", "a", ""], "NAME is empty"),
         (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
     ])
     func wrongValuesAreNamed(_ words: [String], _ expected: String) throws {

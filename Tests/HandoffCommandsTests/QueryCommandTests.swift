@@ -66,8 +66,8 @@ import Testing
         #expect(
             run.output == """
                 NAME     KIND     STATE        ID
-                desk     desktop  this device  \(Sample.device(0x3F).grouped)
-                unnamed  laptop   offline      \(Sample.device(0x1A).grouped)
+                desk     desktop  this device  3f3f3f3
+                unnamed  laptop   offline      1a1a1a1
 
                 """)
     }
@@ -79,7 +79,7 @@ import Testing
             run.objects == [
                 [
                     "version": 1, "id": .string(device.id.hex), "name": "desk", "kind": "desktop", "self": true,
-                    "online": true,
+                    "online": true, "current": true, "unfinished": false, "admittedBy": nil,
                 ]
             ])
     }

@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: [
         ("contine", "continue"), ("cotninue", "continue"), ("stats", "status"), ("STATUS", "status"),
-        ("device", "devices"), ("pub", "publish"), ("pair", "peer"), ("wacth", "watch"), ("lst", "list"),
+        ("device", "devices"), ("pub", "publish"), ("paair", "pair"), ("wacth", "watch"), ("lst", "list"),
         ("handel", "handle"), ("hepl", "help"), ("acount", "account"), ("export", "account export"),
         ("add", "peer add"),
     ])

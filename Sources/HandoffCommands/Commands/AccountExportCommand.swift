@@ -5,25 +5,66 @@ import LoopIO
 /// `account export`: a file with which one more device can join.
 package struct AccountExportCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "export"], operands: "FILE|-", operandCount: 1...1,
+        words: ["account", "export"], operands: "FILE|-", operandCount: 0...1,
         summary: "write a file with which one more device can join the account",
+        options: [
+            OptionSpecification("--passphrase", .flag, "protect the file by a passphrase, which is asked for"),
+            OptionSpecification("--passphrase-file", .value("FILE"), "protect it by the first line of this file"),
+            OptionSpecification("--revoke", .value("TICKET"), "instead: close the ticket of a file that was exported"),
+        ],
         details: """
             The file works once and for a day, and is a secret: whoever holds it can join the account. It is created
             with mode 0600, and an existing one is never overwritten. With - it goes to standard output, unless that
-            is a terminal.
+            is a terminal. A passphrase is never an argument or a variable: other programs can read those.
+            With --revoke nobody can join with the file any more; handoffctl account show lists the open tickets.
             """,
         example: "handoffctl account export - | ssh laptop handoffctl account import -")
 
-    private static let warning =
-        "whoever holds this account file can join the account; it works once and for a day"
+    private enum Task {
+        case export(to: String, PassphraseSource)
+        case revoke(ticket: String)
+    }
 
-    private let target: String
+    /// Hexadecimal digits of a ticket's id, at most.
+    private static let ticketDigits = 64
+
+    private let task: Task
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        target = try ArgumentValue.text(arguments.operands.first ?? "", option: "FILE")
+        let command = Self.specification.name
+        let source = try PassphraseSource(arguments, command: command)
+        if let ticket = arguments.value("--revoke") {
+            if !arguments.operands.isEmpty { throw .conflict("--revoke", "FILE", command: command) }
+            if case .none = source {} else { throw .conflict("--revoke", "a passphrase", command: command) }
+            task = .revoke(ticket: try ArgumentValue.identifier(ticket, digits: Self.ticketDigits, command: command))
+        } else {
+            guard let target = arguments.operands.first else { throw .missingOperand(Self.specification) }
+            task = .export(to: try ArgumentValue.text(target, option: "FILE"), source)
+        }
     }
 
     package func run(in context: CommandContext) {
+        switch task {
+        case .revoke(let ticket): revoke(ticket, context)
+        case .export(let target, let source):
+            if target == "-", context.console.outputIsTerminal { return context.fail(.secretToTerminal()) }
+            source.read(in: context) { passphrase in export(to: target, passphrase, context) }
+        }
+    }
+
+    private func revoke(_ ticket: String, _ context: CommandContext) {
+        context.request { client, then in
+            client.revokeExport(ticket: ticket, then)
+        } present: { _ in
+            if context.json {
+                context.console.line(["revoked": .string(ticket)])
+            } else {
+                context.console.line("revoked \(ticket): nobody can join with that file any more")
+            }
+        }
+    }
+
+    private func export(to target: String, _ passphrase: SecretBuffer?, _ context: CommandContext) {
         let output: SecretOutput
         do {
             // Before the daemon is asked: a refused file must not leave a ticket behind.
@@ -33,12 +74,21 @@ package struct AccountExportCommand: Command {
             return
         }
         context.connect(orElse: { output.discard() }) { client in
-            client.exportAccount { result in finish(result, output, context) }
+            // From here on there is something to clean up.
+            context.onInterrupt {
+                output.discard()
+                context.finish(.interrupted)
+            }
+            client.exportAccount(passphrase: passphrase) { result in
+                finish(result, output, isProtected: passphrase != nil, context)
+            }
         }
     }
 
-    private func finish(_ result: Result<SecretBuffer, ClientError>, _ output: SecretOutput, _ context: CommandContext)
-    {
+    private func finish(
+        _ result: Result<SecretBuffer, ClientError>, _ output: SecretOutput, isProtected: Bool,
+        _ context: CommandContext
+    ) {
         do throws(CommandFailure) {
             let file: SecretBuffer
             do throws(ClientError) {
@@ -53,7 +103,9 @@ package struct AccountExportCommand: Command {
             context.fail(error)
             return
         }
-        context.note("warning: \(Self.warning)")
+        let whoever =
+            isProtected ? "whoever holds this account file and knows its passphrase" : "whoever holds this account file"
+        context.note("warning: \(whoever) can join the account; it works once and for a day")
         if let path = output.path {
             if context.json {
                 context.console.line(["file": .string(path)])

@@ -6,9 +6,13 @@ extension Console {
     /// - Parameter outputFailed: called when nobody reads standard output any more; the program then ends, as one whose
     ///   reader went away does.
     package static func standard(outputFailed: @escaping () -> Void) -> Console {
-        Console(
+        // Terminals of this type and of none show plain text only.
+        let isPlain = ["", "dumb"].contains(ProcessEnvironment.value("TERM") ?? "")
+        return Console(
             outputIsTerminal: StandardStream.output.isTerminal,
             diagnosticsAreTerminal: StandardStream.error.isTerminal,
+            graphicColumns: isPlain ? nil : StandardStream.output.columns,
+            diagnosticsCanRewrite: !isPlain && StandardStream.error.isTerminal,
             output: { text in
                 do throws(Errno) {
                     try StandardStream.output.write(Array(text.utf8))

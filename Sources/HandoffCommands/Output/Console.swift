@@ -11,13 +11,20 @@ package struct Console {
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal, and so progress may be shown.
     package let diagnosticsAreTerminal: Bool
+    /// How many columns of graphics standard output can show; nil when it is no terminal, or one for text only.
+    package let graphicColumns: Int?
+    /// Whether a line on standard error can be written again.
+    package let diagnosticsCanRewrite: Bool
 
     package init(
-        outputIsTerminal: Bool, diagnosticsAreTerminal: Bool,
+        outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, graphicColumns: Int? = nil,
+        diagnosticsCanRewrite: Bool = false,
         output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void
     ) {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsAreTerminal = diagnosticsAreTerminal
+        self.graphicColumns = graphicColumns
+        self.diagnosticsCanRewrite = diagnosticsCanRewrite
         self.output = output
         self.diagnostics = diagnostics
     }

@@ -50,10 +50,10 @@ enum Describe {
     }
 
     /// How long the beginnings of these ids must be so that all of them differ; at least seven digits.
-    static func distinctLength(_ ids: [ActivityID]) -> Int {
+    static func distinctLength<ID: FixedBytes>(_ ids: [ID]) -> Int {
         let all = Set(ids.map(\.hex))
         var length = 7
-        while length < ActivityID.byteCount * 2, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
+        while length < ID.byteCount * 2, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
         return length
     }
 }

@@ -19,8 +19,10 @@ package struct CommandTable: Sendable {
     /// Every command of the program.
     package static let standard = CommandTable([
         StatusCommand.self,
-        AccountCreateCommand.self, AccountShowCommand.self, AccountExportCommand.self, AccountImportCommand.self,
-        DevicesCommand.self,
+        AccountCreateCommand.self, AccountShowCommand.self, AccountLeaveCommand.self, AccountRotateCommand.self,
+        AccountExportCommand.self, AccountImportCommand.self,
+        PairCommand.self, JoinCommand.self,
+        DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
         HelpCommand.self,

@@ -77,6 +77,13 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("\(what): \(why)", command: command)
     }
 
+    /// A code where every user of the machine can read it. The message does not repeat it.
+    package static func codeAsArgument() -> UsageError {
+        UsageError(
+            "the code is never an argument: other users of this machine see those, and the shell keeps them; "
+                + "run 'handoffctl join', and type it when you are asked", command: "join")
+    }
+
     private static func didYouMean(_ suggestion: String?) -> String {
         suggestion.map { "; did you mean '\($0)'?" } ?? ""
     }

@@ -11,6 +11,10 @@ package final class CommandContext {
     /// The control socket of the daemon.
     package let socketPath: String
     package let loop: EventLoop
+    /// Where the command is answered.
+    let keyboard: Keyboard
+    /// The question that is open: letting it go gives it up.
+    var question: AnyObject?
     /// How the command ended; nil while it runs.
     package private(set) var status: ExitStatus?
 
@@ -21,12 +25,15 @@ package final class CommandContext {
     /// What must live until the command ends: clients, sessions, timers, signals.
     private var kept: [Any] = []
     private var interruptHandler: (() -> Void)?
+    private var watchesSignals = false
 
     /// - Parameter onFinish: called once, when the command has ended; the program then stops the loop.
     package init(
-        console: Console, json: Bool, socketPath: String, loop: EventLoop, onFinish: @escaping () -> Void
+        console: Console, keyboard: Keyboard, json: Bool, socketPath: String, loop: EventLoop,
+        onFinish: @escaping () -> Void
     ) {
         self.console = console
+        self.keyboard = keyboard
         self.json = json
         self.socketPath = socketPath
         self.loop = loop
@@ -38,6 +45,7 @@ package final class CommandContext {
         guard self.status == nil else { return }
         self.status = status
         interruptHandler = nil
+        withdrawQuestion()
         kept = []
         onFinish()
     }
@@ -93,6 +101,8 @@ package final class CommandContext {
     /// ask for this is ended by the signal itself, and the end of its connections cancels what it had begun.
     package func onInterrupt(_ handler: @escaping () -> Void) {
         interruptHandler = handler
+        guard !watchesSignals else { return }
+        watchesSignals = true
         do throws(Errno) {
             try ProcessSignals.prepare(blocking: Interrupts.numbers)
             for signal in Interrupts.numbers {
@@ -101,6 +111,12 @@ package final class CommandContext {
         } catch {
             fail(.system("watch for signals", why: "\(error)"))
         }
+    }
+
+    /// Ends the command in good order when it is interrupted, unless it has asked for something else: a terminal gets its
+    /// echo back, and the end of the connections cancels what was begun.
+    func endWhenInterrupted() {
+        if interruptHandler == nil { onInterrupt { [unowned self] in finish(.interrupted) } }
     }
 
     /// Does what a signal does, for whoever runs a command inside another program.

@@ -2,7 +2,8 @@ package import HandoffClient
 package import HandoffJSON
 import HandoffModel
 
-/// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in this file.
+/// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in
+/// this file and its neighbours, `CommandFailure+….swift`.
 package struct CommandFailure: Error, Equatable, Sendable {
     /// How the program ends.
     package let status: ExitStatus
@@ -15,7 +16,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// Further members for `--json`: the parameters of the daemon's error.
     package let details: JSONObject
 
-    private init(
+    init(
         _ status: ExitStatus, _ name: String, _ message: String, advice: [String] = [], details: JSONObject = [:]
     ) {
         self.status = status
@@ -57,7 +58,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         switch refusal.kind {
         case "NoAccount":
             advice = [
-                "create one here with: handoffctl account create", "or join one with: handoffctl account import FILE",
+                "create one here with: handoffctl account create", "or join one with: handoffctl join",
             ]
         case "AmbiguousIdentifier":
             let candidates = refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []
@@ -65,7 +66,9 @@ package struct CommandFailure: Error, Equatable, Sendable {
                 candidates.isEmpty ? [] : ["it fits: \(candidates.joined(separator: ", "))"]
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
-        case "MethodNotFound", "InterfaceNotFound":
+        case "NoSuchTicket":
+            advice = ["see the open ones with: handoffctl account show"]
+        case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":
             advice = ["handoffctl and handoffd may be of different versions"]
         default:
             break

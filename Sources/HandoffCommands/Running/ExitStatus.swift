@@ -10,4 +10,6 @@ package enum ExitStatus: Int32, Sendable {
     case daemonNotReachable = 3
     /// Nothing on offer fits.
     case nothingToContinue = 4
+    /// Interrupted before it was done; the number that a shell gives to a program which SIGINT ended.
+    case interrupted = 130
 }

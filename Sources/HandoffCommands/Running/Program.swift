@@ -36,10 +36,14 @@ package enum Program {
 
     /// Runs a command line to its end, on a loop of its own on this thread.
     /// - Parameter arguments: the words after the program's name.
-    package static func run(_ arguments: [String], _ surroundings: Surroundings, _ console: Console) -> ExitStatus {
+    package static func run(
+        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, _ keyboard: Keyboard
+    )
+        -> ExitStatus
+    {
         do throws(Errno) {
             let loop = try EventLoop()
-            switch start(arguments, surroundings, console, on: loop, onFinish: { loop.stop() }) {
+            switch start(arguments, surroundings, console, keyboard, on: loop, onFinish: { loop.stop() }) {
             case .ended(let status):
                 return status
             case .running(let context):
@@ -56,8 +60,8 @@ package enum Program {
     /// Begins a command line on a loop of the caller's.
     /// - Parameter onFinish: called when a command that is running has ended.
     package static func start(
-        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, on loop: EventLoop,
-        onFinish: @escaping () -> Void
+        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, _ keyboard: Keyboard,
+        on loop: EventLoop, onFinish: @escaping () -> Void
     ) -> Start {
         let json = Invocation.wantsJSON(arguments)
         do throws(UsageError) {
@@ -72,7 +76,8 @@ package enum Program {
             case .command(let type, let parsed):
                 let command = try type.init(validating: parsed)
                 let context = CommandContext(
-                    console: console, json: json, socketPath: socketPath(invocation.socket, surroundings), loop: loop,
+                    console: console, keyboard: keyboard, json: json,
+                    socketPath: socketPath(invocation.socket, surroundings), loop: loop,
                     onFinish: onFinish)
                 command.run(in: context)
                 return .running(context)

@@ -1,0 +1,26 @@
+// Failures of what protects an account file.
+extension CommandFailure {
+    /// A passphrase of no characters protects nothing.
+    static func emptyPassphrase() -> CommandFailure {
+        CommandFailure(.wrongUsage, "WrongUsage", "the passphrase is empty")
+    }
+
+    /// What was typed the second time is something else.
+    static func passphrasesDiffer() -> CommandFailure {
+        CommandFailure(.failed, "PassphrasesDiffer", "the two passphrases differ")
+    }
+
+    /// A passphrase was given for a file that is in the clear: perhaps not the file that was meant.
+    static func notProtected(_ source: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "NotProtected", "\(source) is not protected by a passphrase",
+            advice: ["if it is the right file, leave --passphrase-file away"])
+    }
+
+    /// The file needs a passphrase, and nobody can be asked.
+    static func passphraseNeeded(why: String) -> CommandFailure {
+        CommandFailure(
+            .wrongUsage, "WrongUsage", "the account file is protected, and there is no terminal to ask at: \(why)",
+            advice: ["name a file with the passphrase: --passphrase-file FILE"])
+    }
+}
