@@ -1,17 +1,113 @@
 import HandoffControl
 import HandoffJSON
+import HandoffLog
+import HandoffModel
 
 /// The part of the control interface that pairs: opening a window, answering for it, joining. Lives on the daemon's loop.
+///
+/// One window and one attempt to join at a time. Each belongs to the call that began it, and ends with its connection.
 final class PairingService {
+    /// What the service needs of the rest of the daemon.
+    struct Surroundings {
+        /// Whether this device is in an account.
+        let isMember: () -> Bool
+        /// Throws unless this device can let others in.
+        let mayInvite: () throws -> Void
+        /// Throws unless this device can join.
+        let mayJoin: () throws -> Void
+        /// Makes a window that is not open yet.
+        let inviter: (_ isAutomatic: Bool) throws -> Inviter
+        /// Makes an attempt to join that has not begun.
+        let joiner: (JoinRequest) throws -> Joiner
+    }
+
+    private let log: Logger
+    private let surroundings: Surroundings
+    private var inviter: Inviter?
+    private var joiner: Joiner?
+
+    init(log: Logger, surroundings: Surroundings) {
+        self.log = log
+        self.surroundings = surroundings
+    }
+
+    /// Opens a window.
     func pair(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        guard call.wantsMore else { throw CallError.control(.expectedMore) }
+        let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
+        guard inviter == nil else { throw PairingFailure.windowOpen.callError }
+        try surroundings.mayInvite()
+        let inviter = try surroundings.inviter(isAutomatic)
+        self.inviter = inviter
+        log.notice("A pairing window opens", ["port": "\(inviter.port)", "automatic": "\(isAutomatic)"])
+        call.onClosed = { [weak inviter] in inviter?.cancel(.cancelledHere) }
+        inviter.onEvent = { call.replyContinuing($0.json) }
+        inviter.onEnd = { [weak self] result in
+            self?.inviter = nil
+            self?.report(result, "A device was let in", "A pairing window has closed")
+            switch result {
+            case .success(let device): call.reply(PairEvent.joined(device).json)
+            case .failure(let failure): call.fail(failure.callError)
+            }
+        }
+        inviter.open()
     }
 
+    /// Answers for the window.
     func answer(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        let fields = Fields(call.parameters)
+        let device: DeviceID = try fields.id("device")
+        let accept = try fields.flag("accept")
+        guard let inviter, inviter.answer(device, accept: accept) else {
+            throw CallError(
+                name: ControlErrorName.noSuchDevice.rawValue,
+                parameters: [
+                    "identifier": .string(device.hex),
+                    "message": .string("no pairing window waits for an answer about device \(device.short)"),
+                ])
+        }
+        call.reply([:])
     }
 
+    /// Joins an account.
     func join(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        guard call.wantsMore else { throw CallError.control(.expectedMore) }
+        let request = try JoinRequest(json: call.parameters)
+        try surroundings.mayJoin()
+        guard joiner == nil else { throw PairingFailure.joining.callError }
+        let joiner = try surroundings.joiner(request)
+        self.joiner = joiner
+        log.notice("This device tries to join an account")
+        call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
+        joiner.onEvent = { call.replyContinuing($0.json) }
+        joiner.onEnd = { [weak self] result in
+            self?.joiner = nil
+            self?.report(result.map(\.inviter), "This device has joined an account", "This device has not joined")
+            switch result {
+            case .success(let joined): call.reply(JoinEvent.joined(joined.account, by: joined.inviter).json)
+            case .failure(let failure): call.fail(failure.callError)
+            }
+        }
+        joiner.start()
+    }
+
+    /// The account is another one, or this device has left it.
+    func accountChanged() {
+        if surroundings.isMember() { joiner?.cancel(.memberMeanwhile) } else { inviter?.end(.noMemberAnyMore) }
+    }
+
+    /// Ends everything.
+    /// - Parameter done: called on discovery's thread, or at once, when what was announced is withdrawn.
+    func stop(_ done: @escaping @Sendable () -> Void) {
+        joiner?.cancel(.stopping)
+        guard let inviter else { return done() }
+        inviter.end(.stopping, withdrawn: done)
+    }
+
+    private func report(_ result: Result<PairingDevice, PairingFailure>, _ success: String, _ failure: String) {
+        switch result {
+        case .success(let device): log.notice(success, ["device": device.id.short])
+        case .failure(let error): log.notice(failure, ["reason": error.reason.rawValue])
+        }
     }
 }

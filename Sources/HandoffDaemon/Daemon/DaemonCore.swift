@@ -27,6 +27,8 @@ final class DaemonCore {
     let unixSeconds: () -> UInt64
     let worker: Worker
     let budgets = MemberBudgets()
+    /// What pairing codes may still be tried; it outlives the windows.
+    let pairingAllowance = PairingAllowanceBox()
     let socket: DatagramSocket
     private let staticDiscovery: StaticDiscovery
     private let dialer: Dialer
@@ -133,9 +135,12 @@ final class DaemonCore {
             tellOrigin: { [unowned self] in tellOrigin($0, $1) },
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
 
+    private(set) lazy var pairing: PairingService = PairingService(
+        log: log.named("pairing"), surroundings: pairingSurroundings)
+
     private(set) lazy var control: ControlService = ControlService(
         log: log.named("control"), account: AccountService(surroundings: accountSurroundings),
-        pairing: PairingService(), surroundings: controlSurroundings)
+        pairing: pairing, surroundings: controlSurroundings)
 
     /// 2001-01-01 in seconds since 1970: where dates of activities count from.
     private static let appleEpoch = 978_307_200.0
@@ -199,7 +204,7 @@ final class DaemonCore {
         unproved.removeAll()
         pool.stop()
         staticDiscovery.stop {}
-        discovery.stop(withdrawn)
+        pairing.stop { [discovery] in discovery.stop(withdrawn) }
     }
 
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
@@ -215,6 +220,7 @@ final class DaemonCore {
             hasNewRoster: former?.roster.digest != present.roster.digest,
             hasNewEpoch: former?.held?.record != present.held?.record)
         statics.review()
+        pairing.accountChanged()
         control.offersChanged()
     }
 

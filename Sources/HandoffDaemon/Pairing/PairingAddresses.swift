@@ -33,6 +33,13 @@ package enum PairingAddresses {
         return ranked.prefix(most).map(\.element)
     }
 
+    /// Whether there is any network to look for others on: an address besides those of the machine itself, unless it is
+    /// to be found on this machine alone.
+    package static func isOnNetwork(_ table: InterfaceTable, only: IPAddress?, interfaces: [String]) -> Bool {
+        if interfaces == ["lo"] || only?.isLoopback == true { return true }
+        return table.usable.contains { !table.isLoopback($0.interface) && !$0.address.isLoopback }
+    }
+
     /// IPv4 first, since people may have to type it; what stays on this site before what does not.
     private static func rank(_ address: IPAddress) -> Int {
         switch (address.isIPv4, address.isPrivate, address.isLinkLocal) {

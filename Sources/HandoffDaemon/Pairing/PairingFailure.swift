@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffJSON
+import HandoffPairing
 
 /// Why a pairing came to nothing, in words for people: what happened, and what to do next. All wording of pairing is here,
 /// for both sides.
@@ -115,6 +116,8 @@ extension PairingFailure {
     /// Nobody came, or nobody was let in, in time.
     static let windowRanOut = PairingFailure(
         .windowClosed, "the window has closed, and no device has joined; open a new one")
+    /// The user's program is gone.
+    static let cancelledHere = PairingFailure(.cancelled, "the pairing was cancelled")
     /// The user said no.
     static let declinedHere = PairingFailure(.declined, "the device was not let in, and the window is closed")
     /// The account changed under the window.
@@ -130,8 +133,11 @@ extension PairingFailure {
             "\(name) was removed from this account, which is for ever; run handoffctl account leave there, which gives it"
                 + " a new identity, and pair again")
     }
+    /// The account takes no more devices.
+    static let fullHere = PairingFailure(
+        .accountFull, "the account has no room for another device; remove one that is no longer used, and pair again")
     /// The window could not be opened.
-    static func cannotListen(_ detail: String) -> PairingFailure {
+    static func cannotOpen(_ detail: String) -> PairingFailure {
         PairingFailure(.failed, "the window cannot be opened: \(detail)")
     }
     /// The joiner went away while the account was handed over.
@@ -143,6 +149,20 @@ extension PairingFailure {
     /// Something failed here.
     static func inviterFailed(_ detail: String) -> PairingFailure {
         PairingFailure(.failed, "the pairing failed: \(detail)")
+    }
+
+    /// What the other device is told when this ends the window.
+    var refusal: PairingRefusal {
+        switch reason {
+        case .declined: .declined
+        case .cancelled: .cancelled
+        case .windowClosed: .windowClosed
+        case .removed: .removed
+        case .accountFull: .accountFull
+        case .wrongCode, .codeUsed, .busy, .nobodyThere, .unreachable, .noNetwork, .untrusted, .versionsDiffer,
+            .alreadyMember, .failed:
+            .failed
+        }
     }
 
     /// The error of the control interface.

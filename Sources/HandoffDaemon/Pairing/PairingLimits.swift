@@ -13,11 +13,13 @@ package struct PairingLimits: Sendable {
     /// Instances on the network that a joiner remembers.
     package var instances = 64
     /// How long a joiner looks for somebody who invites before it says that there is nobody.
-    package var search: Duration = .seconds(20)
+    package var search: Duration = .seconds(30)
+    /// How long after its start a joiner waits for more inviters when all that it has found have refused it.
+    package var settling: Duration = .seconds(3)
     /// How long a joiner goes on in all: as long as a window may be open.
     package var join: Duration = .seconds(180)
     /// How soon a joiner calls the same inviter again, at first and at most.
-    package var retry: (first: Duration, most: Duration) = (.milliseconds(200), .seconds(5))
+    package var retry: (first: Duration, most: Duration) = (.milliseconds(50), .seconds(1))
 
     /// The limits of the protocol.
     package init() {}

@@ -1,0 +1,69 @@
+import HandoffAccount
+import HandoffControl
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import LoopIO
+
+/// What the pairing service needs.
+extension DaemonCore {
+    /// The lines from pairing to the rest of the daemon.
+    var pairingSurroundings: PairingService.Surroundings {
+        PairingService.Surroundings(
+            isMember: { [unowned self] in keeper.state?.view.isLive(keeper.deviceID) ?? false },
+            mayInvite: { [unowned self] in try requireCurrentKey() },
+            mayJoin: { [unowned self] in
+                if let state = keeper.state { throw AccountKeeper.Refusal.exists(state.accountID) }
+            },
+            inviter: { [unowned self] in try inviter(isAutomatic: $0) },
+            joiner: { [unowned self] in try joiner($0) })
+    }
+
+    private func requireCurrentKey() throws {
+        guard let state = keeper.state else { throw AccountKeeper.Refusal.noAccount }
+        guard state.view.isLive(keeper.deviceID) else {
+            throw CallError.control(.accountRefused, "\(AccountError.notLive(keeper.deviceID))")
+        }
+        guard state.isCurrent else {
+            throw CallError.control(.accountRefused, "\(AccountError.noCurrentKey)")
+        }
+    }
+
+    private func inviter(isAutomatic: Bool) throws -> Inviter {
+        let (only, interfaces) = (configuration.address, configuration.interfaces)
+        let address = only ?? (interfaces == ["lo"] ? IPAddress.loopbackIPv4 : nil)
+        do {
+            return try Inviter(
+                isAutomatic: isAutomatic, address: address, air: air, loop: loop, log: log.named("pairing"),
+                surroundings: Inviter.Surroundings(
+                    identity: stored.identity, name: { [unowned self] in ring.name(of: keeper.deviceID) },
+                    account: { [unowned self] in keeper.state },
+                    admit: { [unowned self] in keeper.admit($0, name: $1, completion: $2) },
+                    finished: { [unowned self] in keeper.finished($0) },
+                    addresses: {
+                        // Without the table there are no addresses to show; discovery may still find the window.
+                        let table = (try? InterfaceTable.current()) ?? InterfaceTable()
+                        return PairingAddresses.reachable(table, only: address, interfaces: interfaces)
+                    }, allowance: pairingAllowance))
+        } catch {
+            throw PairingFailure.cannotOpen("\(error)").callError
+        }
+    }
+
+    private func joiner(_ request: JoinRequest) throws -> Joiner {
+        let (only, interfaces) = (configuration.address, configuration.interfaces)
+        do {
+            return try Joiner(
+                request, air: air, loop: loop, log: log.named("pairing"),
+                surroundings: Joiner.Surroundings(
+                    identity: stored.identity, name: name,
+                    join: { [unowned self] in keeper.join(roster: $0, accountKey: $1, completion: $2) },
+                    isOnNetwork: {
+                        guard let table = try? InterfaceTable.current() else { return true }
+                        return PairingAddresses.isOnNetwork(table, only: only, interfaces: interfaces)
+                    }, unixSeconds: unixSeconds))
+        } catch let failure as PairingFailure {
+            throw failure.callError
+        }
+    }
+}

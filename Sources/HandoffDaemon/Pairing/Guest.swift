@@ -1,0 +1,25 @@
+import HandoffPairing
+
+/// One connection to a pairing window, with its session. Belongs to the `Inviter`.
+final class Guest {
+    /// Bytes in, actions out.
+    var machine: InviterSession
+    /// What carries the bytes.
+    let connection: PairingConnection
+    /// What the session tries to prove.
+    let door: PairingDoor
+    /// Who it is, once that is proved.
+    var peer: PairingPeer?
+    /// Whether the user is asked about it now.
+    var isAsked = false
+
+    /// A session that has not begun.
+    init(machine: InviterSession, connection: PairingConnection, door: PairingDoor) {
+        self.machine = machine
+        self.connection = connection
+        self.door = door
+    }
+
+    /// Whether the user has agreed to it, and the account is on its way.
+    var isJoining: Bool { peer != nil && !isAsked }
+}

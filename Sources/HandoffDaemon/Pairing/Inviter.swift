@@ -1,0 +1,297 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import HandoffPairing
+import HandoffProtocol
+import HandoffTLS
+import LoopIO
+
+/// An open pairing window: listens, is announced, lets `PairingWindow` decide who may prove the code, asks the user, and
+/// hands the account over. Lives on the daemon's loop; made for one window. Diagram: `docs/state-machines/pairing.md`.
+///
+/// What concerns single connections is in `Inviter+Sessions.swift`.
+final class Inviter {
+    /// What a window needs of the rest of the daemon.
+    struct Surroundings {
+        /// The key of this device.
+        let identity: SigningKey
+        /// What this device is called.
+        let name: () -> String
+        /// The account as it is stored.
+        let account: () -> AccountState?
+        /// Admits a device durably.
+        let admit: (PublicKey, String, @escaping (Result<AccountState, any Error>) -> Void) -> Void
+        /// A device has said that it has stored the account.
+        let finished: (DeviceID) -> Void
+        /// Addresses of this machine that others may call, best first; asked on a worker.
+        let addresses: @Sendable () -> [IPAddress]
+        /// What the codes of this daemon's life have left; changed by wrong guesses.
+        let allowance: PairingAllowanceBox
+    }
+
+    /// What the window knows that opens it.
+    struct Secrets {
+        /// The digits with what was made of them; nil while only the link opens.
+        let digits: (code: PairingCode, salt: PairingSalt, password: PairingPassword)?
+        let link: PairingLink
+        let linkSalt: PairingSalt
+        let linkPassword: PairingPassword
+    }
+
+    enum State {
+        /// The state while the secrets are made.
+        case preparing
+        /// The state while devices may connect.
+        case open(Secrets)
+        /// The state once it has ended.
+        case over
+    }
+
+    /// Tells the user how the window goes.
+    var onEvent: ((PairEvent) -> Void)?
+    /// The window is over; called once.
+    var onEnd: ((Result<PairingDevice, PairingFailure>) -> Void)?
+
+    /// Where it listens.
+    let port: UInt16
+
+    let loop: EventLoop
+    let log: Logger
+    let surroundings: Surroundings
+    var state = State.preparing
+    var window: PairingWindow
+    /// Connections whose TLS is not set up.
+    var arriving: [PairingWindow.SessionID: PairingConnection] = [:]
+    /// Connections with a session.
+    var guests: [PairingWindow.SessionID: Guest] = [:]
+    private let isAutomatic: Bool
+    private let air: PairingAir
+    private let limits: PairingLimits
+    private let worker: Worker
+    private let listener: PairingListener
+    private var announcer: PairingAnnouncer?
+    private var timer: LoopTimer?
+    /// Those who were told why they may not stay, the latest last; they hold their sockets for a second at most.
+    private var farewells: [PairingConnection] = []
+
+    /// Starts to listen, and takes nobody yet.
+    ///
+    /// - Parameters:
+    ///   - isAutomatic: whether the first device that knows the code is let in without a question.
+    ///   - address: the one address to listen on; nil for all.
+    init(
+        isAutomatic: Bool, address: IPAddress?, air: PairingAir, limits: PairingLimits = PairingLimits(),
+        loop: EventLoop, log: Logger, surroundings: Surroundings
+    ) throws {
+        self.isAutomatic = isAutomatic
+        self.air = air
+        self.limits = limits
+        self.loop = loop
+        self.log = log
+        self.surroundings = surroundings
+        window = PairingWindow(allowance: surroundings.allowance.value, now: BootInstant(loop.now))
+        worker = try Worker(name: "pairing")
+        // Made for this window and thrown away with it: it says nothing about the device.
+        let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
+        listener = try PairingListener(address: address, context: context, limits: limits, on: loop)
+        port = listener.port
+    }
+
+    // MARK: - Life
+
+    /// Makes the secrets, then takes connections.
+    func open() {
+        listener.onArrival = { [weak self] in self?.arrived($0) }
+        let offersDigits = window.offersDigits
+        // The digits cost 90 ms of processor time and 32 MiB; addresses are a question to the kernel.
+        worker.run(
+            { [port, addresses = surroundings.addresses] in
+                let code = offersDigits ? PairingCode() : nil
+                let salted = try code.map { try PairingPassword.salted($0) }
+                let places = addresses().map { SocketAddress($0, port: port).description }
+                return (code, salted, places)
+            }, on: loop
+        ) { [weak self] result in
+            self?.prepared(
+                result.map { code, salted, places in
+                    let digits = code.flatMap { code in salted.map { (code: code, salt: $0.0, password: $0.1) } }
+                    return (digits, places)
+                })
+        }
+    }
+
+    private typealias Prepared = (
+        digits: (code: PairingCode, salt: PairingSalt, password: PairingPassword)?, places: [String]
+    )
+
+    private func prepared(_ result: Result<Prepared, any Error>) {
+        guard case .preparing = state else { return }
+        do {
+            let (digits, places) = try result.get()
+            let link = try PairingLink(candidates: places)
+            let (linkSalt, linkPassword) = try PairingPassword.salted(link)
+            state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
+            timer = try loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
+            announcer = PairingAnnouncer(air, port: port)
+            onEvent?(
+                .opened(
+                    PairingWindowDescription(
+                        code: digits?.code.digits, link: link.text, addresses: places,
+                        seconds: Int(PairingProtocol.windowTime.components.seconds))))
+            rearm()
+        } catch {
+            end(.inviterFailed("\(error)"))
+        }
+    }
+
+    /// The user's answer about a device.
+    /// - Returns: false when the window does not wait for it.
+    func answer(_ device: DeviceID, accept: Bool) -> Bool {
+        guard let (id, guest) = guests.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
+            return false
+        }
+        guard accept else {
+            log.notice("A device was not let in", ["device": device.short])
+            end(.declinedHere)
+            return true
+        }
+        return agree(to: guest, id)
+    }
+
+    /// Asks the user about a device, unless there is no need to.
+    func ask(about guest: Guest, _ id: PairingWindow.SessionID, _ peer: PairingPeer) {
+        window.asks(id)
+        guest.peer = peer
+        guest.isAsked = true
+        guard surroundings.account()?.view.isRemoved(peer.device) != true else {
+            return end(.removedDevice(peer.name), saying: .removed)
+        }
+        log.notice("A device knows the pairing code", ["device": peer.device.short])
+        guard isAutomatic else {
+            onEvent?(.confirm(PairingDevice(peer)))
+            return
+        }
+        _ = agree(to: guest, id)
+    }
+
+    private func agree(to guest: Guest, _ id: PairingWindow.SessionID) -> Bool {
+        guard let peer = guest.peer, window.agreed(to: id, now: BootInstant(loop.now)) else { return false }
+        guest.isAsked = false
+        rearm()
+        onEvent?(.joining(PairingDevice(peer)))
+        // Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
+        surroundings.admit(peer.publicKey, peer.name) { [weak self] result in
+            self?.admitted(peer, id, result)
+        }
+        return true
+    }
+
+    private func admitted(
+        _ peer: PairingPeer, _ id: PairingWindow.SessionID, _ result: Result<AccountState, any Error>
+    ) {
+        guard let guest = guests[id] else { return }
+        switch result {
+        case .success(let account):
+            guard let held = account.keyToHandOver(to: peer.device) else {
+                return end(.unfinished(peer.name), saying: .failed)
+            }
+            log.info("The account is handed over", ["device": peer.device.short])
+            perform(
+                guest.machine.handOver(
+                    epoch: held.n, accountKey: held.accountKey, statements: account.roster.encoded()), guest, id)
+        case .failure(let error):
+            log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
+            switch error {
+            case AccountError.full: end(.fullHere, saying: .accountFull)
+            case AccountError.removedForEver: end(.removedDevice(peer.name), saying: .removed)
+            default: end(.inviterFailed("\(error)"), saying: .failed)
+            }
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Ends the window, unless a device is getting the account: the user has agreed to that, and it is over in seconds.
+    func cancel(_ failure: PairingFailure) {
+        if guests.values.contains(where: \.isJoining) { return }
+        end(failure)
+    }
+
+    /// Ends the window at once.
+    ///
+    /// - Parameters:
+    ///   - refusal: what the device is told that has proved the code, if there is one.
+    ///   - withdrawn: called on discovery's thread, or at once, when nothing is announced any more.
+    func end(
+        _ failure: PairingFailure, saying refusal: PairingRefusal? = nil,
+        withdrawn: @escaping @Sendable () -> Void = {}
+    ) {
+        guard !isOver else { return withdrawn() }
+        for id in window.close() {
+            guard let guest = guests[id] else { continue }
+            perform(guest.machine.refuse(guest.peer == nil ? .windowClosed : refusal ?? failure.refusal), guest, id)
+        }
+        finish(.failure(failure), withdrawn: withdrawn)
+    }
+
+    /// Whether it has ended.
+    var isOver: Bool {
+        if case .over = state { true } else { false }
+    }
+
+    /// Reports the end, and lets go of everything.
+    func finish(
+        _ result: Result<PairingDevice, PairingFailure>, withdrawn: @escaping @Sendable () -> Void = {}
+    ) {
+        guard !isOver else { return withdrawn() }
+        state = .over
+        _ = window.close()
+        timer = nil
+        listener.close()
+        for connection in arriving.values { connection.abort() }
+        for guest in guests.values { guest.connection.abort() }
+        arriving = [:]
+        guests = [:]
+        if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
+        announcer = nil
+        let report = onEnd
+        onEnd = nil
+        onEvent = nil
+        report?(result)
+    }
+
+    /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.
+    func bidFarewell(_ connection: PairingConnection) {
+        connection.finish()
+        farewells.append(connection)
+        while farewells.count > limits.farewells { farewells.removeFirst().abort() }
+    }
+
+    // MARK: - Time
+
+    /// Sets the timer for what the window has to do next.
+    func rearm() {
+        guard let next = window.nextDeadline else { return }
+        timer?.rearm(at: LoopInstant(nanoseconds: next.nanoseconds))
+    }
+
+    private func timePassed() {
+        let now = BootInstant(loop.now)
+        for expiry in window.expire(now: now) {
+            switch expiry {
+            case .late(let id):
+                arriving.removeValue(forKey: id)?.abort()
+                guard let guest = guests.removeValue(forKey: id) else { continue }
+                guest.connection.abort()
+                if guest.isJoining { finish(.failure(.unfinished(guest.peer?.name ?? "the device"))) }
+            case .closed(let id):
+                if let guest = guests[id] { perform(guest.machine.refuse(.windowClosed), guest, id) }
+            case .over: finish(.failure(.windowRanOut))
+            }
+        }
+        rearm()
+    }
+}
