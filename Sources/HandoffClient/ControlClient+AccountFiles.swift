@@ -6,24 +6,30 @@ import HandoffModel
 extension ControlClient {
     /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
     private static let largestFile = 16 * 1_048_576
-    /// What stands for "no passphrase" at the beginning of the stream: its length.
-    private static let noPassphrase: [UInt8] = [0, 0, 0, 0]
 
     /// `ExportAccount`; the answer is the account file.
-    package func exportAccount(_ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
+    /// - Parameter passphrase: what protects the file; nil for none.
+    package func exportAccount(
+        passphrase: SecretBuffer? = nil, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void
+    ) {
         upgrade(ControlMethod.exportAccount.rawValue) { result in
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
                 stream.collect(limit: Self.largestFile, then)
-                stream.send(Self.noPassphrase, end: false)
+                stream.send(Self.request(passphrase).bytes, end: false)
             }
         }
     }
 
     /// `ImportAccount`.
-    /// - Parameter file: the whole account file.
-    package func importAccount(_ file: SecretBuffer, _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void) {
+    /// - Parameters:
+    ///   - file: the whole account file.
+    ///   - passphrase: what protects the file; nil for none.
+    package func importAccount(
+        _ file: SecretBuffer, passphrase: SecretBuffer? = nil,
+        _ then: @escaping (Result<ImportOutcome, ClientError>) -> Void
+    ) {
         let path = path
         upgrade(ControlMethod.importAccount.rawValue) { result in
             switch result {
@@ -32,10 +38,21 @@ extension ControlClient {
                 stream.collect(limit: Self.largestFile) { result in
                     then(result.flatMap { Self.outcome($0.bytes, path: path) })
                 }
-                stream.send(Self.noPassphrase, end: false)
-                stream.send(file.bytes, end: true)
+                stream.send(Self.request(passphrase, file: file).bytes, end: true)
             }
         }
+    }
+
+    /// What is sent first: the passphrase behind its length, 4 bytes big-endian, and then the file if there is one.
+    private static func request(_ passphrase: SecretBuffer?, file: SecretBuffer? = nil) -> SecretBuffer {
+        let request = SecretBuffer()
+        let secret = passphrase?.bytes ?? []
+        let length = UInt32(clamping: secret.count)
+        request.reserve(4 + secret.count + (file?.bytes.count ?? 0))
+        request.append([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) })
+        request.append(secret)
+        if let file { request.append(file.bytes) }
+        return request
     }
 
     /// Reads the one message that answers an import.
