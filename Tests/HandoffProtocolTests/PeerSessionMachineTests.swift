@@ -180,7 +180,7 @@ import Testing
     @Test func rostersThatDifferAreOfferedOnce() throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
-        #expect(try rig.receive(Self.helloFrame(digest: 9)).last == .offerStatements)
+        #expect(try rig.receive(Self.helloFrame(digest: 9)).contains(.offerStatements))
         #expect(rig.machine.sendStatements([3]) == [.send(Frame(.statements, [3]))])
         var other = try Rig(.client)
         _ = other.machine.connected(statements: [3], at: Samples.at(0))
@@ -195,6 +195,21 @@ import Testing
         var former = try Rig(.client, hello: try Samples.hello(epochIsCurrent: false))
         _ = former.machine.connected(at: Samples.at(0))
         #expect(try !former.receive(Self.helloFrame(epoch: nil)).contains(.offerEpochKey))
+    }
+
+    @Test func theKeyIsOfferedToWhoHoldsAnotherEpochOfTheSameNumber() throws {
+        var rig = try Rig(.client)
+        _ = rig.machine.connected(at: Samples.at(0))
+        let lacks = Frame(.hello, try Samples.hello(epochIsCurrent: false).encoded())
+        #expect(try rig.receive(lacks).contains(.offerEpochKey))
+        // It believes that its own is in force, until it has our statements.
+        var other = try Rig(.client)
+        _ = other.machine.connected(at: Samples.at(0))
+        let actions = try other.receive(Self.helloFrame(digest: 9))
+        #expect(actions.suffix(2) == [.offerStatements, .offerEpochKey])
+        var equal = try Rig(.client)
+        _ = equal.machine.connected(at: Samples.at(0))
+        #expect(try !equal.receive(Self.helloFrame()).contains(.offerEpochKey))
     }
 
     @Test func statementsKeysAndAdvertsArePassedOnInOrder() throws {

@@ -156,6 +156,19 @@ def file_twice(stage):
     expect(len(daemon.ctl("devices").lines) == 2, "there is one more device")
 
 
+@test("a member that has its four connections gets a fifth, for one that nobody waits for", limit=60)
+def room(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    links = [peer.open_connection(host, int(port)) for _ in range(8)]
+    expect("result" in peer.request(links[-1], "ping", {}), "the last connection does not work")
+    listed = [entry for entry in daemon.ctl("status").line["peers"] if entry["name"] == "Python"]
+    expect(len(listed) == 1 and listed[0]["connected"], f"wrong peers: {listed}")
+
+
 @test("what the page says must be refused is refused, and the daemon stays well", limit=120)
 def adversary(stage):
     daemon, python = account(stage)

@@ -132,7 +132,7 @@ final class LinkPool {
         let device = DeviceID(key)
         let isLive = ring.admits(key)
         // What is live may have changed since the handshake began.
-        guard isLive || ring.mayIntroduce(key), links[device, default: []].count < Self.maximumPerDevice else {
+        guard isLive || ring.mayIntroduce(key), makeRoom(for: device) else {
             return connection.close("the device is not live, or has enough connections")
         }
         let isCurrent = ring.isCurrent && connection.epoch == ring.epochMark
@@ -180,6 +180,21 @@ final class LinkPool {
         dials.removeAll()
         for link in all { link.close() }
         sweeper = nil
+    }
+
+    /// Whether a device may have one more connection. The most being there, one that nobody waits for is closed: rather
+    /// one of another epoch, on which nothing is served, then the one that was of use longest ago. A device whose epoch
+    /// changes calls anew each time, and could not reach us before the former ones have been idle for minutes.
+    private func makeRoom(for device: DeviceID) -> Bool {
+        let present = links[device, default: []]
+        guard present.count >= Self.maximumPerDevice else { return true }
+        func isServed(_ link: PeerLink) -> Int { link.epochMark == ring.epochMark ? 1 : 0 }
+        let idle = present.filter { $0.isEstablished && $0.isIdle }
+        guard let least = idle.min(by: { (isServed($0), $0.lastUse) < (isServed($1), $1.lastUse) }) else {
+            return false
+        }
+        least.close()
+        return true
     }
 
     private func dial(

@@ -111,7 +111,13 @@ extension PeerSessionMachine {
         }
         actions += takeWaiting()
         if theirs.rosterDigest != hello.rosterDigest, !hasSentStatements { actions.append(.offerStatements) }
-        if hello.epochIsCurrent, hello.epoch != theirs.epoch { actions.append(.offerEpochKey) }
+        // Epochs of one number may be two: which one the other side holds shows only in what it says of it, or not before
+        // it has our statements, which go first.
+        if hello.epochIsCurrent,
+            hello.epoch != theirs.epoch || !theirs.epochIsCurrent || theirs.rosterDigest != hello.rosterDigest
+        {
+            actions.append(.offerEpochKey)
+        }
         return actions
     }
 
