@@ -151,6 +151,7 @@ class Daemon:
         self.options = ["--port", port, "--interface", interface, "--discovery", discovery,
                         "--name", name] + list(options or [])
         self.process = None
+        self.extra = {}  # Environment of the daemon alone.
         self.environment = {
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": os.path.join(self.folder, "home"), "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": os.path.join(self.folder, "run"), "HANDOFF_SOCKET": self.socket,
@@ -177,7 +178,7 @@ class Daemon:
             self.started = time.monotonic()
             with open(self.log, "ab") as log:
                 self.process = subprocess.Popen(
-                    self.words(*more), env={**self.environment, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL,
+                    self.words(*more), env={**self.environment, **self.extra, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL,
                     stdout=log, stderr=log)
             self.stage.processes.append(self.process)
             ended = os.pidfd_open(self.process.pid)

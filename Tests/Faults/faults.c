@@ -1,0 +1,340 @@
+// Faults on demand: a shared object for LD_PRELOAD that counts the calls of a program by which something comes to last,
+// or leaves it, and strikes at one of them: the process is killed, the power fails, or the call does.
+//
+// What it does is told by a page that a test shares with it (FAULTS_PAGE, a file of 64 bytes), while the program runs:
+// so a test lets a daemon start, asks it for something, and strikes at the first, second, third... call of just that.
+//
+//   FAULTS_PAGE     the shared page; without it nothing is done
+//   FAULTS_FOLDER   calls on files in this folder are counted (absolute, without links)
+//   FAULTS_LOG      gets a line for each call that is counted: its number, its kind, and what it is about
+//   FAULTS_KEEP     a folder on the same file system, for what a failing power would bring back
+//
+// It sees what the program calls in the C library. What the library calls by itself, it does not; `nm -D` lists the first.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// The kinds of calls: bits of `kinds`. The names and values stand also in Tests/System/faults.py.
+enum kind {
+    CREATE = 1,     // open for writing, or making, a file
+    WRITE = 2,      // bytes into a file
+    TRUNCATE = 4,
+    SYNC = 8,       // of a file or the folder
+    RENAME = 16,
+    UNLINK = 32,
+    LOCK = 64,
+    SEND = 128,     // bytes to another device, over TCP
+    REPLY = 256,    // bytes to a program on this machine
+};
+
+enum how {
+    NOTHING = 0,
+    KILL = 1,       // SIGKILL before the call
+    TEAR = 2,       // SIGKILL after half of the bytes were written; where there are none, before the call
+    FAIL = 3,       // the call fails with `error`
+    FAIL_ALL = 4,   // and so do all that come after
+    POWER = 5,      // all that was not synchronised is undone, then SIGKILL, before the call
+};
+
+struct page {
+    _Atomic uint64_t count;     // calls of these kinds so far
+    _Atomic uint64_t target;    // the call to strike at; 0 for none
+    _Atomic uint32_t kinds;
+    _Atomic uint32_t how;
+    _Atomic uint32_t error;
+    _Atomic uint32_t struck;    // how often
+};
+
+static struct page *page;
+static const char *folder, *keep;
+static size_t folder_length;
+static int log_file = -1;
+
+__attribute__((constructor)) static void begin(void) {
+    const char *path = getenv("FAULTS_PAGE"), *log_path = getenv("FAULTS_LOG");
+    folder = getenv("FAULTS_FOLDER");
+    keep = getenv("FAULTS_KEEP");
+    if (!path || !folder) return;
+    folder_length = strlen(folder);
+    int file = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+    if (file < 0) return;
+    void *map = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    syscall(SYS_close, file);
+    if (map == MAP_FAILED) return;
+    if (log_path) log_file = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    page = map;
+}
+
+// ---- What a call is about --------------------------------------------------------------------------------------------
+
+// The path of an open file, below the folder; NULL if it is not in it. The folder itself is ".".
+static const char *inside(int file, char path[PATH_MAX]) {
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
+    if (length < 0) return NULL;
+    path[length] = 0;
+    if (strncmp(path, folder, folder_length) != 0) return NULL;
+    if (path[folder_length] == 0) return ".";
+    return path[folder_length] == '/' ? path + folder_length + 1 : NULL;
+}
+
+// The same for a name in an open folder, or an absolute path.
+static const char *named(int at, const char *name, char path[PATH_MAX]) {
+    if (name[0] == '/') {
+        if (strncmp(name, folder, folder_length) != 0 || name[folder_length] != '/') return NULL;
+        return name + folder_length + 1;
+    }
+    if (at == AT_FDCWD || !inside(at, path)) return NULL;
+    return name;
+}
+
+// SEND or REPLY for a stream socket, 0 for all else.
+static int stream(int file) {
+    int type = 0, domain = 0, saved = errno;
+    socklen_t length = sizeof type;
+    int result = getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM
+        && getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0;
+    errno = saved;
+    return !result ? 0 : domain == AF_UNIX ? REPLY : SEND;
+}
+
+// ---- What is not on the disk yet -------------------------------------------------------------------------------------
+//
+// The worst that a failing power may do: bytes of a file that was not synchronised are gone, and names are as they were
+// when the folder was synchronised last. One thread stores, so that a lock is not worth having here.
+
+#define MOST 32
+static struct { char old[64], new[64]; int had; } moved[MOST];     // old is empty: the name was deleted
+static int moved_count;
+static char unsynced[MOST][64];
+static int unsynced_count;
+
+static void full(char path[PATH_MAX], const char *in, const char *name) { snprintf(path, PATH_MAX, "%s/%s", in, name); }
+
+static void written(const char *name) {
+    for (int i = 0; i < unsynced_count; i++) if (strcmp(unsynced[i], name) == 0) return;
+    if (unsynced_count < MOST) snprintf(unsynced[unsynced_count++], 64, "%s", name);
+}
+
+static void forget(const char *name) {
+    for (int i = 0; i < unsynced_count; i++)
+        if (strcmp(unsynced[i], name) == 0) memmove(unsynced[i], unsynced[--unsynced_count], 64);
+}
+
+static void backup(char path[PATH_MAX], int index) { snprintf(path, PATH_MAX, "%s/%d.%d", keep, getpid(), index); }
+
+// Before a name goes, or another file comes under it: a second name keeps what it was.
+static void moving(const char *old, const char *new) {
+    if (!keep || moved_count >= MOST) return;
+    char from[PATH_MAX], to[PATH_MAX];
+    full(from, folder, new);
+    backup(to, moved_count);
+    syscall(SYS_unlinkat, AT_FDCWD, to, 0);
+    moved[moved_count].had = syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0) == 0;
+    snprintf(moved[moved_count].old, 64, "%s", old);
+    snprintf(moved[moved_count].new, 64, "%s", new);
+    moved_count++;
+    for (int i = 0; i < unsynced_count; i++)
+        if (*old && strcmp(unsynced[i], old) == 0) snprintf(unsynced[i], 64, "%s", new);
+}
+
+static void synchronised(const char *name) {
+    if (strcmp(name, ".") != 0) return forget(name);
+    char path[PATH_MAX];
+    for (int i = 0; i < moved_count; i++) {
+        backup(path, i);
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    }
+    moved_count = 0;
+}
+
+static void lose(void) {
+    char path[PATH_MAX], other[PATH_MAX];
+    for (int i = 0; i < unsynced_count; i++) {
+        full(path, folder, unsynced[i]);
+        truncate(path, 0);
+    }
+    while (moved_count > 0) {
+        int i = --moved_count;
+        full(path, folder, moved[i].new);
+        if (moved[i].old[0]) {
+            full(other, folder, moved[i].old);
+            syscall(SYS_renameat, AT_FDCWD, path, AT_FDCWD, other);
+        }
+        backup(other, i);
+        if (moved[i].had) syscall(SYS_renameat, AT_FDCWD, other, AT_FDCWD, path);
+    }
+}
+
+// ---- Striking --------------------------------------------------------------------------------------------------------
+
+static void die(void) {
+    for (;;) syscall(SYS_kill, getpid(), SIGKILL);
+}
+
+// Counts a call, and strikes if it is its turn. Answers 0 to go on, 1 to fail (errno is set), 2 to tear.
+static int counted(enum kind kind, const char *word, const char *what) {
+    if (!page || !(page->kinds & kind)) return 0;
+    int saved = errno;
+    uint64_t number = atomic_fetch_add(&page->count, 1) + 1;
+    if (log_file >= 0) {
+        char line[PATH_MAX + 40];
+        int length = snprintf(line, sizeof line, "%llu %s %s\n", (unsigned long long)number, word, what);
+        if (length > 0) syscall(SYS_write, log_file, line, length);
+    }
+    errno = saved;
+    uint64_t target = page->target;
+    uint32_t how = page->how;
+    if (target == 0 || !(number == target || (how == FAIL_ALL && number > target))) return 0;
+    if (how == NOTHING) return 0;
+    atomic_fetch_add(&page->struck, 1);
+    if (how == KILL) die();
+    if (how == POWER) { lose(); die(); }
+    if (how == TEAR) { if (kind & (WRITE | SEND | REPLY)) return 2; die(); }
+    errno = (int)page->error;
+    return 1;
+}
+
+// ---- The calls -------------------------------------------------------------------------------------------------------
+
+static int do_open(int at, const char *name, int flags, mode_t mode) {
+    char path[PATH_MAX];
+    const char *what;
+    if (page && flags & O_CREAT && (what = named(at, name, path)) && counted(CREATE, "create", what)) return -1;
+    return syscall(SYS_openat, at, name, flags, mode);
+}
+
+#define MODE(flags) ({ mode_t m = 0; if ((flags) & (O_CREAT | O_TMPFILE)) { \
+    va_list list; va_start(list, flags); m = va_arg(list, mode_t); va_end(list); } m; })
+
+int open(const char *name, int flags, ...) { return do_open(AT_FDCWD, name, flags, MODE(flags)); }
+int open64(const char *name, int flags, ...) { return do_open(AT_FDCWD, name, flags, MODE(flags)); }
+int openat(int at, const char *name, int flags, ...) { return do_open(at, name, flags, MODE(flags)); }
+int openat64(int at, const char *name, int flags, ...) { return do_open(at, name, flags, MODE(flags)); }
+
+// What a write is: 0 go on, 1 fail, 2 tear.
+static int judge_write(int file, size_t count) {
+    char path[PATH_MAX], words[32];
+    const char *what;
+    if (!page) return 0;
+    if ((what = inside(file, path))) {
+        int verdict = counted(WRITE, "write", what);
+        if (verdict != 1) written(what);
+        return verdict;
+    }
+    int kind = stream(file);
+    if (!kind) return 0;
+    snprintf(words, sizeof words, "%zu", count);
+    return counted(kind, kind == SEND ? "send" : "reply", words);
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+    int verdict = judge_write(file, count);
+    if (verdict == 1) return -1;
+    if (verdict == 2) { syscall(SYS_write, file, bytes, count / 2); die(); }
+    return syscall(SYS_write, file, bytes, count);
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
+    int verdict = judge_write(file, count);
+    if (verdict == 1) return -1;
+    if (verdict == 2) { syscall(SYS_pwrite64, file, bytes, count / 2, offset); die(); }
+    return syscall(SYS_pwrite64, file, bytes, count, offset);
+}
+ssize_t pwrite64(int file, const void *bytes, size_t count, off_t offset) { return pwrite(file, bytes, count, offset); }
+
+ssize_t writev(int file, const struct iovec *parts, int count) {
+    int verdict = judge_write(file, count > 0 ? parts[0].iov_len : 0);
+    if (verdict == 1) return -1;
+    if (verdict == 2) { syscall(SYS_write, file, parts[0].iov_base, parts[0].iov_len / 2); die(); }
+    return syscall(SYS_writev, file, parts, count);
+}
+
+ssize_t sendto(int file, const void *bytes, size_t count, int flags, const struct sockaddr *to, socklen_t length) {
+    int verdict = judge_write(file, count);
+    if (verdict == 1) return -1;
+    if (verdict == 2) { syscall(SYS_sendto, file, bytes, count / 2, flags, to, length); die(); }
+    return syscall(SYS_sendto, file, bytes, count, flags, to, length);
+}
+ssize_t send(int file, const void *bytes, size_t count, int flags) { return sendto(file, bytes, count, flags, NULL, 0); }
+
+ssize_t sendmsg(int file, const struct msghdr *message, int flags) {
+    int verdict = judge_write(file, message->msg_iovlen > 0 ? message->msg_iov[0].iov_len : 0);
+    if (verdict == 1) return -1;
+    if (verdict == 2) die();
+    return syscall(SYS_sendmsg, file, message, flags);
+}
+
+int ftruncate(int file, off_t length) {
+    char path[PATH_MAX];
+    const char *what = page ? inside(file, path) : NULL;
+    if (what && counted(TRUNCATE, "truncate", what)) return -1;
+    return syscall(SYS_ftruncate, file, length);
+}
+int ftruncate64(int file, off_t length) { return ftruncate(file, length); }
+
+static int synchronise(int file, long call) {
+    char path[PATH_MAX];
+    const char *what = page ? inside(file, path) : NULL;
+    if (what && counted(SYNC, "sync", what)) return -1;
+    int result = syscall(call, file);
+    if (what && result == 0) synchronised(what);
+    return result;
+}
+int fsync(int file) { return synchronise(file, SYS_fsync); }
+int fdatasync(int file) { return synchronise(file, SYS_fdatasync); }
+
+static int do_rename(int at, const char *old, int to, const char *new, unsigned flags) {
+    char path[PATH_MAX], other[PATH_MAX], words[2 * NAME_MAX + 2];
+    const char *from = page ? named(at, old, path) : NULL, *target = page ? named(to, new, other) : NULL;
+    if (from && target) {
+        snprintf(words, sizeof words, "%s %s", from, target);
+        if (counted(RENAME, "rename", words)) return -1;
+        moving(from, target);
+    }
+    return syscall(SYS_renameat2, at, old, to, new, flags);
+}
+int rename(const char *old, const char *new) { return do_rename(AT_FDCWD, old, AT_FDCWD, new, 0); }
+int renameat(int at, const char *old, int to, const char *new) { return do_rename(at, old, to, new, 0); }
+int renameat2(int at, const char *old, int to, const char *new, unsigned flags) {
+    return do_rename(at, old, to, new, flags);
+}
+
+int unlinkat(int at, const char *name, int flags) {
+    char path[PATH_MAX];
+    const char *what = page ? named(at, name, path) : NULL;
+    if (what) {
+        char there[PATH_MAX];
+        full(there, folder, what);
+        // What is not there cannot go: mostly the new name of a file, before it is written.
+        if (syscall(SYS_faccessat, AT_FDCWD, there, F_OK) == 0) {
+            if (counted(UNLINK, "unlink", what)) return -1;
+            moving("", what);
+        }
+        forget(what);
+    }
+    return syscall(SYS_unlinkat, at, name, flags);
+}
+int unlink(const char *name) { return unlinkat(AT_FDCWD, name, 0); }
+
+int flock(int file, int operation) {
+    char path[PATH_MAX];
+    const char *what = page ? inside(file, path) : NULL;
+    if (what && counted(LOCK, "lock", what)) return -1;
+    return syscall(SYS_flock, file, operation);
+}

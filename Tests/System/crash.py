@@ -1,0 +1,258 @@
+"""The engine of the crash tests: plays a scene again and again, and strikes one call later each time.
+
+A scene sets up some daemons, asks for something, and says afterwards what must hold. It is played until it came to its
+end without being struck, so that every call which it makes has been struck once.
+
+Environment: HANDOFF_CRASH_ROUNDS (default 0): so many more plays of each scene, struck at random steps in random ways.
+HANDOFF_CRASH_PLAYS (default 4): how many plays run at a time.
+"""
+
+import concurrent.futures
+import errno
+import json
+import os
+import random
+import shutil
+import socket
+import time
+
+import faults
+from harness import Failure, OutOfTime, Stage, expect, tail
+
+CONVERGE = 40
+ROUNDS = int(os.environ.get("HANDOFF_CRASH_ROUNDS", "0"))
+PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "4"))
+MOST_STEPS = 400
+
+# How to strike, and at which calls. Half-written files come only of writes, and so on.
+WAYS = {
+    "kill": dict(how="kill", kinds=faults.ALL),
+    "power": dict(how="power", kinds=faults.FILES | faults.KINDS["reply"]),
+    "tear": dict(how="tear", kinds=faults.KINDS["write"] | faults.STREAMS),
+    "no space": dict(how="fail", kinds=faults.FILES, error=errno.ENOSPC),
+    "disk error": dict(how="fail", kinds=faults.FILES, error=errno.EIO),
+    "disk full": dict(how="fail all", kinds=faults.FILES, error=errno.ENOSPC),
+}
+DEADLY = ("kill", "power", "tear")
+
+
+def call(daemon, method, **parameters):
+    """Asks a daemon; None when it is not there, or ends before it has answered."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(20)
+        try:
+            client.connect(daemon.socket)
+            client.sendall(json.dumps({"method": f"dev.handoff1.Control.{method}", "parameters": parameters}).encode()
+                           + b"\0")
+            answer = b""
+            while not answer.endswith(b"\0"):
+                more = client.recv(65536)
+                if not more:
+                    return None
+                answer += more
+        except (ConnectionError, FileNotFoundError):
+            return None
+    answer = json.loads(answer[:-1])
+    expect("error" not in answer, f"{daemon.name} refuses {method}: {answer}")
+    return answer["parameters"]
+
+
+class Scene:
+    """One play. Subclasses give `prepare`, `act` and `check`, and the names of who may be struck."""
+
+    # Names of those who are struck, one at a time.
+    victims = ("one",)
+    ways = tuple(WAYS)
+
+    def __init__(self, stage, step=0):
+        self.stage, self.step = stage, step
+        self.faults = {}
+        # Devices by the names of their daemons; nobody may turn up with another one.
+        self.ids = {}
+
+    def daemon(self, name, start=True):
+        daemon = self.stage.daemon(name, start=False, options=["--log-level", "debug"])
+        self.faults[name] = faults.Faults(daemon)
+        if start:
+            daemon.start()
+            self.ids[name] = call(daemon, "GetStatus")["device"]
+        return daemon
+
+    def member(self, name, *others):
+        """A further daemon that is in the account of the others, who all know it."""
+        daemon = self.daemon(name)
+        if others:
+            self.stage.join(others[0], daemon)
+            self.agree(*others, daemon)
+        else:
+            daemon.ctl("account", "create")
+        return daemon
+
+    def prepare(self):
+        raise NotImplementedError
+
+    def act(self):
+        """Does what is struck. May end early, or fail in any way, when `struck`."""
+        raise NotImplementedError
+
+    def check(self):
+        """All daemons run again, without faults. Says what must hold."""
+        raise NotImplementedError
+
+    # ---- For act
+
+    @property
+    def struck(self):
+        return any(fault.struck for fault in self.faults.values())
+
+    def until(self, condition, what, within=CONVERGE):
+        """Waits for something, or for the strike."""
+        limit = time.monotonic() + within
+        while not self.struck and not condition():
+            expect(time.monotonic() < limit, f"not within {within} s: {what}; {self.views()}")
+            time.sleep(0.02)
+
+    # ---- For check
+
+    def views(self, *daemons):
+        return {daemon.name: self.view(daemon) for daemon in daemons or self.stage.daemons}
+
+    @staticmethod
+    def view(daemon):
+        """What a daemon says of its account."""
+        status, listed = call(daemon, "GetStatus"), call(daemon, "ListDevices")
+        if status is None or listed is None:
+            return None
+        return {
+            "device": status["device"], "account": status["account"], "epoch": status["epoch"], "warnings": status["warnings"],
+            "tickets": sorted(ticket["id"] for ticket in status["tickets"]),
+            "devices": sorted((device["id"], device["name"]) for device in listed["devices"]),
+        }
+
+    def is_one(self, *daemons, epoch=None, stale=()):
+        """Whether these, and nobody else, are the account, and all say the same of it."""
+        views = list(self.views(*daemons).values())
+        first = views[0]
+        # Who is struck meanwhile says nothing.
+        return (None not in views and first["account"] is not None
+                and all({**view, "device": None} == {**first, "device": None} for view in views)
+                and not first["warnings"] and set(first["tickets"]) <= set(stale)
+                and {id for id, _ in first["devices"]} == {view["device"] for view in views}
+                and (epoch is None or first["epoch"] == epoch))
+
+    def agree(self, *daemons, stale=(), leaving=(), within=CONVERGE):
+        """Waits until these are the account, and fails as soon as a stranger is in it. Devices that leave may be there
+        for a while yet."""
+        limit = time.monotonic() + within
+        allowed = {call(daemon, "GetStatus")["device"] for daemon in daemons} | set(leaving)
+        while not self.is_one(*daemons, stale=stale):
+            views = self.views(*daemons)
+            for name, view in views.items():
+                if view["account"] is not None:
+                    strangers = {id for id, _ in view["devices"]} - allowed
+                    expect(not strangers, f"{name} has devices that nobody let in: {strangers}; {views}")
+            expect(time.monotonic() < limit, f"no agreement within {within} s: {views}")
+            time.sleep(0.02)
+
+    def hand_over(self, origin, taker):
+        """Proves that two devices work together."""
+        publish = origin.publish("com.example.crash", "--title", "Draft")
+        taker.follow("watch").wait("added", within=CONVERGE, id=publish.id)
+        taken = taker.ctl("continue", publish.id, "--print").line
+        expect(taken["title"] == "Draft", f"wrong activity: {taken}")
+
+    def account(self, daemon):
+        return call(daemon, "GetAccount")["account"]
+
+
+class Play:
+    """How one play of a scene went."""
+
+    def __init__(self, scene_class, victim, way, step):
+        self.name = f"{scene_class.__name__}, {victim}, {way}, step {step}"
+        self.struck, self.steps, self.error, self.what = False, 0, None, ""
+        self.stage = Stage(self.name)
+        try:
+            self._play(scene_class(self.stage, step), victim, way, step)
+        except OutOfTime:
+            raise
+        except Exception as error:
+            place = error.__traceback__
+            while place.tb_next and "crash" in os.path.basename(place.tb_next.tb_frame.f_code.co_filename):
+                place = place.tb_next
+            self.error = f"{self.name} ({self.what}): {type(error).__name__}: {error} (line {place.tb_lineno})"
+            for daemon in self.stage.daemons:
+                self.error += f"\n  log of {daemon.name}:{tail(daemon.log, 25)}"
+            self.error += f"\n  kept: {self.stage.folder}"
+        finally:
+            self.stage.close(keep=self.error is not None)
+
+    def _play(self, scene, victim, way, step):
+        scene.prepare()
+        fault = scene.faults[victim]
+        fault.disarm()
+        fault.steps()
+        fault.arm(step, **WAYS[way])
+        try:
+            scene.act()
+        except Failure:
+            # A command that hung, or a refusal, is excused by a strike alone.
+            if not fault.struck:
+                raise
+        self.struck, self.steps = fault.struck, fault.count
+        seen = fault.steps()
+        self.what = next((line for line in seen if line.startswith(f"{step} ")), "not struck")
+        fault.disarm()
+        for daemon in scene.stage.daemons:
+            if daemon is fault.daemon and self.struck and way in DEADLY:
+                fault.ended(10)
+                expect(daemon.process.returncode == -9, f"{daemon.name} ended with {daemon.process.returncode}")
+            if daemon.process is None or daemon.process.poll() is not None:
+                daemon.start()
+        scene.check()
+        for name, id in scene.ids.items():
+            found = {daemon.name: daemon for daemon in scene.stage.daemons}[name]
+            expect(call(found, "GetStatus")["device"] == id, f"{name} has another identity")
+
+
+def every_step(stage, scene_class, ways=None):
+    """Plays a scene with each victim struck at each step in each way; prints what was done."""
+    for victim in scene_class.victims:
+        for way in ways or scene_class.ways:
+            begin = time.monotonic()
+            plays = struck = 0
+            with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool:
+                step, is_over = 1, False
+                while not is_over and step < MOST_STEPS:
+                    batch = [pool.submit(Play, scene_class, victim, way, number) for number in range(step, step + PLAYS)]
+                    done = [future.result() for future in batch]
+                    complain(done)
+                    step += PLAYS
+                    plays += len(done)
+                    struck += sum(play.struck for play in done)
+                    is_over = not all(play.struck for play in done)
+            expect(is_over, f"{scene_class.__name__}: no end after {step} steps")
+            expect(struck > 0, f"{scene_class.__name__}: {victim} was never struck by {way}")
+            print(f"   {scene_class.__name__}: {victim}, {way}: {struck} steps, "
+                  f"{time.monotonic() - begin:.1f} s", flush=True)
+    if ROUNDS:
+        at_random(scene_class, ways or scene_class.ways)
+
+
+def at_random(scene_class, ways):
+    """Plays a scene so many times, struck anywhere."""
+    seed = int.from_bytes(os.urandom(4), "big")
+    chance, begin = random.Random(seed), time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool:
+        batch = [pool.submit(Play, scene_class, chance.choice(scene_class.victims), chance.choice(ways),
+                             chance.randint(1, 60)) for _ in range(ROUNDS)]
+        done = [future.result() for future in batch]
+    complain(done)
+    print(f"   {scene_class.__name__}: {ROUNDS} more at random (seed {seed}), {sum(play.struck for play in done)} struck, "
+          f"{time.monotonic() - begin:.1f} s", flush=True)
+
+
+def complain(plays):
+    errors = [play.error for play in plays if play.error]
+    if errors:
+        raise Failure(f"{len(errors)} of {len(plays)} plays failed; the first:\n{errors[0]}")

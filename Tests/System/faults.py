@@ -1,0 +1,99 @@
+"""Faults on demand in a daemon that runs: it is killed, the power fails, or a call does, at the Nth call that matters.
+
+The calls are counted by a shared object of ours (`Tests/Faults/faults.c`), which is built here and loaded before the C
+library. A page that both map says which kinds of calls count, and at which one to strike. So every step of what a daemon
+does is found by asking for the same thing again and again, and striking one call later each time.
+"""
+
+import mmap
+import os
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+from harness import ROOT, Failure, Skip, expect
+
+KINDS = {"create": 1, "write": 2, "truncate": 4, "sync": 8, "rename": 16, "unlink": 32, "lock": 64, "send": 128,
+         "reply": 256}
+FILES = 127
+STREAMS = KINDS["send"] | KINDS["reply"]
+ALL = FILES | STREAMS
+HOW = {"kill": 1, "tear": 2, "fail": 3, "fail all": 4, "power": 5}
+
+_library = None
+_building = threading.Lock()
+
+
+def library():
+    """The shared object, built once for each process."""
+    global _library
+    with _building:
+        if _library is None:
+            folder = tempfile.mkdtemp(prefix="handoff-faults-")
+            path = os.path.join(folder, "faults.so")
+            source = os.path.join(ROOT, "Tests", "Faults", "faults.c")
+            try:
+                done = subprocess.run(
+                    ["cc", "-std=gnu17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", path, source],
+                    capture_output=True, text=True, timeout=60)
+            except OSError:
+                raise Skip("there is no C compiler (cc)") from None
+            expect(done.returncode == 0, f"faults.c does not compile: {done.stderr}")
+            _library = path
+        return _library
+
+
+class Faults:
+    """What may befall one daemon. Make it before the daemon starts; it stays over restarts."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        base = os.path.join(daemon.folder, "faults")
+        self.log = base + ".log"
+        keep = base + ".keep"
+        os.mkdir(keep, 0o700)
+        with open(base + ".page", "wb") as file:
+            file.write(bytes(4096))
+        with open(base + ".page", "r+b") as file:
+            self.page = mmap.mmap(file.fileno(), 4096)
+        self.environment = {
+            "LD_PRELOAD": library(), "FAULTS_PAGE": base + ".page", "FAULTS_LOG": self.log, "FAULTS_KEEP": keep,
+            "FAULTS_FOLDER": os.path.realpath(daemon.state),
+        }
+        daemon.extra = dict(self.environment)
+
+    def arm(self, step, how="kill", kinds=FILES, error=0):
+        """Strikes at the `step`th call of these kinds from now on; 0: only counts."""
+        self.disarm()
+        struct.pack_into("<QIII", self.page, 8, step, kinds, HOW[how], error)
+
+    def disarm(self):
+        """Nothing is counted any more."""
+        struct.pack_into("<QQIIII", self.page, 0, 0, 0, 0, 0, 0, 0)
+
+    @property
+    def count(self):
+        return struct.unpack_from("<Q", self.page, 0)[0]
+
+    @property
+    def struck(self):
+        return struct.unpack_from("<I", self.page, 28)[0] > 0
+
+    def steps(self):
+        """The calls that were counted, as text, since the log was looked at last."""
+        try:
+            with open(self.log) as file:
+                lines = file.read().splitlines()
+            os.truncate(self.log, 0)
+            return lines
+        except FileNotFoundError:
+            return []
+
+    def ended(self, within):
+        """Waits until the daemon has been killed."""
+        try:
+            self.daemon.process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{self.daemon.name} was struck, and lives on") from None

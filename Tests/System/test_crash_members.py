@@ -1,0 +1,192 @@
+"""Pairing, removal, rotation, names and leaving, when a daemon is killed, the power fails, or the disk does, at every
+step of them. What every scene shows stands in test_crash.py."""
+
+import time
+
+from crash import CONVERGE, Scene, call, every_step
+from harness import Failure, expect, main, test
+
+LIMIT = 900
+
+
+def has(scene, daemon, other):
+    """Whether a daemon lists a device."""
+    view = scene.view(daemon)
+    return view is not None and other in {id for id, _ in view["devices"]}
+
+
+class Pairing(Scene):
+    """A device that is let in by pairing."""
+
+    victims = ("one", "two", "three")
+
+    def prepare(self):
+        self.one = self.member("one")
+        self.three = self.member("three", self.one)
+        self.two = self.daemon("two")
+        self.joined = self.told = False
+
+    def pair(self):
+        """Answers whether both commands say that it is done."""
+        window = self.one.follow("pair", "--yes")
+        opened = window.wait("opened")
+        secret = opened["link"] if self.step % 2 else opened["code"]
+        port = opened["addresses"][0].rsplit(":", 1)[1]
+        words = [] if self.step % 2 else ["--peer", f"127.0.0.1:{port}"]
+        joined = self.two.ctl("join", *words, input=(secret + "\n").encode(), code=None)
+        self.joined = joined.code == 0
+        if self.joined or self.struck:
+            window.process.wait(20)
+            while (line := window.next()) is not None:
+                self.told |= line["event"] == "joined"
+        else:
+            window.interrupt()
+            raise Failure(str(joined))
+
+    def act(self):
+        self.pair()
+        self.until(lambda: self.is_one(self.one, self.two, self.three), "agreement after pairing")
+
+    def check(self):
+        two = call(self.two, "GetStatus")
+        if self.joined or self.told:
+            expect(two["account"] is not None, "it was told that it has joined, and has no account")
+        if two["account"] is not None:
+            expect(two["account"] == self.account(self.one), "another account")
+            expect(has(self, self.one, two["device"]), "it has the account, and who let it in does not know it")
+        elif self.step % 3 == 0 and has(self, self.one, two["device"]):
+            self.one.ctl("device", "remove", two["device"], "--yes", "--no-wait")
+            self.agree(self.one, self.three, leaving=[two["device"]])
+            return self.hand_over(self.one, self.three)
+        else:
+            self.pair()
+        self.agree(self.one, self.two, self.three)
+        listed = {device["name"]: device for device in call(self.one, "ListDevices")["devices"]}
+        expect(not any(device["unfinished"] for device in listed.values()), f"somebody is unfinished: {listed}")
+        self.hand_over(self.two, self.three)
+
+
+class Members(Scene):
+    """Three devices of one account."""
+
+    victims = ("one", "two", "three")
+
+    def prepare(self):
+        self.one = self.member("one")
+        self.two = self.member("two", self.one)
+        self.three = self.member("three", self.one, self.two)
+        self.account_id, self.epoch = self.account(self.one), call(self.one, "GetStatus")["epoch"]
+        self.done = None
+
+
+class Removal(Members):
+    """A device that is removed."""
+
+    def act(self):
+        done = self.one.ctl("device", "remove", "three", "--yes", "--timeout", "20", code=None)
+        self.done = '"removed"' in done.output
+        self.until(lambda: self.is_one(self.one, self.two), "agreement after the removal")
+
+    def check(self):
+        three = self.ids["three"]
+        if self.done:
+            expect(not has(self, self.one, three), "the removal was told, and is not there")
+        elif has(self, self.one, three):
+            self.one.ctl("device", "remove", three, "--yes", "--no-wait")
+        self.agree(self.one, self.two, leaving=[three])
+        epoch = call(self.one, "GetStatus")["epoch"]
+        expect(epoch > self.epoch, "there is no new key after a removal")
+        self.hand_over(self.one, self.two)
+        expect(call(self.stage.daemons[2], "GetStatus")["epoch"] in (None, *range(epoch)), "the removed one has the key")
+        expect(call(self.stage.daemons[2], "ListActivities")["activities"] == [], "the removed one is offered something")
+
+
+class Rotation(Members):
+    """A new key."""
+
+    def act(self):
+        done = self.one.ctl("account", "rotate", code=None)
+        self.done = done.line["epoch"] if done.code == 0 else None
+        self.until(lambda: self.is_one(self.one, self.two, self.three, epoch=self.epoch + 1), "agreement on the new key")
+
+    def check(self):
+        if self.done is not None:
+            expect(call(self.one, "GetStatus")["epoch"] >= self.done, "the new key was told, and is not there")
+        else:
+            self.one.ctl("account", "rotate")
+        self.agree(self.one, self.two, self.three)
+        expect(call(self.one, "GetStatus")["epoch"] > self.epoch, "there is no new key")
+        self.hand_over(self.three, self.two)
+
+
+class Name(Members):
+    """A device that is named."""
+
+    def act(self):
+        self.done = self.one.ctl("device", "rename", "two", "zwei", code=None).code == 0
+        self.until(lambda: all(self.is_named(daemon) for daemon in (self.one, self.two, self.three)), "the name")
+
+    def is_named(self, daemon):
+        view = self.view(daemon)
+        return view is not None and (self.ids["two"], "zwei") in view["devices"]
+
+    def check(self):
+        if self.done:
+            expect(self.is_named(self.one), "the name was told, and is not there")
+        else:
+            self.one.ctl("device", "rename", self.ids["two"], "zwei")
+        self.agree(self.one, self.two, self.three)
+        expect(self.is_named(self.three), f"two is not named: {self.view(self.three)}")
+        self.hand_over(self.two, self.three)
+
+
+class Leaving(Members):
+    """A device that leaves."""
+
+    victims = ("two", "one")
+
+    def act(self):
+        # It is another device afterwards.
+        self.former = self.ids.pop("two")
+        self.done = self.two.ctl("account", "leave", "--yes", code=None).code == 0
+        self.until(lambda: self.is_one(self.one, self.three), "agreement without the one that left")
+
+    def check(self):
+        limit = time.monotonic() + CONVERGE
+        while True:
+            status = call(self.two, "GetStatus")
+            has_left = status["account"] is None
+            expect((status["device"] != self.former) == has_left, f"half of it left: {status}")
+            if has_left:
+                break
+            expect(not self.done, f"it was told that it has left, and has not: {status}")
+            if has(self, self.one, self.former) and has(self, self.two, self.former):
+                self.two.ctl("account", "leave", "--yes")
+            expect(time.monotonic() < limit, f"it does not come to leave: {status}; {self.views()}")
+            time.sleep(0.1)
+        # Who leaves while it can tell nobody is a member for the others, until the user removes it.
+        if not self.stage.daemons or not self.tells_others():
+            self.one.ctl("device", "remove", self.former, "--yes", "--no-wait")
+        self.agree(self.one, self.three, leaving=[self.former])
+        self.hand_over(self.one, self.three)
+        self.stage.join(self.one, self.two)
+        self.agree(self.one, self.two, self.three, leaving=[self.former])
+
+    def tells_others(self):
+        limit = time.monotonic() + 5
+        while has(self, self.one, self.former):
+            if time.monotonic() > limit:
+                return False
+            time.sleep(0.05)
+        return True
+
+
+for scene in (Pairing, Removal, Rotation, Name, Leaving):
+
+    @test(f"at every step: {scene.__doc__.rstrip('.').lower()}", limit=LIMIT)
+    def plays(stage, scene=scene):
+        every_step(stage, scene)
+
+
+if __name__ == "__main__":
+    main()
