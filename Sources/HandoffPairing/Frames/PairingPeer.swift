@@ -9,6 +9,12 @@ package struct PairingPeer: Sendable, Hashable {
     /// What it calls itself, from 1 to 64 bytes: text of a stranger, to be escaped wherever it is shown.
     package let name: String
 
+    /// Takes a key that was proved, and a name; `PairingIdentity` is what proves them in a session.
+    package init(publicKey: PublicKey, name: String) {
+        self.publicKey = publicKey
+        self.name = name
+    }
+
     /// Its id, of which people compare the first seven digits.
     package var device: DeviceID { DeviceID(publicKey) }
 }

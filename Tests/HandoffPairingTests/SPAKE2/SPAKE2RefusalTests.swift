@@ -1,0 +1,159 @@
+import HandoffCrypto
+import HandoffModel
+import HandoffPairing
+import Testing
+
+@Suite("SPAKE2 refuses what is not the other side of the same exchange")
+struct SPAKE2RefusalTests {
+    private let identities = SPAKE2Identities(a: Array("a".utf8), b: Array("b".utf8), additionalData: [1, 2, 3])
+    private let a: SPAKE2
+    private let b: SPAKE2
+
+    init() throws {
+        let w = try PairingSamples.scalar(7)
+        a = try SPAKE2(role: .a, password: w, identities: identities)
+        b = try SPAKE2(role: .b, password: w, identities: identities)
+    }
+
+    /// Whether the two would take each other's confirmations; one that believed alone would be a hole too.
+    private func agree(_ a: SPAKE2, _ b: SPAKE2) throws -> Bool {
+        let ofA = try #require(try a.keys(for: b.share))
+        let ofB = try #require(try b.keys(for: a.share))
+        let believesB = ofA.isConfirmed(by: ofB.confirmation)
+        let believesA = ofB.isConfirmed(by: ofA.confirmation)
+        #expect(believesA == believesB)
+        #expect((ofA.sharedKey == ofB.sharedKey) == believesA || a.share == b.share)
+        return believesA || believesB
+    }
+
+    @Test func theSameExchangeAgrees() throws {
+        #expect(try agree(a, b))
+    }
+
+    @Test func aPointOffTheCurveIsRefused() throws {
+        var share = b.share
+        share[64] ^= 1
+        #expect(try a.keys(for: share) == nil)
+        #expect(try b.keys(for: share) == nil)
+    }
+
+    @Test func aCoordinateBeyondTheFieldIsRefused() throws {
+        let share = [4] + [UInt8](repeating: 0xFF, count: 32) + b.share.suffix(32)
+        #expect(try a.keys(for: Array(share)) == nil)
+    }
+
+    @Test func infinityIsRefused() throws {
+        #expect(try a.keys(for: [0]) == nil)
+        #expect(try a.keys(for: [UInt8](repeating: 0, count: 65)) == nil)
+        #expect(try a.keys(for: [4] + [UInt8](repeating: 0, count: 64)) == nil)
+    }
+
+    @Test("a share that leaves infinity when it is unblinded is refused")
+    func blindAloneIsRefused() throws {
+        // The share of a scalar 0: N times w itself, which whoever knows the code can send.
+        let w = try PairingSamples.scalar(7)
+        let one = try #require(
+            try P256Scalar(reducing: SecretBytes(copying: [UInt8](repeating: 0, count: 31) + [1])))
+        let b = try SPAKE2(role: .b, password: w, identities: identities, scalar: one)
+        let generator = try P256Point(generatorTimes: one)
+        let blind = try #require(P256Point(uncompressed: b.share)).minus(generator)
+        #expect(try a.keys(for: blind.uncompressed) == nil)
+    }
+
+    @Test func aCompressedPointIsRefused() throws {
+        let sign: UInt8 = b.share[64] & 1
+        #expect(try a.keys(for: [2 | sign] + b.share[1...32]) == nil)
+    }
+
+    @Test func aHybridPointIsRefused() throws {
+        let sign: UInt8 = b.share[64] & 1
+        #expect(try a.keys(for: [6 | sign] + b.share.dropFirst()) == nil)
+    }
+
+    @Test(arguments: [0, 1, 33, 64, 66])
+    func anotherLengthIsRefused(_ count: Int) throws {
+        let share = Array((b.share + [0]).prefix(count))
+        #expect(try a.keys(for: share) == nil)
+    }
+
+    @Test func otherAdditionalDataDoesNotAgree() throws {
+        let other = SPAKE2Identities(a: identities.a, b: identities.b, additionalData: [1, 2, 4])
+        let b = try SPAKE2(role: .b, password: PairingSamples.scalar(7), identities: other)
+        let ofA = try #require(try a.keys(for: b.share))
+        let ofB = try #require(try b.keys(for: a.share))
+        // RFC 9382 binds it to the confirmations alone: the shared key may not be used before they are right.
+        #expect(!ofA.isConfirmed(by: ofB.confirmation))
+        #expect(!ofB.isConfirmed(by: ofA.confirmation))
+    }
+
+    @Test func anotherPasswordDoesNotAgree() throws {
+        let b = try SPAKE2(role: .b, password: PairingSamples.scalar(8), identities: identities)
+        #expect(try !agree(a, b))
+    }
+
+    @Test func swappedIdentitiesDoNotAgree() throws {
+        let swapped = SPAKE2Identities(a: identities.b, b: identities.a, additionalData: identities.additionalData)
+        let b = try SPAKE2(role: .b, password: PairingSamples.scalar(7), identities: swapped)
+        #expect(try !agree(a, b))
+    }
+
+    @Test("identities that are the same bytes cut elsewhere do not agree")
+    func shiftedIdentitiesDoNotAgree() throws {
+        let first = SPAKE2Identities(a: [1, 2], b: [3], additionalData: [])
+        let second = SPAKE2Identities(a: [1], b: [2, 3], additionalData: [])
+        let w = try PairingSamples.scalar(7)
+        let a = try SPAKE2(role: .a, password: w, identities: first)
+        let b = try SPAKE2(role: .b, password: w, identities: second)
+        #expect(try !agree(a, b))
+    }
+
+    @Test("two of the same role do not agree", arguments: [SPAKE2Role.a, .b])
+    func swappedRolesDoNotAgree(_ role: SPAKE2Role) throws {
+        let w = try PairingSamples.scalar(7)
+        let first = try SPAKE2(role: role, password: w, identities: identities)
+        let second = try SPAKE2(role: role, password: w, identities: identities)
+        let ofFirst = try #require(try first.keys(for: second.share))
+        let ofSecond = try #require(try second.keys(for: first.share))
+        #expect(!ofFirst.isConfirmed(by: ofSecond.confirmation))
+        #expect(!ofSecond.isConfirmed(by: ofFirst.confirmation))
+    }
+
+    @Test("a side that gets its own share and confirmation back does not believe them")
+    func reflectionDoesNotAgree() throws {
+        for side in [a, b] {
+            let keys = try #require(try side.keys(for: side.share))
+            #expect(!keys.isConfirmed(by: keys.confirmation))
+        }
+    }
+
+    @Test(arguments: [0, 1, 16, 31, 33])
+    func aConfirmationOfAnotherLengthIsWrong(_ count: Int) throws {
+        let ofA = try #require(try a.keys(for: b.share))
+        let ofB = try #require(try b.keys(for: a.share))
+        #expect(!ofA.isConfirmed(by: Array((ofB.confirmation + [0]).prefix(count))))
+    }
+
+    @Test func everyByteOfAConfirmationCounts() throws {
+        let ofA = try #require(try a.keys(for: b.share))
+        let ofB = try #require(try b.keys(for: a.share))
+        for index in ofB.confirmation.indices {
+            var wrong = ofB.confirmation
+            wrong[index] ^= 0x80
+            #expect(!ofA.isConfirmed(by: wrong))
+        }
+    }
+
+    @Test("the same code in a second exchange gives other shares, keys and confirmations")
+    func nothingComesTwice() throws {
+        let w = try PairingSamples.scalar(7)
+        let again = try SPAKE2(role: .a, password: w, identities: identities)
+        #expect(again.share != a.share)
+        let first = try #require(try a.keys(for: b.share))
+        let second = try #require(try again.keys(for: b.share))
+        #expect(first.sharedKey != second.sharedKey)
+        #expect(first.confirmation != second.confirmation)
+        // A recorded confirmation is worth nothing in the next exchange.
+        let ofB = try #require(try b.keys(for: again.share))
+        #expect(!ofB.isConfirmed(by: first.confirmation))
+    }
+}

@@ -1,0 +1,70 @@
+import HandoffPairing
+import Testing
+
+@Suite("Either side can refuse at any time, and the other hears why")
+struct PairingRefusalSessionTests {
+    static let reasons = PairingRefusalTests.all.map(\.0)
+
+    @Test("the window refuses to look at a guess", arguments: reasons)
+    func notJudged(_ reason: PairingRefusal) throws {
+        var pair = try SessionPair()
+        pair.judgement = reason
+        try pair.run()
+        #expect(pair.inviterEnds == [.refused(reason)])
+        #expect(pair.joinerEnds == [.refusedByPeer(reason)])
+        #expect(pair.rightGuesses == 0 && pair.wrongGuesses == 0 && pair.asked == nil)
+    }
+
+    @Test("the user refuses", arguments: reasons)
+    func declined(_ reason: PairingRefusal) throws {
+        var pair = try SessionPair()
+        pair.answer = reason
+        try pair.run()
+        #expect(pair.inviterEnds == [.refused(reason)])
+        #expect(pair.joinerEnds == [.refusedByPeer(reason)])
+        #expect(pair.asked != nil)
+        #expect(pair.received == nil)
+    }
+
+    @Test("before every message", arguments: 0..<9)
+    func everywhere(_ number: Int) throws {
+        var whole = try SessionPair()
+        try whole.run()
+        var (inviter, joiner) = whole.snapshots[number]
+        if !inviter.isEnded {
+            var other = joiner
+            guard case .send(let bytes) = inviter.refuse(.failed).first else {
+                Issue.record("nothing was said")
+                return
+            }
+            if !other.isEnded {
+                guard case .ended(.refusedByPeer(.failed)) = other.received(bytes).last else {
+                    Issue.record("the joiner did not hear it")
+                    return
+                }
+            }
+            #expect(inviter.isEnded && other.isEnded)
+            #expect(inviter.refuse(.failed).isEmpty)
+            #expect(inviter.received([1, 2, 3]).isEmpty)
+            #expect(inviter.checkGuess().isEmpty)
+        }
+        inviter = whole.snapshots[number].inviter
+        if !joiner.isEnded {
+            guard case .send(let bytes) = joiner.cancel().first else {
+                Issue.record("nothing was said")
+                return
+            }
+            if !inviter.isEnded {
+                #expect(inviter.received(bytes) == [.ended(.refusedByPeer(.cancelled))])
+            }
+            #expect(joiner.isEnded && joiner.cancel().isEmpty && joiner.stored().isEmpty)
+        }
+    }
+
+    @Test("a refusal that cannot be read ends as well")
+    func malformed() throws {
+        var inviter = try SessionPair().inviter
+        _ = inviter.start()
+        #expect(inviter.received([0, 0, 0, 2, 9, 4]) == [.ended(.violation(.layout))])
+    }
+}
