@@ -35,6 +35,12 @@ final class FakeAir: Sendable {
         for event in held { event() }
     }
 
+    /// What all daemons publish.
+    var publications: [Publication] { state.withLock { $0.stations }.compactMap(\.publication) }
+
+    /// Daemons that publish or listen.
+    var stationCount: Int { state.withLock { $0.stations.count } }
+
     func others(than station: FakeDiscovery) -> [FakeDiscovery] {
         state.withLock { $0.stations }.filter { $0 !== station }
     }

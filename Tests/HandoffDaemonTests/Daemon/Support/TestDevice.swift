@@ -75,7 +75,8 @@ final class TestDevice {
         let name = name
         let clock = fleet.clock
         let pairingAir = fleet.pairingAir
-        let isAlone = configuration.discovery == .static
+        let makeStation: @Sendable () -> any Discovery = { pairingAir.station() }
+        let pairingDiscovery = configuration.discovery == .static ? nil : makeStation
         let bound = try daemon.assumeIsolated { daemon in
             let port = try BoundPort(port: 0, address: .loopbackIPv4)
             let bound = (port: port.port, datagrams: port.udp.raw, connections: port.tcp.raw)
@@ -83,7 +84,7 @@ final class TestDevice {
                 port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: discovery,
-                pairingDiscovery: isAlone ? nil : { [pairingAir] in pairingAir.station() }, userID: geteuid(),
+                pairingDiscovery: pairingDiscovery, userID: geteuid(),
                 isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
             return bound
