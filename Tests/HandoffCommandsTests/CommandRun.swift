@@ -38,6 +38,13 @@ final class CommandRun {
     func run(
         _ words: String..., onTerminal: Bool = false, answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
     ) throws -> ExitStatus {
+        try run(words, onTerminal: onTerminal, answer: answer)
+    }
+
+    /// The same for a command line that is put together.
+    func run(
+        _ words: [String], onTerminal: Bool = false, answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
+    ) throws -> ExitStatus {
         daemon.onCall = answer
         let console = Console(
             outputIsTerminal: onTerminal, diagnosticsAreTerminal: onTerminal,
@@ -90,6 +97,9 @@ final class CommandRun {
         // Failing to arm it would make the test hang, and so fail.
         soon = try? test.loop.timer(after: .milliseconds(1)) { [weak self] in self?.context?.interrupt() }
     }
+
+    /// Does something in a later turn of the loop.
+    func later(_ work: @escaping () -> Void) { test.loop.later(work) }
 
     /// What was written to standard output, line by line, as JSON.
     var objects: [JSONObject] { Self.objects(output) }

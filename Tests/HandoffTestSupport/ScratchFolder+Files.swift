@@ -8,6 +8,13 @@ extension ScratchFolder {
         return String(decoding: content.bytes, as: UTF8.self)
     }
 
+    /// Writes a file of any bytes, or replaces what is in it.
+    package func write(bytes: [UInt8], to name: String) throws {
+        guard let stream = fopen(file(name), "w") else { throw ScratchError(errno: errno) }
+        defer { fclose(stream) }
+        guard fwrite(bytes, 1, bytes.count, stream) == bytes.count else { throw ScratchError(errno: errno) }
+    }
+
     /// The permission bits of a file; nil when there is none.
     package func mode(of name: String) -> UInt32? {
         var status = stat()

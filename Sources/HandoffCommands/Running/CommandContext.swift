@@ -22,7 +22,9 @@ package final class CommandContext {
     private static let patience = Duration.seconds(45)
 
     private let onFinish: () -> Void
-    /// What must live until the command ends: clients, sessions, timers, signals.
+    /// The connections that were made; closed when the command ends.
+    private var clients: [ControlClient] = []
+    /// What else must live until the command ends: sessions, timers, signals.
     private var kept: [Any] = []
     private var interruptHandler: (() -> Void)?
     private var watchesSignals = false
@@ -46,6 +48,9 @@ package final class CommandContext {
         self.status = status
         interruptHandler = nil
         withdrawQuestion()
+        // What came together with the answer that ended it finds nobody any more.
+        for client in clients { client.close() }
+        clients = []
         kept = []
         onFinish()
     }
@@ -72,7 +77,7 @@ package final class CommandContext {
             fail(CommandFailure(error))
             return
         }
-        keep(client)
+        clients.append(client)
         then(client)
     }
 

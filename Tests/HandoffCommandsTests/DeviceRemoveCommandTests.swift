@@ -1,0 +1,185 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct DeviceRemoveCommandTests {
+    private let run: CommandRun
+
+    init() throws {
+        run = try CommandRun()
+    }
+
+    private static func device(_ byte: UInt8, _ name: String, by admitter: UInt8?) -> ControlDevice {
+        ControlDevice(
+            id: Sample.device(byte), name: name, kind: .laptop, isSelf: byte == 0x3F, online: true,
+            admittedBy: admitter.map { Sample.device($0) })
+    }
+
+    /// Desk is this device; Laptop let Phone in, which let Watch in; Tablet came by Desk.
+    private static let devices = [
+        device(0x3F, "Desk", by: nil), device(0x1A, "Laptop", by: 0x3F), device(0x2B, "Phone", by: 0x1A),
+        device(0x4C, "Watch", by: 0x2B), device(0x5D, "Tablet", by: 0x3F),
+    ]
+
+    private static func event(_ kind: RemovalEvent.Kind, _ confirmed: [UInt8], _ waiting: [UInt8]) -> JSONObject {
+        RemovalEvent(
+            kind: kind, device: Sample.device(0x1A), confirmed: confirmed.map { Sample.device($0) },
+            waiting: waiting.map { Sample.device($0) }
+        ).json
+    }
+
+    private static func daemon(_ removal: @escaping (FakeDaemon.Call) -> Void) -> (FakeDaemon.Call) -> Void {
+        { call in
+            guard call.member == "ListDevices" else { return removal(call) }
+            call.reply(["devices": .array(devices.map { .object($0.json) })])
+        }
+    }
+
+    /// Everybody hears of it.
+    private static var all: (FakeDaemon.Call) -> Void {
+        daemon { call in
+            call.reply(event(.removed, [0x3F], [0x2B, 0x5D]), continues: true)
+            call.reply(event(.confirmed, [0x3F, 0x5D], [0x2B]), continues: true)
+            call.reply(event(.confirmed, [0x3F, 0x5D, 0x2B], []))
+        }
+    }
+
+    /// One does not.
+    private static var some: (FakeDaemon.Call) -> Void {
+        daemon { call in
+            call.reply(event(.removed, [0x3F], [0x2B, 0x5D]), continues: true)
+            call.reply(event(.confirmed, [0x3F, 0x5D], [0x2B]), continues: true)
+        }
+    }
+
+    @Test func aPersonIsToldWhomTheDeviceLetInAndIsAsked() throws {
+        run.typing = ["y"]
+        #expect(try run.run("device", "remove", "laptop", answer: Self.all) == .failed)
+        #expect(run.diagnostics.contains("no device is called 'laptop'"))
+        #expect(try run.run("device", "remove", "Laptop", answer: Self.all) == .done)
+        #expect(
+            run.diagnostics.hasSuffix(
+                "Laptop (1a1a1a1) let in: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "These stay, unless you name them with --drop: Phone (2b2b2b2), Watch (4c4c4c4)\n"
+                    + "Remove Laptop (1a1a1a1) for ever? [y/N] "))
+        #expect(
+            run.output == """
+                removed    Laptop (1a1a1a1)
+                confirmed  Desk (3f3f3f3)
+                confirmed  Tablet (5d5d5d5)
+                confirmed  Phone (2b2b2b2)
+
+                """)
+        #expect(run.daemon.parameters(of: "RemoveDevice") == ["device": .string(Sample.device(0x1A).hex)])
+        #expect(run.asked == [.answer])
+    }
+
+    @Test func droppedOnesGoWithItAndAreNamedInTheQuestion() throws {
+        run.typing = ["y"]
+        let words = ["device", "remove", "1a1a1a1", "--drop", "Phone", "--drop=2b2b"]
+        #expect(try run.run(words, answer: Self.all) == .done)
+        #expect(run.diagnostics.contains("with --drop: Watch (4c4c4c4)\n"))
+        #expect(run.diagnostics.contains("Remove Laptop (1a1a1a1), Phone (2b2b2b2) for ever? [y/N] "))
+        let expected: JSONObject = [
+            "device": .string(Sample.device(0x1A).hex), "drop": [.string(Sample.device(0x2B).hex)],
+        ]
+        #expect(run.daemon.parameters(of: "RemoveDevice") == expected)
+    }
+
+    @Test func aDeviceThatLetNobodyInIsJustAskedAbout() throws {
+        run.typing = ["n"]
+        #expect(try run.run("device", "remove", "Tablet", answer: Self.all) == .failed)
+        #expect(run.diagnostics.hasPrefix("Remove Tablet (5d5d5d5) for ever? [y/N] "))
+        #expect(run.daemon.methods == ["ListDevices"])
+        #expect(run.diagnostics.contains("nothing was changed"))
+    }
+
+    @Test func withoutATerminalItNeedsYes() throws {
+        #expect(try run.run("device", "remove", "Laptop", answer: Self.all) == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
+        #expect(run.diagnostics.contains("with --yes"))
+        let other = try CommandRun()
+        #expect(try other.run("device", "remove", "Laptop", "--yes", answer: Self.all) == .done)
+        #expect(other.asked.isEmpty)
+    }
+
+    @Test func whoHasYetToHearIsSaidAfterAWhileAndWhatThatMeans() throws {
+        let words = ["device", "remove", "Laptop", "--yes", "--timeout", "0.01"]
+        #expect(try run.run(words, answer: Self.some) == .done)
+        #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\nwaiting    Phone (2b2b2b2)\n"))
+        #expect(
+            run.diagnostics == "handoffctl: until they hear of it, Laptop can still read what they offer\n")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func withoutAnOptionItFollowsForTenSeconds() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
+        var moved = 0
+        run.onOutput = { text in
+            guard text.hasPrefix("confirmed  Tablet") else { return }
+            #expect(run.context?.status == nil)
+            clock.advance(by: .seconds(9))
+            moved += 9
+            run.later {
+                #expect(run.context?.status == nil)
+                clock.advance(by: .seconds(1))
+                moved += 1
+            }
+        }
+        #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
+        #expect(moved == 10)
+        #expect(run.output.contains("waiting    Phone"))
+    }
+
+    @Test func withNoWaitItEndsAtOnce() throws {
+        #expect(try run.run("device", "remove", "Laptop", "--yes", "--no-wait", answer: Self.some) == .done)
+        #expect(run.output.contains("waiting    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
+    }
+
+    @Test func anInterruptEndsTheFollowingAndNotTheRemoval() throws {
+        run.onOutput = { [run] text in if text.hasPrefix("confirmed  Tablet") { run.interruptSoon() } }
+        #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
+        #expect(run.output.contains("waiting    Phone"))
+    }
+
+    @Test func everyEventIsAnObject() throws {
+        #expect(try run.run("--json", "device", "remove", "Laptop", "--yes", answer: Self.all) == .done)
+        #expect(run.objects.map { $0["event"] } == ["removed", "confirmed", "confirmed"])
+        #expect(run.objects.last?["waiting"] == [])
+        #expect(run.objects.first?["device"] == .string(Sample.device(0x1A).hex))
+        #expect(run.diagnostics.isEmpty)
+    }
+
+    @Test func aDeviceDoesNotRemoveItself() throws {
+        for words in [["Desk"], ["Laptop", "--drop", "Desk"]] {
+            let run = try CommandRun()
+            #expect(try run.run(["device", "remove", "--yes"] + words, answer: Self.all) == .failed)
+            #expect(run.diagnostics.contains("handoffctl account leave"))
+            #expect(run.daemon.methods == ["ListDevices"])
+        }
+    }
+
+    @Test func aRefusalIsSaid() throws {
+        let daemon = Self.daemon {
+            $0.fail(ControlErrorName.accountRefused.rawValue, ["message": "Watch was not let in by it"])
+        }
+        let words = ["device", "remove", "Laptop", "--drop", "Watch", "--yes"]
+        #expect(try run.run(words, answer: daemon) == .failed)
+        #expect(run.diagnostics == "handoffctl: Watch was not let in by it\n")
+    }
+
+    @Test func aDaemonThatGoesAwayLeavesTheLastWordOnWhoWaits() throws {
+        let daemon = Self.daemon { call in
+            call.reply(Self.event(.removed, [0x3F], [0x2B]), continues: true)
+            call.crash()
+        }
+        #expect(try run.run("device", "remove", "Laptop", "--yes", answer: daemon) == .daemonNotReachable)
+        #expect(run.output.hasPrefix("removed    Laptop"))
+        #expect(run.output.hasSuffix("waiting    Phone (2b2b2b2)\n"))
+    }
+}

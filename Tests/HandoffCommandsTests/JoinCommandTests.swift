@@ -1,0 +1,192 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite struct JoinCommandTests {
+    private let run: CommandRun
+
+    init() throws {
+        run = try CommandRun()
+    }
+
+    private static let desk = PairingDevice(id: Sample.device(0x3F), name: "Desk\u{1B}")
+
+    /// A daemon that knows one code or link, and refuses others.
+    private static func daemon(_ right: String = "12345678") -> (FakeDaemon.Call) -> Void {
+        { call in
+            if call.member == "GetAccount" {
+                let account = ControlAccount(account: Sample.account, epoch: 3, devices: 4, tickets: [])
+                return call.reply(account.json)
+            }
+            let given = call.parameters["code"]?.string ?? call.parameters["link"]?.string
+            guard given == right else { return refuse(call, "wrongCode", "the code is wrong") }
+            call.reply(JoinEvent.looking.json, continues: true)
+            call.reply(JoinEvent.calling(address: "192.168.1.5:40123").json, continues: true)
+            call.reply(JoinEvent.waiting(desk).json, continues: true)
+            call.reply(JoinEvent.joined(Sample.account, by: desk).json)
+        }
+    }
+
+    private static func refuse(_ call: FakeDaemon.Call, _ reason: String, _ message: String) {
+        call.fail(
+            ControlErrorName.pairingFailed.rawValue, ["reason": .string(reason), "message": .string(message)])
+    }
+
+    private var codes: [String?] {
+        run.daemon.log.filter { $0.method.hasSuffix(".Join") }.map { $0.parameters["code"]?.string }
+    }
+
+    @Test func aPersonIsAskedAndToldHowItGoes() throws {
+        run.typing = ["1234 5678"]
+        #expect(try run.run("join", answer: Self.daemon()) == .done)
+        #expect(
+            run.output == """
+                looking  for a device that lets others in
+                calling  192.168.1.5:40123
+                waiting  for Desk\\u{1B} (3f3f3f3) to confirm
+                joined account \(Sample.account.grouped); 4 devices
+
+                """)
+        #expect(run.diagnostics == "Code that the other device shows: ")
+        #expect(run.asked == [.text])
+    }
+
+    @Test(arguments: [
+        "12345678", " 1234 5678 ", "1234-5678", "12 34 56 78", "1234\u{A0}5678",
+    ])
+    func digitsMayBeInGroups(_ typed: String) throws {
+        run.piped = [typed]
+        #expect(try run.run("join", answer: Self.daemon()) == .done)
+        #expect(run.daemon.parameters(of: "Join") == ["code": "12345678"])
+        #expect(run.asked.isEmpty)
+    }
+
+    @Test(arguments: ["handoff:pair/1/abc/192.168.1.5:1", "HANDOFF:pair/1/abc/192.168.1.5:1"])
+    func aLinkIsToldByItsBeginning(_ typed: String) throws {
+        let link = "handoff:pair/1/abc/192.168.1.5:1"
+        run.piped = ["  \(typed)\r"]
+        #expect(try run.run("join", answer: Self.daemon(link)) == .done)
+        #expect(run.daemon.parameters(of: "Join") == ["link": .string(link)])
+    }
+
+    @Test(arguments: [
+        "1234567", "123456789", "1234567a", "\u{661}2345678", "handoff:pair/1/a b", "https://example.org", "1234_5678",
+        "handoff:" + String(repeating: "x", count: 505),
+    ])
+    func whatIsNoCodeIsRefusedBeforeTheDaemonIsAskedAndNotRepeated(_ line: String) throws {
+        run.piped = [line]
+        #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
+        #expect(!run.diagnostics.contains(line))
+        #expect(run.diagnostics.contains("8 digits"))
+    }
+
+    @Test func nothingOnStandardInputIsNoCode() throws {
+        #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
+        #expect(run.diagnostics.contains("no code on standard input"))
+    }
+
+    @Test(arguments: [["12345678"], ["1234", "5678"], ["handoff:pair/1/abc/192.168.1.5:1"]])
+    func theCodeIsNeverAnArgument(_ words: [String]) throws {
+        #expect(try run.run(["join"] + words, answer: Self.daemon()) == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
+        #expect(run.diagnostics.contains("never an argument: other users of this machine see those"))
+        for word in words { #expect(!run.diagnostics.contains(word)) }
+    }
+
+    @Test func aPersonMayCorrectAWrongCodeButNotRepeatIt() throws {
+        run.typing = ["1111 1111", "11111111", "nonsense", "", "12345678"]
+        #expect(try run.run("join", answer: Self.daemon()) == .done)
+        #expect(codes == ["11111111", "12345678"])
+        #expect(run.diagnostics.contains("handoffctl: the code is wrong\nCode that"))
+        #expect(run.diagnostics.contains("handoffctl: that code was wrong before; ask for a new one"))
+        #expect(run.diagnostics.contains("handoffctl: that is no code"))
+        #expect(run.asked.count == 5)
+    }
+
+    @Test func aProgramGetsOneAttempt() throws {
+        run.piped = ["11111111", "12345678"]
+        #expect(try run.run("join", answer: Self.daemon()) == .failed)
+        #expect(codes == ["11111111"])
+        #expect(run.diagnostics.contains("  look at the digits on the other device"))
+    }
+
+    @Test(arguments: [
+        ("codeUsed", "ask for a new code"), ("windowClosed", "ask for a new code"), ("busy", "in a moment"),
+        ("declined", "handoffctl pair"), ("nobodyThere", "--peer HOST:PORT"), ("unreachable", "firewall"),
+        ("noNetwork", "network"), ("untrusted", "does not know the code"), ("versionsDiffer", "same version"),
+        ("alreadyMember", "handoffctl account leave"), ("removed", "handoffctl account leave"),
+        ("accountFull", "handoffctl device remove"),
+    ])
+    func otherFailuresEndItWithWhatToDo(_ reason: String, _ advice: String) throws {
+        run.typing = ["12345678"]
+        #expect(try run.run("join") { Self.refuse($0, reason, "it failed") } == .failed)
+        let lines = run.diagnostics.split(separator: "\n")
+        #expect(lines.contains("handoffctl: it failed") || lines.contains { $0.hasSuffix("handoffctl: it failed") })
+        #expect(lines.contains { $0.hasPrefix("  ") && $0.contains(advice) })
+    }
+
+    @Test(arguments: ["cancelled", "failed", "somethingNew"])
+    func aReasonWithoutAdviceIsSaidAsItIs(_ reason: String) throws {
+        run.piped = ["12345678"]
+        #expect(try run.run("join", "--json") { Self.refuse($0, reason, "it failed") } == .failed)
+        #expect(
+            run.errorObjects == [
+                ["version": 1, "error": "PairingFailed", "message": "it failed", "reason": .string(reason)]
+            ])
+    }
+
+    @Test func theAddressOfTheOtherDeviceIsPassedOn() throws {
+        run.piped = ["12345678"]
+        #expect(try run.run("join", "--peer", "desk:40123", answer: Self.daemon()) == .done)
+        #expect(run.daemon.parameters(of: "Join") == ["code": "12345678", "address": "desk:40123"])
+    }
+
+    @Test func everyEventIsAnObject() throws {
+        run.piped = ["12345678"]
+        #expect(try run.run("join", "--json", answer: Self.daemon()) == .done)
+        let device: JSON = ["id": .string(Self.desk.id.hex), "name": .string(Self.desk.name)]
+        #expect(
+            run.objects == [
+                ["version": 1, "event": "looking"],
+                ["version": 1, "event": "calling", "address": "192.168.1.5:40123"],
+                ["version": 1, "event": "waiting", "device": device],
+                [
+                    "version": 1, "event": "joined", "account": .string(Sample.account.hex), "device": device,
+                    "devices": 4,
+                ],
+            ])
+    }
+
+    @Test func aCountThatCannotBeHadIsLeftOut() throws {
+        run.piped = ["12345678"]
+        let daemon = Self.daemon()
+        let status = try run.run("join") { call in
+            if call.member == "GetAccount" { call.crash() } else { daemon(call) }
+        }
+        #expect(status == .done)
+        #expect(run.output.hasSuffix("joined account \(Sample.account.grouped)\n"))
+    }
+
+    @Test func anInterruptOrTheEndOfInputGivesUp() throws {
+        run.typing = []
+        run.onDiagnostics = { [run] _ in run.interruptSoon() }
+        #expect(try run.run("join", answer: Self.daemon()) == .interrupted)
+        #expect(run.openQuestions == 0)
+        let other = try CommandRun()
+        other.typing = [CommandRun.endOfInput]
+        #expect(try other.run("join", answer: Self.daemon()) == .interrupted)
+        #expect(other.daemon.log.isEmpty)
+    }
+
+    @Test func anInterruptWhileTheOtherUserIsAskedGivesUp() throws {
+        run.piped = ["12345678"]
+        run.onOutput = { [run] text in if text.hasPrefix("waiting") { run.interruptSoon() } }
+        let status = try run.run("join") { $0.reply(JoinEvent.waiting(Self.desk).json, continues: true) }
+        #expect(status == .interrupted)
+    }
+}
