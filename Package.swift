@@ -148,6 +148,8 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
         ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
         ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
+        ("FuzzPairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
+        ("FuzzRoster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
     ]
     for target in targets {
         package.products.append(.executable(name: target.name, targets: [target.name]))

@@ -8,6 +8,11 @@ package struct Input {
         bytes = Array(UnsafeBufferPointer(start: pointer, count: count))[...]
     }
 
+    /// Bytes that a target made of its input.
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes[...]
+    }
+
     /// Takes one byte; 0 at the end.
     package mutating func byte() -> UInt8 {
         bytes.popFirst() ?? 0

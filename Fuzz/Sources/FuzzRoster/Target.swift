@@ -1,0 +1,64 @@
+import FuzzSupport
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+
+/// What members and strangers can put into a roster: bytes of a list of statements, and statements of any signer about
+/// anybody in any order.
+///
+/// With the first bit of the first byte the rest is a list as it comes; else four bytes make one genuine statement, which
+/// no mutation would find. What must hold: the order of merging changes nothing, and what is written reads the same.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    let choice = input.byte()
+    let statements: [Statement]
+    if choice & 1 == 1 {
+        guard let decoded = try? StatementList.decode(input.rest) else { return 0 }
+        require(StatementList.encode(decoded) == input.rest, "a list reads differently")
+        guard let first = decoded.first(where: { $0.content.kind == .found }) else { return 0 }
+        // Checking signatures is slow; twenty statements have all that is to be found.
+        statements = Array(decoded.prefix(20))
+        guard let roster = try? Roster(founding: first) else { return 0 }
+        check(roster, statements)
+    } else {
+        statements = input.pieces(of: 4).prefix(14).compactMap(Cast.statement)
+        check(Cast.roster, statements)
+    }
+    return 0
+}
+
+private func check(_ empty: Roster, _ statements: [Statement]) {
+    guard let forward = merge(empty, statements) else { return }
+    guard let backward = merge(empty, statements.reversed()) else { fatalError("the order decides what is an error") }
+    same(forward, backward)
+
+    // Two devices that heard of different halves, and then of each other.
+    let half = statements.count / 2
+    guard let first = merge(empty, Array(statements.prefix(half))),
+        let second = merge(empty, Array(statements.dropFirst(half)))
+    else { return }
+    var one = first
+    var two = second
+    require((try? one.merge(second)) != nil && (try? two.merge(first)) != nil, "rosters of one account do not merge")
+    same(one, two)
+    // Once more changes nothing.
+    let digest = one.digest
+    require((try? one.merge(second))?.hasChanged == false && one.digest == digest, "merging twice changes something")
+
+    guard let read = try? Roster(decoding: forward.encoded()) else { fatalError("a roster cannot be read again") }
+    same(forward, read)
+    require(
+        forward.view.live.isDisjoint(with: forward.view.removed.compactMap { DeviceID(bytes: $0.bytes) }),
+        "a removed device is live")
+}
+
+private func merge(_ roster: Roster, _ statements: [Statement]) -> Roster? {
+    var merged = roster
+    return (try? merged.merge(statements)) == nil ? nil : merged
+}
+
+private func same(_ left: Roster, _ right: Roster) {
+    require(left.digest == right.digest, "the order of merging changes the digest")
+    require(left.view == right.view, "the order of merging changes the view")
+}
