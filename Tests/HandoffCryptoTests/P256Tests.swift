@@ -1,0 +1,89 @@
+import HandoffCrypto
+import Testing
+
+@Suite("P-256")
+struct P256Tests {
+    /// FIPS 186-4 D.1.2.3.
+    private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
+    private static let generator =
+        "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
+        + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+
+    private func scalar(_ text: String) throws -> P256Scalar? {
+        try P256Scalar(reducing: SecretBytes(copying: hex(text)))
+    }
+
+    @Test func aNumberIsReducedByTheOrder() throws {
+        #expect(try scalar(Self.order) == nil)
+        #expect(try scalar("00") == nil)
+        #expect(try scalar(Self.order + String(repeating: "00", count: 16)) == nil)
+        let below = Self.order.dropLast() + "0"
+        #expect(try scalar(String(below))?.bytes.exposedCopy() == hex(String(below)))
+        let above = Self.order.dropLast() + "2"
+        #expect(try scalar(String(above))?.bytes.exposedCopy() == [UInt8](repeating: 0, count: 31) + [1])
+        // 2^256 modulo the order.
+        let wide = "01" + String(repeating: "00", count: 32)
+        #expect(
+            try scalar(wide)?.bytes.exposedCopy()
+                == hex("00000000ffffffff00000000000000004319055258e8617b0c46353d039cdaaf"))
+    }
+
+    @Test func randomNumbersDiffer() throws {
+        let numbers = try Set((0..<50).map { _ in try P256Scalar().bytes.exposedCopy() })
+        #expect(numbers.count == 50)
+        #expect(numbers.allSatisfy { $0.count == P256Scalar.byteCount })
+    }
+
+    @Test func oneTimesTheGeneratorIsTheGenerator() throws {
+        let one = try #require(try scalar("01"))
+        #expect(try P256Point(generatorTimes: one).uncompressed == hex(Self.generator))
+        let point = try #require(P256Point(uncompressed: hex(Self.generator)))
+        #expect(try point.times(one).uncompressed == hex(Self.generator))
+        #expect(point.secretUncompressed.exposedCopy() == hex(Self.generator))
+    }
+
+    @Test func sumsAndProductsAgree() throws {
+        let two = try #require(try scalar("02"))
+        let three = try #require(try scalar("03"))
+        let point = try #require(P256Point(uncompressed: hex(Self.generator)))
+        let sum = try point.plus(point.times(two))
+        #expect(try sum.uncompressed == point.times(three).uncompressed)
+        #expect(try sum.minus(point).uncompressed == P256Point(generatorTimes: two).uncompressed)
+        #expect(try point.plus(point).uncompressed == point.times(two).uncompressed)
+    }
+
+    @Test func infinityIsNoResult() throws {
+        let point = try #require(P256Point(uncompressed: hex(Self.generator)))
+        #expect(throws: CryptoError.self) { try point.minus(point) }
+        let last = try #require(try scalar(String(Self.order.dropLast() + "0")))
+        #expect(throws: CryptoError.self) { try point.plus(point.times(last)) }
+    }
+
+    @Test("only uncompressed points on the curve are points")
+    func otherBytesAreNoPoint() {
+        let good = hex(Self.generator)
+        #expect(P256Point(uncompressed: good) != nil)
+        var off = good
+        off[64] ^= 1
+        let compressed = [2 | good[64] & 1] + good[1...32]
+        let hybrid = [6 | good[64] & 1] + good[1...]
+        let zeros = [UInt8](repeating: 0, count: 65)
+        // The field's prime, which is 0 in another form: 0 is the x of a point.
+        let prime = hex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
+        let unreduced = [4] + prime + hex("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4")
+        let bad: [[UInt8]] = [
+            [], [0], off, Array(compressed), Array(hybrid), zeros, [4] + Array(zeros.dropLast()), unreduced, good + [0],
+        ]
+        for bytes in bad {
+            #expect(P256Point(uncompressed: bytes) == nil)
+        }
+        // With 0 itself it is one, so it was the form that was refused.
+        #expect(P256Point(uncompressed: [4] + zeros.prefix(32) + unreduced.suffix(32)) != nil)
+    }
+
+    @Test func scalarsPrintAsNothing() throws {
+        var dumped = ""
+        dump(try #require(try scalar("7b")), to: &dumped)
+        #expect(!dumped.contains("7b") && !dumped.contains("123"))
+    }
+}

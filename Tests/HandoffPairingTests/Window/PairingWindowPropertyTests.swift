@@ -1,0 +1,94 @@
+import HandoffPairing
+import HandoffProtocol
+import Testing
+
+@Suite("Whatever an attacker does to a pairing window")
+struct PairingWindowPropertyTests {
+    /// A generator whose runs can be repeated (SplitMix64).
+    private struct Dice {
+        var state: UInt64
+
+        mutating func roll(_ sides: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int((z ^ (z >> 31)) % UInt64(sides))
+        }
+    }
+
+    private static let start = BootInstant(nanoseconds: 1)
+
+    /// Many sources, many sessions at once, all of which guess wrongly whenever they can.
+    @Test("at most five wrong guesses are looked at, whatever the order", arguments: 0..<200 as Range<UInt64>)
+    func fiveGuesses(_ seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        var allowance = PairingAllowance()
+        var window = PairingWindow(allowance: allowance, now: Self.start)
+        var now = Self.start
+        var sessions: [PairingWindow.SessionID] = []
+        var checks: [BootInstant] = []
+        for _ in 0..<2_000 where !window.isOver {
+            now = now + .milliseconds(dice.roll(200))
+            switch dice.roll(5) {
+            case 0, 1:
+                let source = PairingSource(host: [10, 0, 0, UInt8(dice.roll(6))])
+                guard let (id, evicted) = window.accept(from: source, now: now) else { break }
+                sessions.append(id)
+                sessions.removeAll { $0 == evicted }
+            case 2, 3:
+                guard !sessions.isEmpty else { break }
+                let id = sessions.remove(at: dice.roll(sessions.count))
+                guard window.judge(id, now: now) == nil else {
+                    _ = window.ended(id, now: now)
+                    break
+                }
+                // Before the verdict all others try as well.
+                for other in sessions { #expect(window.judge(other, now: now) != nil) }
+                if dice.roll(4) == 0 {
+                    #expect(window.ended(id, now: now) == .none)
+                } else {
+                    checks.append(now)
+                    _ = window.wrongGuess(id, now: now, allowance: &allowance)
+                }
+            default:
+                for expiry in window.expire(now: now) {
+                    guard case .late(let id) = expiry else { continue }
+                    sessions.removeAll { $0 == id }
+                }
+            }
+            #expect(window.unproved <= PairingWindow.mostSessions)
+            #expect(window.guessesLeft == PairingWindow.mostGuesses - checks.count)
+        }
+        #expect(checks.count <= PairingWindow.mostGuesses)
+        for (index, pair) in zip(checks, checks.dropFirst()).enumerated() {
+            #expect(pair.1.duration(since: pair.0) >= .seconds(1 << index))
+        }
+    }
+
+    /// Everything but a wrong proof: connections, silence, broken frames, tokens that are not known.
+    @Test("garbage costs no guess and no pause, and an honest device gets in", arguments: 0..<100 as Range<UInt64>)
+    func garbage(_ seed: UInt64) throws {
+        var dice = Dice(state: seed)
+        var window = PairingWindow(allowance: PairingAllowance(), now: Self.start)
+        var now = Self.start
+        for _ in 0..<500 {
+            now = now + .milliseconds(dice.roll(300))
+            let source = PairingSource(host: [10, 0, 0, UInt8(dice.roll(3))])
+            switch dice.roll(3) {
+            case 0: _ = window.accept(from: source, now: now)
+            case 1: _ = window.ended(UInt64(dice.roll(500)), now: now)
+            default: _ = window.expire(now: now)
+            }
+        }
+        #expect(window.guessesLeft == PairingWindow.mostGuesses)
+        // The honest device, from an address of its own, while the flood goes on.
+        let (id, _) = try taken(window.accept(from: PairingSource(host: [192, 0, 2, 1]), now: now))
+        for _ in 0..<100 {
+            _ = window.accept(from: PairingSource(host: [10, 0, 0, 1]), now: now)
+        }
+        #expect(window.refusal(starting: id, now: now) == nil)
+        #expect(window.judge(id, now: now) == nil)
+        window.rightGuess(id, now: now)
+    }
+}
