@@ -18,24 +18,21 @@ package enum AESGCM {
     package static func seal(
         _ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
-        let context = try makeContext(key, nonce, isEncrypting: true)
-        defer { EVP_CIPHER_CTX_free(context) }
-        try authenticate(additionalData, context)
-        guard let length = Int32(exactly: plaintext.count) else {
-            throw .wrongLength(of: "plaintext", count: plaintext.count)
-        }
         let total = plaintext.count + tagCount
-        var isSealed = false
+        // Typed throws do not pass through these closures.
+        var failure: CryptoError?
         let sealed = [UInt8](unsafeUninitializedCapacity: total) { output, initialized in
-            guard let start = output.baseAddress else { return }
-            var written: Int32 = 0
-            isSealed =
-                EVP_EncryptUpdate(context, start, &written, plaintext, length) == 1
-                && EVP_EncryptFinal_ex(context, start + plaintext.count, &written) == 1
-                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), start + plaintext.count) == 1
-            initialized = isSealed ? total : 0
+            let output = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(output)[..<total])
+            plaintext.withUnsafeBytes { input in
+                do throws(CryptoError) {
+                    try seal(input, into: output, key: key, nonce: nonce, additionalData: additionalData)
+                } catch {
+                    failure = error
+                }
+            }
+            initialized = failure == nil ? total : 0
         }
-        guard isSealed else { throw .failed("EVP_EncryptUpdate") }
+        if let failure { throw failure }
         return sealed
     }
 
@@ -46,29 +43,70 @@ package enum AESGCM {
         _ sealed: [UInt8], key: SecretBytes, nonce: [UInt8] = zeroNonce, additionalData: [UInt8]
     ) -> [UInt8]? {
         let count = sealed.count - tagCount
-        guard count >= 0, let length = Int32(exactly: count),
-            let context = try? makeContext(key, nonce, isEncrypting: false)  // a wrong length cannot open either
-        else { return nil }
-        defer { EVP_CIPHER_CTX_free(context) }
-        guard (try? authenticate(additionalData, context)) != nil else { return nil }
-        var tag = Array(sealed[count...])
+        guard count >= 0 else { return nil }
         var isGenuine = false
         let plaintext = [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
-            var written: Int32 = 0
-            var nothing: UInt8 = 0  // GCM has nothing left to write at the end, but wants a place
-            let start = output.baseAddress
-            isGenuine =
-                EVP_DecryptUpdate(context, start, &written, sealed, length) == 1
-                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), &tag) == 1
-                && EVP_DecryptFinal_ex(context, &nothing, &written) == 1
-            if !isGenuine { OPENSSL_cleanse(start, count) }
+            let output = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(output)[..<count])
+            sealed.withUnsafeBytes { input in
+                do throws(CryptoError) {
+                    try open(input, into: output, key: key, nonce: nonce, additionalData: additionalData)
+                    isGenuine = true
+                } catch {}  // a wrong length cannot open either
+            }
             initialized = isGenuine ? count : 0
         }
-        guard isGenuine else {
-            ERR_clear_error()
-            return nil
+        return isGenuine ? plaintext : nil
+    }
+
+    /// Writes ciphertext and tag of `plaintext` to `output`, which has room for exactly these.
+    static func seal(
+        _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, key: SecretBytes,
+        nonce: [UInt8], additionalData: [UInt8]
+    ) throws(CryptoError) {
+        let context = try makeContext(key, nonce, isEncrypting: true)
+        defer { EVP_CIPHER_CTX_free(context) }
+        try authenticate(additionalData, context)
+        guard let length = Int32(exactly: plaintext.count), output.count == plaintext.count + tagCount,
+            let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        else { throw .wrongLength(of: "plaintext", count: plaintext.count) }
+        var written: Int32 = 0
+        // Without bytes there is no address, which would mean that all is done.
+        let isEncrypted =
+            plaintext.isEmpty
+            || EVP_EncryptUpdate(
+                context, start, &written, plaintext.baseAddress?.assumingMemoryBound(to: UInt8.self), length) == 1
+        guard isEncrypted, EVP_EncryptFinal_ex(context, start + plaintext.count, &written) == 1,
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), start + plaintext.count) == 1
+        else { throw .failed("EVP_EncryptUpdate") }
+    }
+
+    /// Writes the plaintext of `sealed` to `output`, which has room for exactly it; on a throw `output` is overwritten.
+    static func open(
+        _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, key: SecretBytes,
+        nonce: [UInt8], additionalData: [UInt8]
+    ) throws(CryptoError) {
+        let count = sealed.count - tagCount
+        guard count >= 0, count == output.count, let length = Int32(exactly: count) else {
+            throw .wrongLength(of: "sealed bytes", count: sealed.count)
         }
-        return plaintext
+        let context = try makeContext(key, nonce, isEncrypting: false)
+        defer { EVP_CIPHER_CTX_free(context) }
+        try authenticate(additionalData, context)
+        var tag = Array(sealed[count...])
+        var written: Int32 = 0
+        var nothing: UInt8 = 0  // GCM has nothing left to write at the end, but wants a place
+        let isDecrypted =
+            count == 0
+            || EVP_DecryptUpdate(
+                context, output.baseAddress?.assumingMemoryBound(to: UInt8.self), &written,
+                sealed.baseAddress?.assumingMemoryBound(to: UInt8.self), length) == 1
+        guard isDecrypted, EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), &tag) == 1,
+            EVP_DecryptFinal_ex(context, &nothing, &written) == 1
+        else {
+            OPENSSL_cleanse(output.baseAddress, output.count)
+            ERR_clear_error()
+            throw .failed("EVP_DecryptFinal_ex")
+        }
     }
 
     private static func makeContext(

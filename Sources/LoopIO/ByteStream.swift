@@ -1,3 +1,5 @@
+import CLinux
+
 /// A connected stream socket or pipe on a loop: reads are handed over in order, writes are sent at once or queued.
 ///
 /// Used on the loop's thread only. Set the handlers right after making it; bytes are read only while `onRead` is set.
@@ -45,12 +47,19 @@ package final class ByteStream {
     package var onRead: (([UInt8]) -> Void)? {
         didSet { updateInterest() }
     }
+    /// Takes the place of `onRead` for bytes that are secret: they are lent for the time of the call, and no copy of them
+    /// stays in this stream or in the loop.
+    package var onReadSecret: ((Span<UInt8>) -> Void)? {
+        didSet { updateInterest() }
+    }
     /// The other end writes no more (read(2) returned 0); called once.
     package var onEnd: (() -> Void)?
     /// The connection has failed and the stream is closed; called once, and nothing after it.
     package var onError: ((Errno) -> Void)?
     /// The queue was above the high mark and has fallen to the low one.
     package var onDrained: (() -> Void)?
+    /// The kernel has taken the last byte that was queued.
+    package var onFlushed: (() -> Void)?
 
     private let loop: EventLoop
     private let marks: Marks
@@ -155,6 +164,8 @@ package final class ByteStream {
         onEnd = nil
         onError = nil
         onDrained = nil
+        onFlushed = nil
+        onReadSecret = nil
     }
 
     /// Sends what is queued and the end of the stream, waits until the other end has ended too, and closes. No handler
@@ -176,7 +187,9 @@ package final class ByteStream {
         onEnd = nil
         onError = nil
         onDrained = nil
+        onFlushed = nil
         if case .paused = reading { reading = .flowing }
+        onReadSecret = nil
         onRead = { _ in }
         shutdownWrite()
         closeIfDone()
@@ -198,7 +211,7 @@ package final class ByteStream {
     }
 
     private var wantsToRead: Bool {
-        if case .flowing = reading { return isOpen && onRead != nil }
+        if case .flowing = reading { return isOpen && (onRead != nil || onReadSecret != nil) }
         return false
     }
 
@@ -221,7 +234,7 @@ package final class ByteStream {
                 let count = try descriptor?.read(into: scratch) ?? 0
                 guard count > 0 else { return didReadEnd() }
                 left -= count
-                onRead?(Array(UnsafeRawBufferPointer(rebasing: scratch[..<count])))
+                handOver(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
                 // The state is reported again should there be more after all.
                 if count < scratch.count, !toTheEnd { return }
             } catch {
@@ -229,6 +242,15 @@ package final class ByteStream {
                 return
             }
         }
+    }
+
+    private func handOver(_ bytes: UnsafeMutableRawBufferPointer) {
+        guard let onReadSecret else {
+            onRead?(Array(bytes))
+            return
+        }
+        onReadSecret(UnsafeRawBufferPointer(bytes).assumingMemoryBound(to: UInt8.self).span)
+        clinux_wipe(bytes.baseAddress, bytes.count)
     }
 
     private func didReadEnd() {
@@ -248,6 +270,7 @@ package final class ByteStream {
             isAboveHigh = false
             onDrained?()
         }
+        if queue.isEmpty { onFlushed?() }
     }
 
     private func shutdownIfFlushed() {

@@ -75,3 +75,23 @@ struct AESGCMTests {
         }
     }
 }
+
+extension AESGCMTests {
+    @Test(arguments: examples)
+    func secretsAreSealedLikeOtherBytes(
+        example: (key: String, nonce: String, data: String, plaintext: String, sealed: String)
+    ) throws {
+        let key = SecretBytes(copying: hex(example.key))
+        let plaintext = SecretBytes(copying: hex(example.plaintext))
+        let nonce = hex(example.nonce)
+        let data = hex(example.data)
+        let sealed = try AESGCM.seal(plaintext, key: key, nonce: nonce, additionalData: data)
+        #expect(sealed.exposedCopy() == hex(example.sealed))
+        let framed = SecretBytes.concatenated([SecretBytes(copying: [1, 2]), sealed, SecretBytes(copying: [3])])
+        let range = 2..<(2 + sealed.count)
+        #expect(AESGCM.open(framed, in: range, key: key, nonce: nonce, additionalData: data) == plaintext)
+        for wrong in [0..<sealed.count, 2..<(framed.count), 2..<9, 2..<(framed.count + 1), -1..<20] {
+            #expect(AESGCM.open(framed, in: wrong, key: key, nonce: nonce, additionalData: data) == nil)
+        }
+    }
+}
