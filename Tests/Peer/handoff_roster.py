@@ -1,6 +1,10 @@
 """Statements, the view of a roster, and exported account files, as docs/protocol.md describes them."""
 
+import hashlib
 import struct
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from handoff_crypto import Refused, device_id, raw_public, sha256, verify
 
@@ -233,13 +237,23 @@ class Roster:
         return self.epoch is not None and self.epoch.fields[2] == commitment(account_key)
 
 
-def read_account_file(data):
-    """Ticket seed, n, account key and roster of an exported account in the clear."""
+def read_account_file(data, passphrase=None):
+    """Ticket seed, n, account key and roster of an exported account; the passphrase is bytes."""
     if data[:8] != b"hndf-exp" or sha256(data[:-32]) != data[-32:]:
         raise Refused("no exported account, or a damaged one")
     version, form, size = struct.unpack(">HHI", data[8:16])
-    if version != 1 or form != 0 or len(data) != 16 + size + 32 or size < 72:
+    if version != 1 or form > 1 or len(data) != 16 + size + 32:
         raise Refused("an exported account of a form that this program does not read")
     content = data[16:-32]
+    if (form == 1) != (passphrase is not None):
+        raise Refused("an exported account with a passphrase, or without one")
+    if form == 1:
+        key = hashlib.scrypt(passphrase, salt=content[:16], n=1 << 16, r=8, p=1, maxmem=128 << 20, dklen=32)
+        try:
+            content = AESGCM(key).decrypt(bytes(12), content[16:], data[:16])
+        except InvalidTag:
+            raise Refused("another passphrase") from None
+    if len(content) < 72:
+        raise Refused("an exported account that ends too early")
     (n,) = struct.unpack(">Q", content[32:40])
     return content[:32], n, content[40:72], Roster(decode_list(content[72:]))

@@ -1,10 +1,11 @@
 package import HandoffCrypto
 internal import HandoffProtocol
 
-/// An exported account: whoever holds the file is admitted, once, until a member closes its ticket.
+/// An exported account: whoever holds the file, and knows its passphrase if it has one, is admitted, once, until a member
+/// closes its ticket.
 ///
 /// Content: seed of the ticket 32, n u64, account key 32, then the roster as a ``StatementList`` to the end. The `form` of
-/// the header says how the content is protected: 0, in the clear; others are left for a passphrase.
+/// the header says how the content is protected: 0, in the clear; 1, by a passphrase (``PassphraseSeal``).
 package struct AccountFile: Sendable {
     /// Private half of the ticket.
     package let ticketSeed: SecretBytes
@@ -15,18 +16,41 @@ package struct AccountFile: Sendable {
     /// The roster with the ticket.
     package let roster: Roster
 
-    /// The file's bytes.
-    package func encoded() -> SecretBytes {
-        var number = ByteWriter(capacity: 8)
-        number.u64(n)
-        return FileFormat.export.file([
-            ticketSeed, SecretBytes(copying: number.bytes), accountKey, SecretBytes(copying: roster.encoded()),
-        ])
+    /// The file's bytes. With a passphrase it takes 64 MiB and some 0.2 s: call it on a worker then.
+    ///
+    /// - Parameter passphrase: 1 to 1,024 bytes; nil leaves the content in the clear.
+    /// - Throws: ``FileError/passphraseUnfit`` or ``FileError/underivable(_:)``.
+    package func encoded(
+        passphrase: SecretBytes? = nil, seal: PassphraseSeal = .standard
+    ) throws(FileError) -> SecretBytes {
+        try encoded(passphrase: passphrase, seal: seal, salt: Randomness.bytes(PassphraseSeal.saltCount))
     }
 
-    /// Reads a file; all signatures in it are checked.
-    package init(decoding file: SecretBytes) throws(FileError) {
-        var reader = try FileFormat.export.content(of: file)
+    /// The file's bytes with a given salt, for vectors: no salt may be used twice.
+    package func encoded(
+        passphrase: SecretBytes?, seal: PassphraseSeal = .standard, salt: [UInt8]
+    ) throws(FileError) -> SecretBytes {
+        var number = ByteWriter(capacity: 8)
+        number.u64(n)
+        let parts = [
+            ticketSeed, SecretBytes(copying: number.bytes), accountKey, SecretBytes(copying: roster.encoded()),
+        ]
+        guard let passphrase else { return FileFormat.export.file(parts) }
+        let content = SecretBytes.concatenated(parts)
+        let header = FileFormat.export.header(
+            form: PassphraseSeal.form, length: salt.count + content.count + AESGCM.tagCount)
+        let sealed = try seal.seal(content, passphrase: passphrase, salt: salt, header: header)
+        return FileFormat.export.file([SecretBytes(copying: salt), sealed], form: PassphraseSeal.form)
+    }
+
+    /// Reads a file; all signatures in it are checked. With a passphrase it takes as long as to write it.
+    ///
+    /// - Throws: ``FileError/passphraseMissing``, ``FileError/passphraseWrong``, ``FileError/notProtected``, or what is
+    ///   wrong with the file.
+    package init(
+        decoding file: SecretBytes, passphrase: SecretBytes? = nil, seal: PassphraseSeal = .standard
+    ) throws(FileError) {
+        var reader = try Self.content(of: file, passphrase: passphrase, seal: seal)
         ticketSeed = try reader.secret(SigningKey.seedCount)
         n = try reader.u64()
         accountKey = try reader.secret(EpochKeys.accountKeyCount)
@@ -43,5 +67,21 @@ package struct AccountFile: Sendable {
         self.n = n
         self.accountKey = accountKey
         self.roster = roster
+    }
+
+    private static func content(
+        of file: SecretBytes, passphrase: SecretBytes?, seal: PassphraseSeal
+    ) throws(FileError) -> SecretReader {
+        let (form, content) = try FileFormat.export.contentInAnyForm(of: file)
+        switch (form, passphrase) {
+        case (0, nil): return content
+        case (0, _): throw .notProtected
+        case (PassphraseSeal.form, nil): throw .passphraseMissing
+        case (PassphraseSeal.form, let passphrase?):
+            let header = FileFormat.export.header(form: form, length: content.remaining)
+            let range = FileFormat.headerCount..<(FileFormat.headerCount + content.remaining)
+            return SecretReader(try seal.open(file, in: range, passphrase: passphrase, header: header))
+        default: throw .unknownForm(form)
+        }
     }
 }

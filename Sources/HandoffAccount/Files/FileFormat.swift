@@ -42,17 +42,31 @@ package struct FileFormat: Sendable {
 
     /// The file whose content is `parts` in order; `form` tells how the content is protected, 0 for not at all.
     func file(_ parts: [SecretBytes], form: UInt16 = 0) -> SecretBytes {
+        let header = header(form: form, length: parts.reduce(0) { $0 + $1.count })
+        let body = SecretBytes.concatenated([SecretBytes(copying: header)] + parts)
+        return SecretBytes.concatenated([body, SecretBytes(copying: SHA256.hash(body))])
+    }
+
+    /// The first bytes of a file with `length` bytes of content.
+    func header(form: UInt16, length: Int) -> [UInt8] {
         var header = ByteWriter(capacity: Self.headerCount)
         header.text(magic)
         header.u16(version)
         header.u16(form)
-        header.u32(UInt32(clamping: parts.reduce(0) { $0 + $1.count }))
-        let body = SecretBytes.concatenated([SecretBytes(copying: header.bytes)] + parts)
-        return SecretBytes.concatenated([body, SecretBytes(copying: SHA256.hash(body))])
+        header.u32(UInt32(clamping: length))
+        return header.bytes
     }
 
-    /// A reader of the content of `file`, once header, length and checksum are found right.
+    /// A reader of the content of `file`, once header, length and checksum are found right, and that it is in the clear.
     func content(of file: SecretBytes) throws(FileError) -> SecretReader {
+        let (form, reader) = try contentInAnyForm(of: file)
+        guard form == 0 else { throw .unknownForm(form) }
+        return reader
+    }
+
+    /// How the content of `file` is protected, and a reader of it as it stands in the file, once header, length and
+    /// checksum are found right.
+    func contentInAnyForm(of file: SecretBytes) throws(FileError) -> (form: UInt16, content: SecretReader) {
         var header = SecretReader(file)
         guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .notSuchAFile }
         let found = try header.u16()
@@ -73,7 +87,6 @@ package struct FileFormat: Sendable {
         var trailer = SecretReader(file, from: end, to: file.count)
         guard ConstantTime.equal(digest, try trailer.plain(Self.trailerCount)) else { throw .damaged }
         // Only now: a flipped bit in a good file is damage, not a form.
-        guard form == 0 else { throw .unknownForm(form) }
-        return SecretReader(file, from: Self.headerCount, to: end, version: found)
+        return (form, SecretReader(file, from: Self.headerCount, to: end, version: found))
     }
 }

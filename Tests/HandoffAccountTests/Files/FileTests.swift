@@ -103,8 +103,8 @@ import Testing
         later[9] = 2
         #expect(throws: FileError.unknownVersion(2)) { try Kind.boot.reread(later + SHA256.hash(later)) }
         var sealed = Array(try Kind.export.make().dropLast(32))
-        sealed[11] = 1
-        #expect(throws: FileError.unknownForm(1)) { try Kind.export.reread(sealed + SHA256.hash(sealed)) }
+        sealed[11] = 2
+        #expect(throws: FileError.unknownForm(2)) { try Kind.export.reread(sealed + SHA256.hash(sealed)) }
     }
 
     @Test("an account survives its file with keys, former epochs and exports")
