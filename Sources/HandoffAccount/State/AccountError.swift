@@ -8,6 +8,8 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
     case noSuchDevice(DeviceID)
     /// No ticket of this id is open.
     case noSuchTicket
+    /// This device came in by the ticket, and would close itself out with it.
+    case admittedByTicket
     /// The key was removed, which is for ever; the device needs a new one.
     case removedForEver(DeviceID)
     /// The key of the current epoch is not known here yet, so nobody can be given it.
@@ -30,6 +32,7 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
         case .notLive(let device): "this device (\(device.short)) is not a member of the account"
         case .noSuchDevice(let device): "device \(device.short) is not a member of the account"
         case .noSuchTicket: "no such ticket is open"
+        case .admittedByTicket: "this device came in by that file itself; another member has to close it"
         case .removedForEver(let device): "device \(device.short) was removed, and needs a new identity to come back"
         case .noCurrentKey: "the account key in force has not reached this device yet"
         case .wrongKey: "the account key does not fit the epoch in force"

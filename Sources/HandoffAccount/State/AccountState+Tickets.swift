@@ -68,9 +68,28 @@ extension AccountState {
 
     /// Closes a ticket for ever, with a new epoch in the same write: of its users one is kept, of several none.
     package func closingTicket(_ ticket: Fingerprint, by signer: SigningKey, now: UInt64) throws -> AccountState {
+        let users = try open(ticket).users
+        return try closing(ticket, keeping: users.count == 1 ? users.map { Fingerprint($0) } : [], by: signer, now: now)
+    }
+
+    /// Closes a ticket for ever that fell into wrong hands, with a new epoch in the same write: nobody who used it is kept,
+    /// also when another member keeps somebody at the same time.
+    ///
+    /// - Throws: ``AccountError/noSuchTicket``, or ``AccountError/admittedByTicket`` for the ticket of this device itself.
+    package func revokingTicket(_ ticket: Fingerprint, by signer: SigningKey, now: UInt64) throws -> AccountState {
+        guard try !open(ticket).users.contains(DeviceID(signer.publicKey)) else { throw AccountError.admittedByTicket }
+        return try closing(ticket, keeping: [], by: signer, now: now)
+    }
+
+    private func open(_ ticket: Fingerprint) throws(AccountError) -> OpenTicket {
+        guard let open = view.openTickets.first(where: { $0.id == ticket }) else { throw .noSuchTicket }
+        return open
+    }
+
+    private func closing(
+        _ ticket: Fingerprint, keeping keeps: [Fingerprint], by signer: SigningKey, now: UInt64
+    ) throws -> AccountState {
         try requireLive(signer)
-        guard let open = view.openTickets.first(where: { $0.id == ticket }) else { throw AccountError.noSuchTicket }
-        let keeps = open.users.count == 1 ? open.users.map { Fingerprint($0) } : []
         let content = StatementContent.remove(subject: ticket, keeps: keeps)
         return try adding([Statement.sign(content, accountID: accountID, with: signer)])
             .makingEpoch(by: signer, now: now)

@@ -9,21 +9,29 @@ package struct ControlTicket: Sendable, Equatable {
     package var device: DeviceID
     /// Whether this device made it.
     package var mine: Bool
+    /// Seconds since it was made; only the device that made it knows.
+    package var age: Double?
 
     /// A ticket with these properties.
-    package init(id: String, device: DeviceID, mine: Bool) {
+    package init(id: String, device: DeviceID, mine: Bool, age: Double? = nil) {
         self.id = id
         self.device = device
         self.mine = mine
+        self.age = age
     }
 
     /// Reads the fields; throws `invalidParameter`.
     package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(id: try fields.text("id"), device: try fields.id("device"), mine: try fields.flag("mine"))
+        self.init(
+            id: try fields.text("id"), device: try fields.id("device"), mine: try fields.flag("mine"),
+            age: try fields.optionalNumber("age"))
     }
 
     /// The object on the socket.
     package var json: JSONObject {
-        ["id": .string(id), "device": .string(device.hex), "mine": .bool(mine)]
+        [
+            "id": .string(id), "device": .string(device.hex), "mine": .bool(mine),
+            "age": age.map { .real($0) } ?? .null,
+        ]
     }
 }

@@ -94,36 +94,6 @@ package final class AccountKeeper {
         }
     }
 
-    /// Makes the file that admits one new device; its ticket is stored before.
-    func export(completion: @escaping (Result<SecretBytes, any Error>) -> Void) {
-        var file: AccountFile?
-        change { [device, surroundings] state in
-            guard let state else { throw Refusal.noAccount }
-            let made = try state.exportingTicket(by: device, now: surroundings.unixSeconds())
-            file = made.file
-            return made.state
-        } completion: { result in
-            completion(
-                result.flatMap { _ in
-                    file.map { .success($0.encoded()) } ?? .failure(Refusal.noAccount)
-                })
-        }
-    }
-
-    /// Joins the account of a file that another device exported.
-    func importFile(_ bytes: SecretBytes, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
-        change { [device, surroundings] state in
-            if let state { throw Refusal.exists(state.accountID) }
-            let file = try AccountFile(decoding: bytes)
-            return try AccountState.importing(file, device: device, name: name, now: surroundings.unixSeconds())
-        } completion: { result in
-            completion(
-                result.flatMap { state in
-                    state.map { .success($0.accountID) } ?? .failure(Refusal.noAccount)
-                })
-        }
-    }
-
     /// Gives this device a name that all members see.
     func rename(to name: String) {
         change { [device, deviceID] state in
@@ -184,7 +154,7 @@ package final class AccountKeeper {
         guard let state else { return }
         let now = surroundings.unixSeconds()
         if let ticket = state.ticketsDue(for: deviceID, now: now).first {
-            return closeTicket(ticket)
+            return closeDue(ticket)
         }
         var wait = Self.reviewInterval
         var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
@@ -215,19 +185,6 @@ package final class AccountKeeper {
         return max(.milliseconds(1), since.duration(to: loop.now))
     }
 
-    private func closeTicket(_ ticket: Fingerprint) {
-        change { [device, surroundings] state in
-            try state?.closingTicket(ticket, by: device, now: surroundings.unixSeconds())
-        } completion: { [self] result in
-            switch result {
-            case .success: log.notice("An exported account file was used or is a day old, and is closed now")
-            case .failure(let error):
-                log.error("Cannot close a ticket", ["error": "\(error)"])
-                rearm(after: .seconds(60))
-            }
-        }
-    }
-
     private func makeEpoch(because reason: EpochDue.Reason) {
         change { [device, surroundings] state in
             try state?.makingEpoch(by: device, now: surroundings.unixSeconds())
@@ -242,7 +199,7 @@ package final class AccountKeeper {
         }
     }
 
-    private func rearm(after wait: Duration) {
+    func rearm(after wait: Duration) {
         do {
             timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
         } catch {

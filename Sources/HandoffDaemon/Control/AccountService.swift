@@ -1,3 +1,4 @@
+import HandoffAccount
 import HandoffControl
 import HandoffCrypto
 import HandoffJSON
@@ -9,8 +10,10 @@ final class AccountService {
     struct Surroundings {
         let account: () -> ControlAccount
         let createAccount: (@escaping (Result<AccountID, any Error>) -> Void) -> Void
-        let exportAccount: (UpgradedStream) -> Void
-        let importAccount: (UpgradedStream) -> Void
+        let files: AccountFileDesk
+        let tickets: () -> [ControlTicket]
+        let revoke: (Fingerprint, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let rotateKey: (@escaping (Result<UInt64, any Error>) -> Void) -> Void
         let mayExport: () throws -> Void
         let devices: () -> [ControlDevice]
     }
@@ -41,22 +44,40 @@ final class AccountService {
     func export(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
         try surroundings.mayExport()
+        try surroundings.files.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
-        // The client speaks first: a library that buffers the reply would otherwise swallow the file's beginning.
-        stream.onBytes = { [self] _ in
-            stream.onBytes = nil
-            surroundings.exportAccount(stream)
-        }
+        surroundings.files.export(over: stream)
     }
 
     func `import`(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
+        try surroundings.files.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
-        surroundings.importAccount(stream)
+        surroundings.files.receive(over: stream)
     }
 
     func revokeExport(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        let prefix = try Fields(call.parameters).text("ticket")
+        let fitting = surroundings.tickets().map(\.id).filter { OfferSelection.begins($0, with: prefix) }
+        guard let ticket = fitting.first.flatMap({ Fingerprint(hex: $0) }) else { throw CallError.noSuchTicket(prefix) }
+        guard fitting.count == 1 else { throw CallError.ambiguous(prefix, fitting, of: "tickets") }
+        surroundings.revoke(ticket) { result in
+            switch result {
+            case .success: call.reply([:])
+            // Another member was faster.
+            case .failure(AccountError.noSuchTicket): call.fail(CallError.noSuchTicket(prefix))
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    func rotateKey(_ call: ControlCall) {
+        surroundings.rotateKey { result in
+            switch result {
+            case .success(let epoch): call.reply(["epoch": .integer(Int64(clamping: epoch))])
+            case .failure(let error): call.fail(error)
+            }
+        }
     }
 
     func removeDevice(_ call: ControlCall) throws {
@@ -68,10 +89,6 @@ final class AccountService {
     }
 
     func leave(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
-    }
-
-    func rotateKey(_ call: ControlCall) throws {
         call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
     }
 }

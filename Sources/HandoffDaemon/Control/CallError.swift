@@ -50,12 +50,30 @@ struct CallError: Error {
         CallError(name: name.rawValue, parameters: [:])
     }
 
-    static func ambiguous(_ identifier: String, _ candidates: [String]) -> CallError {
+    /// A limit of the control interface was reached.
+    static func limitExceeded(_ limit: String, _ message: String) -> CallError {
+        CallError(
+            name: ControlErrorName.limitExceeded.rawValue,
+            parameters: ["limit": .string(limit), "message": .string(message)])
+    }
+
+    static func noSuchTicket(_ identifier: String) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchTicket.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string("no open ticket has an id that begins with \(identifier)"),
+            ])
+    }
+
+    static func ambiguous(
+        _ identifier: String, _ candidates: [String], of things: String = "activities"
+    ) -> CallError {
         CallError(
             name: ControlErrorName.ambiguousIdentifier.rawValue,
             parameters: [
                 "identifier": .string(identifier), "candidates": .array(candidates.map { .string($0) }),
-                "message": .string("\(identifier) fits \(candidates.count) activities; give more of the id"),
+                "message": .string("\(identifier) fits \(candidates.count) \(things); give more of the id"),
             ])
     }
 
@@ -109,8 +127,10 @@ extension CallError {
                     "account": .string(account.hex),
                     "message": .string("this device is in account \(account.short) already"),
                 ])
+        case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
+            self = .control(.wrongPassphrase, "the account file \(error)")
         case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
-        case let error as AccountError: self = .control(.invalidAccountFile, "\(error)")
+        case let error as AccountError: self = .control(.accountRefused, "\(error)")
         default: self = .control(.storageFailed, "\(error)")
         }
     }

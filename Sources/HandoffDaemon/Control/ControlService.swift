@@ -55,7 +55,7 @@ final class ControlService {
             case .removeDevice: try account.removeDevice(call)
             case .renameDevice: try account.renameDevice(call)
             case .leaveAccount: try account.leave(call)
-            case .rotateKey: try account.rotateKey(call)
+            case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
             case .addPeer: try changePeers(call, surroundings.addPeer)
             case .removePeer: try changePeers(call, surroundings.removePeer)

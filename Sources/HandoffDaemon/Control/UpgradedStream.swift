@@ -13,12 +13,21 @@ package final class UpgradedStream {
             stream.onRead = onBytes
         }
     }
-    /// The client writes no more; it may still read. Noticed only while `onBytes` is set.
+    /// Takes the place of `onBytes` for bytes that are secret: they are lent for the time of the call, and overwritten.
+    package var onSecret: ((Span<UInt8>) -> Void)? {
+        didSet {
+            guard onFinished != nil else { return }
+            stream.onReadSecret = onSecret
+        }
+    }
+    /// The client writes no more; it may still read. Noticed only while bytes are read.
     package var onEnd: (() -> Void)?
     /// The connection broke; nothing is called after it.
     package var onLost: ((Errno) -> Void)?
     /// After `write` returned false: what waits has fallen to the low mark.
     package var onDrained: (() -> Void)?
+    /// The kernel has taken the last byte that had to wait.
+    package var onFlushed: (() -> Void)?
 
     private let stream: ByteStream
     /// Lets go of the stream; called once.
@@ -42,6 +51,7 @@ package final class UpgradedStream {
         stream.onRead = nil
         stream.onEnd = { [weak self] in self?.onEnd?() }
         stream.onDrained = { [weak self] in self?.onDrained?() }
+        stream.onFlushed = { [weak self] in self?.onFlushed?() }
         stream.onError = { [weak self] error in
             let report = self?.onLost
             self?.release()
@@ -53,6 +63,9 @@ package final class UpgradedStream {
     package var isOpen: Bool {
         onFinished != nil && stream.isOpen
     }
+
+    /// Bytes that were written and that the kernel has not taken yet.
+    package var pendingBytes: Int { stream.pendingWriteBytes }
 
     /// Sends bytes in order; dropped once the stream has ended.
     /// - Returns: false when much waits already: write on after `onDrained`.
@@ -80,9 +93,11 @@ package final class UpgradedStream {
         onFinished = nil
         endTimer = nil
         onBytes = nil
+        onSecret = nil
         onEnd = nil
         onLost = nil
         onDrained = nil
+        onFlushed = nil
         finished?()
     }
 }

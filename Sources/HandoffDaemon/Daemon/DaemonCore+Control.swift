@@ -43,9 +43,13 @@ extension DaemonCore {
     }
 
     func tickets() -> [ControlTicket] {
-        let open = keeper.state?.view.openTickets ?? []
-        return open.map {
-            ControlTicket(id: $0.id.hex, device: $0.issuer, mine: $0.issuer == keeper.deviceID)
+        guard let state = keeper.state else { return [] }
+        let now = unixSeconds()
+        return state.view.openTickets.map { ticket in
+            let export = state.exports.first { $0.ticket == ticket.id }
+            return ControlTicket(
+                id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == keeper.deviceID,
+                age: export.map { Double($0.age(at: now)) })
         }
     }
 

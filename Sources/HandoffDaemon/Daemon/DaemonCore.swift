@@ -135,6 +135,9 @@ final class DaemonCore {
             tellOrigin: { [unowned self] in tellOrigin($0, $1) },
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
 
+    private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
+        loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)
+
     private(set) lazy var pairing: PairingService = PairingService(
         log: log.named("pairing"), surroundings: pairingSurroundings)
 

@@ -34,8 +34,13 @@ package enum OfferSelection {
 
     /// Whether `text` means a device: the beginning of its id, or its whole name.
     package static func means(_ text: String, id: DeviceID, name: String) -> Bool {
+        text.utf8.elementsEqual(name.utf8) || begins(id.hex, with: text)
+    }
+
+    /// Whether an id in lower-case hexadecimal begins with at least four digits, in either case, with or without groups.
+    static func begins(_ id: String, with text: String) -> Bool {
         let digits = normalised(text)
-        return text.utf8.elementsEqual(name.utf8) || (digits.count >= 4 && id.hex.utf8.starts(with: digits))
+        return digits.count >= 4 && id.utf8.starts(with: digits)
     }
 
     /// Lower case, without the separators of groups.

@@ -181,28 +181,39 @@ final class TestDevice {
 
     // MARK: - Account files
 
-    /// The bytes of an account file.
-    func exportAccount() throws -> [UInt8] {
+    /// The bytes of an account file; none when the daemon refuses to write one.
+    func exportAccount(passphrase: String = "") throws -> [UInt8] {
         let call = try open(ControlMethod.exportAccount.rawValue, upgrade: true)
         _ = try call.result()
-        call.stream.write([0, 0, 0, 0])
+        call.stream.write(Self.passphraseBytes(passphrase))
         return try call.rest()
     }
 
     /// Hands an account file over.
     /// - Returns: the answer of the daemon.
-    func offerAccountFile(_ file: [UInt8]) throws -> JSONObject {
+    func offerAccountFile(_ file: [UInt8], passphrase: String = "") throws -> JSONObject {
+        try answerToImport(of: Self.passphraseBytes(passphrase) + file)
+    }
+
+    /// Hands over what should be a passphrase and an account file.
+    func answerToImport(of bytes: [UInt8]) throws -> JSONObject {
         let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
         _ = try call.result()
-        call.stream.write([0, 0, 0, 0] + file)
+        call.stream.write(bytes)
         call.stream.shutdownWrite()
         let answer = try call.rest()
         return try #require(try JSON(parsing: Array(answer.dropLast()), limits: JSONLimits(bytes: 4096)).object)
     }
 
+    /// What a stream with an account file begins with.
+    static func passphraseBytes(_ passphrase: String) -> [UInt8] {
+        let bytes = Array(passphrase.utf8)
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
+    }
+
     /// Joins the account of a file.
-    func importAccount(_ file: [UInt8]) throws {
-        let answer = try offerAccountFile(file)
+    func importAccount(_ file: [UInt8], passphrase: String = "") throws {
+        let answer = try offerAccountFile(file, passphrase: passphrase)
         try #require(answer["account"]?.string != nil, "\(name) did not join: \(answer)")
     }
 }

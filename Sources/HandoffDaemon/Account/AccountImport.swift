@@ -1,0 +1,111 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import LoopIO
+
+/// One import of an account file. On the daemon's loop; the stream's handlers keep it until the end.
+///
+/// What has come is overwritten when the client goes before it has sent all. States: `docs/state-machines/account.md`.
+final class AccountImport {
+    private let stream: UpgradedStream
+    private let desk: AccountFileDesk
+    private let intake = AccountFileIntake(
+        longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: AccountFileDesk.longestFile)
+    private let onEnded: () -> Void
+    /// Runs while the client sends.
+    private var timer: LoopTimer?
+    private var isComplete = false
+    private var hasEnded = false
+
+    init(_ stream: UpgradedStream, desk: AccountFileDesk, onEnded: @escaping () -> Void) {
+        self.stream = stream
+        self.desk = desk
+        self.onEnded = onEnded
+    }
+
+    /// Waits for passphrase and file.
+    func begin() {
+        timer = desk.timer { [self] in
+            stream.close()
+            end()
+        }
+        stream.onEnd = { [self] in received() }
+        stream.onLost = { [self] _ in end() }
+        stream.onSecret = { [self] bytes in
+            do throws(AccountFileIntake.Fault) {
+                try intake.take(bytes)
+            } catch {
+                refuse(error)
+            }
+        }
+    }
+
+    private func refuse(_ fault: AccountFileIntake.Fault) {
+        switch fault {
+        case .passphraseTooLong: answer(.failure(FileError.passphraseUnfit))
+        case .tooLong:
+            answer(
+                .failure(
+                    CallError.control(
+                        .invalidAccountFile, "the account file has more than \(AccountFileDesk.longestFile) bytes")))
+        }
+    }
+
+    private func received() {
+        guard !hasEnded, !isComplete else { return }
+        isComplete = true
+        timer = nil
+        guard intake.hasPassphrase else {
+            return answer(.failure(CallError.control(.invalidAccountFile, "the account file did not arrive")))
+        }
+        let passphrase = intake.takePassphrase()
+        let file = intake.takeFile()
+        let read: @Sendable () throws -> AccountFile = { try AccountFile(decoding: file, passphrase: passphrase) }
+        desk.worker.run(read, on: desk.loop) { [self] result in
+            switch result {
+            case .failure(let error): answer(.failure(error))
+            case .success(let file): join(file)
+            }
+        }
+    }
+
+    private func join(_ file: AccountFile) {
+        desk.keeper.importFile(file, name: desk.name) { [self] result in
+            switch result {
+            case .success(let account):
+                desk.log.notice("Joined an account", ["account": account.short])
+                answer(.success(["account": .string(account.hex)]))
+            // Whatever does not fit about the account, it is the file's.
+            case .failure(let error as AccountError):
+                answer(.failure(CallError.control(.invalidAccountFile, "\(error)")))
+            case .failure(let error): answer(.failure(error))
+            }
+        }
+    }
+
+    private func answer(_ result: Result<JSONObject, any Error>) {
+        guard !hasEnded else { return }
+        var answer: JSONObject
+        switch result {
+        case .success(let object): answer = object
+        case .failure(let error):
+            let error = CallError(error)
+            answer = error.parameters
+            answer["error"] = .string(error.name)
+        }
+        end()
+        stream.write(answer.encoded() + [0])
+        stream.end()
+    }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        timer = nil
+        intake.clear()
+        onEnded()
+    }
+}
