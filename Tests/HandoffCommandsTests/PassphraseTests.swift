@@ -173,6 +173,8 @@ import Testing
         try writeProtectedFile()
         #expect(try run.run("account", "import", file) == .wrongUsage)
         #expect(run.diagnostics.contains("--passphrase-file FILE"))
+        #expect(!run.diagnostics.contains("Passphrase of"))
+        #expect(try run.run("account", "export", "--passphrase", run.test.folder.file("new")) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
     }
 

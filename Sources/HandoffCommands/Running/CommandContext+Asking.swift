@@ -42,7 +42,6 @@ extension CommandContext {
         _ then: @escaping ([UInt8]?) -> Void
     ) {
         endWhenInterrupted()
-        console.writeDiagnostics(prompt)
         do throws(Errno) {
             question = try keyboard.ask(form, loop) { [weak self] result in
                 guard let self, status == nil else { return }
@@ -56,8 +55,9 @@ extension CommandContext {
                     fail(failure("\(error)"))
                 }
             }
+            // Only now: once it is seen, the echo of a secret is off.
+            console.writeDiagnostics(prompt)
         } catch {
-            console.writeDiagnostics("\n")
             fail(failure("\(error)"))
         }
     }

@@ -17,10 +17,10 @@ extension CommandFailure {
             advice: ["if it is the right file, leave --passphrase-file away"])
     }
 
-    /// The file needs a passphrase, and nobody can be asked.
+    /// A passphrase is needed, and nobody can be asked.
     static func passphraseNeeded(why: String) -> CommandFailure {
         CommandFailure(
-            .wrongUsage, "WrongUsage", "the account file is protected, and there is no terminal to ask at: \(why)",
+            .wrongUsage, "WrongUsage", "the passphrase of the account file cannot be asked for: \(why)",
             advice: ["name a file with the passphrase: --passphrase-file FILE"])
     }
 }

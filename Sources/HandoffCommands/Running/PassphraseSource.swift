@@ -54,7 +54,7 @@ enum PassphraseSource {
     }
 
     private static func askTwice(_ context: CommandContext, _ then: @escaping (SecretBuffer?) -> Void) {
-        context.askSecret("Passphrase for the account file: ") { first in
+        context.askSecret("Passphrase for the account file: ", orElse: { .passphraseNeeded(why: $0) }) { first in
             guard let first, !first.bytes.isEmpty else { return context.fail(.emptyPassphrase()) }
             context.askSecret("The same again: ") { second in
                 guard let second, second.bytes == first.bytes else { return context.fail(.passphrasesDiffer()) }
