@@ -7,7 +7,8 @@ enum TicketText {
     static func text(_ tickets: [ControlTicket]) -> String {
         tickets.map { ticket in
             let exporter = ticket.mine ? "this device" : ticket.device.short
-            return "\(VisibleText.escape(String(ticket.id.prefix(7)))), exported by \(exporter), not yet used"
+            let age = ticket.age.map { $0 < 60 ? " just now" : " \(RelativeAge.text(seconds: $0)) ago" } ?? ""
+            return "\(VisibleText.escape(String(ticket.id.prefix(7)))), exported by \(exporter)\(age), not yet used"
         }.joined(separator: "\n")
     }
 }
