@@ -30,6 +30,10 @@ package struct JoinerSession: Sendable {
     private var decoder = PairingFrameDecoder(kinds: [.salt, .refusal])
     private var state = State.expectingSalt
 
+    /// Whether this side has given its proof, and not seen the inviter's: then a false inviter has learned whether the one
+    /// code that it guessed is right, however it ends the session. Stays when the session has ended.
+    package private(set) var hasUnansweredProof = false
+
     /// A session over a TLS connection that is up; it waits for the inviter to begin.
     ///
     /// - Parameters:
@@ -138,9 +142,11 @@ package struct JoinerSession: Sendable {
         case .expectingShare(let exchange):
             guard let keys = try exchange.keys(for: frame.body) else { return end(.violation(.share)) }
             enter(.expectingConfirmation(keys))
+            hasUnansweredProof = true
             return [.send(PairingFrame(.confirmA, keys.confirmation).encoded)]
         case .expectingConfirmation(let keys):
             guard keys.isConfirmed(by: frame.body) else { return end(.wrongConfirmation) }
+            hasUnansweredProof = false
             var seal = try PairingSeal(sharedKey: keys.sharedKey, exporter: exporter, role: .joiner)
             let own = try PairingIdentity.encode(key: identity, name: name, role: .joiner, exporter: exporter)
             let first = try seal.seal(.identity, own)

@@ -67,4 +67,27 @@ struct PairingRefusalSessionTests {
         _ = inviter.start()
         #expect(inviter.received([0, 0, 0, 2, 9, 4]) == [.ended(.violation(.layout))])
     }
+
+    @Test("the joiner knows when whoever answers has had a guess at its code", arguments: 0..<9)
+    func unansweredProof(_ number: Int) throws {
+        var whole = try SessionPair()
+        try whole.run()
+        var joiner = whole.snapshots[number].joiner
+        // From the answer to share B (message 2) until the inviter's own proof (message 4) has arrived.
+        let isOpen = number == 3 || number == 4
+        #expect(joiner.hasUnansweredProof == isOpen)
+        _ = joiner.received(PairingFrame(.refusal, PairingRefusal.busy(seconds: 1).body).encoded)
+        #expect(joiner.hasUnansweredProof == isOpen, "a refusal takes nothing back")
+    }
+
+    @Test("a wrong proof of the inviter leaves the joiner's unanswered")
+    func wrongProofIsNoAnswer() throws {
+        var pair = try SessionPair()
+        try pair.run { message in
+            guard message.bytes[4] == PairingFrameKind.confirmB.rawValue else { return message.bytes }
+            return PairingFrame(.confirmB, [UInt8](repeating: 0, count: 32)).encoded
+        }
+        #expect(pair.joinerEnds == [.wrongConfirmation])
+        #expect(pair.joiner.hasUnansweredProof)
+    }
 }

@@ -1,0 +1,143 @@
+import HandoffCrypto
+import HandoffPairing
+import Testing
+
+/// What whoever knows the code can send, beyond what a joiner says: identities that are not its own, and worse.
+@Suite("Who knows the code still proves its identity")
+struct PairingForgeryTests {
+    private static let identities = SPAKE2Identities(
+        a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
+        additionalData: Array("handoff/1 pair".utf8) + PairingSamples.exporter)
+
+    /// The other side, by hand: an inviter that has taken the proof, and the seal of whoever gave it.
+    private func proved() throws -> (inviter: InviterSession, seal: PairingSeal) {
+        let wide = try HKDF.derive(
+            SecretBytes(copying: [UInt8](repeating: 1, count: 16)), salt: PairingSamples.salt().bytes,
+            info: Array("handoff/1 pair link".utf8), count: 48)
+        let w = try #require(try P256Scalar(reducing: wide))
+        let exchange = try SPAKE2(role: .a, password: w, identities: Self.identities)
+        var inviter = try SessionPair().inviter
+        _ = inviter.start()
+        let answer = inviter.received(PairingFrame(.shareA, exchange.share).encoded)
+        guard case .send(let shareB) = answer.first else { throw Unexpected() }
+        let keys = try #require(try exchange.keys(for: Array(shareB.dropFirst(5))))
+        let guess = inviter.received(PairingFrame(.confirmA, keys.confirmation).encoded)
+        #expect(guess == [.guess])
+        #expect(inviter.checkGuess().count == 2)
+        let seal = try PairingSeal(sharedKey: keys.sharedKey, exporter: PairingSamples.exporter, role: .joiner)
+        return (inviter, seal)
+    }
+
+    private struct Unexpected: Error {}
+
+    private func identity(
+        key: SigningKey, name: [UInt8] = Array("second".utf8), signer: SigningKey? = nil, role: UInt8 = 0,
+        exporter: [UInt8] = PairingSamples.exporter, domain: String = "handoff/1 pair"
+    ) throws -> [UInt8] {
+        let info = key.publicKey.subjectPublicKeyInfo
+        let signed = Array(domain.utf8) + [0, role] + exporter + info
+        return try info + [UInt8(name.count)] + name + (signer ?? key).sign(signed)
+    }
+
+    private func outcome(_ plaintext: [UInt8]) throws -> [InviterAction] {
+        var (inviter, seal) = try proved()
+        return inviter.received(try seal.seal(.identity, plaintext).encoded)
+    }
+
+    @Test func theOwnIdentityIsTaken() throws {
+        let key = try PairingSamples.joinerKey()
+        let actions = try outcome(try identity(key: key))
+        #expect(actions.last == .joiner(PairingPeer(publicKey: key.publicKey, name: "second")))
+    }
+
+    @Test func anotherDevicesKeyIsRefused() throws {
+        let victim = try PairingSamples.key(0xC3)
+        let forged = try identity(key: victim, signer: PairingSamples.joinerKey())
+        #expect(try outcome(forged) == [.ended(.violation(.identity))])
+    }
+
+    @Test func anIdentityOfAnotherConnectionIsRefused() throws {
+        let replayed = try identity(key: PairingSamples.joinerKey(), exporter: PairingSamples.otherExporter)
+        #expect(try outcome(replayed) == [.ended(.violation(.identity))])
+    }
+
+    @Test func theIdentityOfTheOtherRoleIsRefused() throws {
+        let swapped = try identity(key: PairingSamples.joinerKey(), role: 1)
+        #expect(try outcome(swapped) == [.ended(.violation(.identity))])
+    }
+
+    @Test func aSignatureForAnotherPurposeIsRefused() throws {
+        let other = try identity(key: PairingSamples.joinerKey(), domain: "handoff/1 statement")
+        #expect(try outcome(other) == [.ended(.violation(.identity))])
+    }
+
+    @Test(
+        "names without bytes, too long or not UTF-8 are refused",
+        arguments: [
+            [], [UInt8](repeating: 0x61, count: 65), [0xFF], [0xC3], [0xED, 0xA0, 0x80],
+        ])
+    func names(_ name: [UInt8]) throws {
+        // An empty name is too short as a frame already, unless it is filled up.
+        let plaintext = try identity(key: PairingSamples.joinerKey(), name: name) + (name.isEmpty ? [0] : [])
+        #expect(try outcome(plaintext) == [.ended(.violation(.identity))])
+    }
+
+    @Test("a name of 1 and of 64 bytes is taken", arguments: [1, 64])
+    func longestName(_ count: Int) throws {
+        let name = [UInt8](repeating: 0x61, count: count)
+        #expect(try outcome(identity(key: PairingSamples.joinerKey(), name: name)).count == 2)
+    }
+
+    @Test func bytesBehindTheSignatureAreRefused() throws {
+        let longer = try identity(key: PairingSamples.joinerKey()) + [0]
+        #expect(try outcome(longer) == [.ended(.violation(.identity))])
+    }
+
+    @Test func aKeyOfAnotherAlgorithmIsRefused() throws {
+        var other = try identity(key: PairingSamples.joinerKey())
+        other[8] = 0x6F  // Ed448 has 1.3.101.113, X448 .111
+        #expect(try outcome(other) == [.ended(.violation(.identity))])
+    }
+
+    @Test("a word of another kind, counter, direction or key does not open", arguments: 0..<4)
+    func seals(_ fault: Int) throws {
+        var (inviter, seal) = try proved()
+        let plaintext = try identity(key: PairingSamples.joinerKey())
+        switch fault {
+        case 0:
+            let other = try seal.seal(.account, plaintext)
+            seal = try proved().seal
+            #expect(inviter.received(PairingFrame(.identity, other.body).encoded) == [.ended(.violation(.seal))])
+            return
+        case 1: _ = try seal.seal(.identity, [])
+        case 2:
+            let shared = SecretBytes(copying: [UInt8](repeating: 1, count: 16))
+            seal = try PairingSeal(sharedKey: shared, exporter: PairingSamples.exporter, role: .joiner)
+        default: seal = try proved().seal
+        }
+        #expect(inviter.received(try seal.seal(.identity, plaintext).encoded) == [.ended(.violation(.seal))])
+    }
+
+    @Test("a seal opens what the other direction sealed, once, in order, for one exporter")
+    func channel() throws {
+        let shared = SecretBytes(copying: [UInt8](repeating: 1, count: 16))
+        func make(_ role: PairingRole, _ exporter: [UInt8] = PairingSamples.exporter) throws -> PairingSeal {
+            try PairingSeal(sharedKey: shared, exporter: exporter, role: role)
+        }
+        var joiner = try make(.joiner)
+        let first = try joiner.seal(.identity, [1])
+        let second = try joiner.seal(.identity, [1])
+        #expect(first.body != second.body)
+        var inviter = try make(.inviter)
+        #expect(inviter.open(first) == [1])
+        #expect(inviter.open(first) == nil)
+        inviter = try make(.inviter)
+        #expect(inviter.open(second) == nil)
+        var reflected = try make(.joiner)
+        #expect(reflected.open(first) == nil)
+        var elsewhere = try make(.inviter, PairingSamples.otherExporter)
+        #expect(elsewhere.open(first) == nil)
+        inviter = try make(.inviter)
+        #expect(inviter.open(PairingFrame(.stored, first.body)) == nil)
+    }
+}
