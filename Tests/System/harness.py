@@ -339,16 +339,17 @@ class Lab:
             raise Skip("simulated hosts need root")
         self.name = os.path.basename(stage.folder)
         stage.closers.append(self.down)
+        self.patience = 60 + 2 * count
         self.command("up", str(count), *options)
         self.hosts = [Host(self, f"h{number}") for number in range(1, count + 1)]
 
     def command(self, *words):
-        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, 60)
+        result = run([HOSTS, *words], {**os.environ, "LAB": self.name}, self.patience)
         expect(result.code == 0, str(result))
         return result
 
     def down(self):
-        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, 60)
+        run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.patience)
 
 
 TESTS = []
