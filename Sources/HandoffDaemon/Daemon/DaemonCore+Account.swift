@@ -45,4 +45,13 @@ extension DaemonCore {
                 online: isSelf || peer != nil)
         }
     }
+
+    /// What this device is in the account has changed for the worse: the log says so too.
+    func tellStanding(from former: AccountState?, to present: AccountState) {
+        let standing = present.standing(of: keeper.deviceID)
+        guard standing != former?.standing(of: keeper.deviceID), standing != .unconfirmed,
+            let words = Self.words(for: standing)
+        else { return }
+        log.error("\(words)")
+    }
 }

@@ -76,15 +76,40 @@ extension DaemonCore {
         if network.isCloned {
             warnings.append("another machine runs with this device's identity: reset one of the two state folders")
         }
-        if let state = keeper.state, !state.view.isLive(keeper.deviceID) {
-            warnings.append("this device was removed from its account")
-        } else if let state = keeper.state, !state.isCurrent {
-            warnings.append("the account key in force has not reached this device yet")
+        if let state = keeper.state {
+            let standing = state.standing(of: keeper.deviceID)
+            if let words = Self.words(for: standing) { warnings.append(words) }
+            if state.view.isLive(keeper.deviceID), !state.isCurrent {
+                warnings.append("the account key in force has not reached this device yet")
+            }
         }
         if case .unavailable(let reason) = discoveryStates.state(of: discovery.kind) {
             warnings.append("discovery is not available: \(reason)")
         }
         return warnings
+    }
+
+    /// What the user has to know of this device's standing in the account.
+    static func words(for standing: Standing) -> String? {
+        switch standing {
+        case .member: nil
+        case .unconfirmed:
+            """
+            no other device of the account has confirmed this one yet; if one is in reach and this stays, the account \
+            file was used or closed before: leave the account, and join with a new file
+            """
+        case .fileUsedTwice:
+            """
+            another device joined with the same account file, so neither is a member: leave the account, and join with \
+            a new file
+            """
+        case .fileClosed:
+            """
+            the account file that this device joined with was closed, so it is no member: leave the account, and join \
+            with a new file
+            """
+        case .removed: "this device was removed from its account"
+        }
     }
 
     private func offers() -> [RemoteOffer] {

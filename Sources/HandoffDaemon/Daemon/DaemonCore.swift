@@ -214,6 +214,7 @@ final class DaemonCore {
     private func accountChanged(from former: AccountState?, to present: AccountState) {
         let ring = self.ring
         if former == nil { sync.joined() }
+        tellStanding(from: former, to: present)
         pool.accountChanged(ring)
         network.accountChanged(ring)
         budgets.retain(ring.live)

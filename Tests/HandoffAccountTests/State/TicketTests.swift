@@ -128,4 +128,51 @@ import Testing
         let state = guest.state
         #expect(throws: AccountError.noCurrentKey) { try state.exportingTicket(by: guest.key, now: Self.now) }
     }
+
+    @Test("a revocation keeps nobody, also not the one whom another member keeps at the same time")
+    func revoking() throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let file = try Self.export(&founder)
+        try founder.meet(&second)
+        let guest = try Self.importing(file, 5)
+        let ticket = try #require(founder.state.view.openTickets.first?.id)
+        second.state = try second.state.merging(guest.state.roster.ordered).state
+        second.state = try second.state.closingTicket(ticket, by: second.key, now: Self.now)
+        #expect(second.state.view.isLive(guest.id))
+
+        founder.state = try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
+        #expect(founder.state.epoch == 2)
+        try founder.meet(&second)
+        for member in [founder, second] { #expect(!member.state.view.isLive(guest.id)) }
+        #expect(throws: AccountError.noSuchTicket) {
+            try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
+        }
+        #expect(throws: AccountError.admittedByTicket) {
+            try guest.state.revokingTicket(ticket, by: guest.key, now: Self.now)
+        }
+    }
+
+    @Test("a device that came by a file knows whether it is confirmed, was one of two, or came in vain")
+    func standing() throws {
+        var founder = try Member.founder()
+        #expect(founder.state.standing(of: founder.id) == .member)
+        let file = try Self.export(&founder)
+        var guest = try Self.importing(file, 5)
+        var rival = try Self.importing(file, 6)
+        #expect(guest.state.standing(of: guest.id) == .unconfirmed)
+
+        let alone = guest.state
+        guest.state = try guest.state.merging(rival.state.roster.ordered).state
+        #expect(guest.state.standing(of: guest.id) == .fileUsedTwice)
+        #expect(guest.state.standing(of: founder.id) == .member)
+
+        founder.state = try founder.state.merging(alone.roster.ordered).state
+        let ticket = try #require(founder.state.view.openTickets.first?.id)
+        founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
+        guest.state = try alone.merging(founder.state.roster.ordered).state
+        rival.state = try rival.state.merging(founder.state.roster.ordered).state
+        #expect(guest.state.standing(of: guest.id) == .member)
+        #expect(rival.state.standing(of: rival.id) == .fileClosed)
+    }
 }

@@ -1,0 +1,141 @@
+import HandoffControl
+import HandoffJSON
+import Testing
+
+/// Exports that are revoked or used twice, and keys that are changed by hand.
+@Suite struct ExportedTicketTests {
+    private func revoke(_ ticket: String, by device: TestDevice) throws {
+        _ = try device.call(.revokeExport, ["ticket": .string(ticket)])
+    }
+
+    @Test func aRevokedFileAdmitsNobodyAndItsDeviceIsToldWhatToDo() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let late = try fleet.device("late")
+        let file = try members[0].exportAccount()
+        let epoch = try members[0].status().epoch
+        try fleet.poll("the couch knows the ticket") { try !members[1].status().tickets.isEmpty }
+
+        // By any member, also one that did not make it; by the beginning of the id, as people type it.
+        let ticket = try #require(try members[1].status().tickets.first?.id)
+        try revoke(String(ticket.prefix(4)).uppercased(), by: members[1])
+        try fleet.settle(members)
+        #expect(try members[0].status().epoch == epoch.map { $0 + 1 })
+
+        try late.importAccount(file)
+        let published = try members[0].publish(Note.activity("for members"))
+        try fleet.poll("the couch sees it") { try members[1].offers().map(\.id) == [published.activity] }
+        #expect(try late.offers().isEmpty)
+        #expect(try late.status().warnings.contains { $0.contains("no other device of the account has confirmed") })
+        for member in members { #expect(try member.deviceList().count == 2) }
+    }
+
+    @Test func aRevocationThatMeetsAnImportAdmitsNobody() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let late = try fleet.device("late")
+        let file = try members[0].exportAccount()
+        try fleet.poll("the couch knows the ticket") { try !members[1].status().tickets.isEmpty }
+        let ticket = try #require(try members[0].status().tickets.first?.id)
+
+        try late.importAccount(file)
+        // Whoever is faster, the import or the revocation, the two members agree afterwards.
+        let call = try members[0].open(
+            ControlMethod.revokeExport.rawValue, ["ticket": .string(String(ticket.prefix(8)))])
+        let reply = try call.next()
+        try fleet.poll("the members agree") {
+            let lists = try members.map { try Set($0.deviceList().map(\.id)) }
+            let states = try members.map { try $0.status() }
+            return lists[0] == lists[1] && states[0].epoch == states[1].epoch
+                && states.allSatisfy { $0.tickets.isEmpty && $0.warnings.isEmpty }
+        }
+        let admitted = try members[0].deviceList().count == 3
+        #expect(admitted == (reply.error == ControlErrorName.noSuchTicket.rawValue), "\(reply)")
+    }
+
+    @Test(
+        "what means no ticket is said",
+        arguments: ["", "012", "0000000", "zzzz", "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"])
+    func noTicket(_ identifier: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        for _ in 0..<2 {
+            let refusal = try desk.open(
+                ControlMethod.revokeExport.rawValue, ["ticket": .string(identifier)]
+            ).refusal()
+            #expect(refusal.name == ControlErrorName.noSuchTicket.rawValue)
+            #expect(refusal.parameters["identifier"]?.string == identifier)
+            if try desk.status().account == nil { _ = try desk.call(.createAccount) }
+        }
+    }
+
+    @Test func aDeviceThatUsesAFileAfterItWasClosedSaysThatNobodyConfirmsIt() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
+        let late = try fleet.device("late")
+        _ = try desk.call(.createAccount)
+        let file = try desk.exportAccount()
+        try couch.importAccount(file)
+        try fleet.settle([desk, couch])
+        #expect(desk.log.contains { $0.contains("An exported account file was used, and is closed now") })
+
+        try late.importAccount(file)
+        #expect(try late.status().warnings.contains { $0.contains("no other device of the account has confirmed") })
+        #expect(try couch.status().warnings.isEmpty)
+        #expect(try desk.status().warnings.isEmpty)
+    }
+
+    @Test func ofTwoDevicesThatUseAFileAtOnceTheOneThatIsOutSaysSo() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let rivals = try ["first", "second"].map { try fleet.device($0) }
+        _ = try desk.call(.createAccount)
+        let file = try desk.exportAccount()
+        fleet.air.hold()
+        for rival in rivals { try rival.importAccount(file) }
+        // Until somebody confirms one of them, neither knows whether it is in.
+        for rival in rivals { #expect(try rival.status().warnings.count == 1) }
+        fleet.air.release()
+
+        try fleet.poll("one of them is in") { try desk.deviceList().count == 2 && desk.status().tickets.isEmpty }
+        let names = try Set(desk.deviceList().map(\.name))
+        for rival in rivals {
+            let isIn = names.contains(rival.name)
+            try fleet.poll("\(rival.name) knows") {
+                let warnings = try rival.status().warnings
+                return isIn ? warnings.isEmpty : warnings.contains { $0.contains("has confirmed this one") }
+            }
+        }
+    }
+
+    @Test func theKeyCanBeChangedByHand() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let watcher = try members[1].watch()
+        try watcher.ready()
+        let before = try #require(try members[0].status().epoch)
+
+        let epoch = try members[2].call(.rotateKey)["epoch"]?.integer
+        #expect(epoch.map { UInt64($0) } == before + 1)
+        try fleet.poll("all have the new key") {
+            try members.allSatisfy { try $0.status().epoch == before + 1 && $0.status().warnings.isEmpty }
+        }
+        try fleet.settle(members)
+        let published = try members[0].publish(Note.activity("under the new key"))
+        #expect(try watcher.added().id == published.activity)
+    }
+
+    @Test func withoutAnAccountThereIsNoKeyToChange() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let refusal = try desk.open(ControlMethod.rotateKey.rawValue).refusal()
+        #expect(refusal.name == ControlErrorName.noAccount.rawValue)
+    }
+}
