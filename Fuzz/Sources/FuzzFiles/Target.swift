@@ -27,6 +27,11 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 3:
         guard let account = try? AccountFile(decoding: file) else { return 0 }
         require((try? AccountFile(decoding: account.encoded())) != nil, "an export cannot be read again")
+        protect(account)
+    case 4:
+        let bytes = choice & 0x80 == 0 ? input.rest : whole(.export, input.rest, form: PassphraseSeal.form)
+        let account = try? AccountFile(decoding: SecretBytes(copying: bytes), passphrase: passphrase, seal: .trivial)
+        require(account == nil, "an export opens that nobody sealed")
     default:
         guard let roster = try? Roster(decoding: input.rest) else { return 0 }
         let again = try? Roster(decoding: roster.encoded())
@@ -35,11 +40,28 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+/// Without scrypt's cost, which is not what is tested here.
+private let passphrase = SecretBytes(copying: [0x61])
+
+/// What could be read is read as well behind a passphrase, and not with one byte changed.
+private func protect(_ account: AccountFile) {
+    guard let file = try? account.encoded(passphrase: passphrase, seal: .trivial),
+        let read = try? AccountFile(decoding: file, passphrase: passphrase, seal: .trivial)
+    else { return require(false, "a protected export cannot be read") }
+    require(read.roster.digest == account.roster.digest, "a protected export reads differently")
+    var changed = file.exposedCopy()
+    changed[changed.count / 2] ^= 1
+    let body = Array(changed.dropLast(SHA256.byteCount))
+    let again = SecretBytes(copying: body + SHA256.hash(body))
+    require(
+        (try? AccountFile(decoding: again, passphrase: passphrase, seal: .trivial)) == nil, "a changed export opens")
+}
+
 /// The content with the header and the checksum that make it a whole file.
-private func whole(_ format: FileFormat, _ content: [UInt8]) -> [UInt8] {
+private func whole(_ format: FileFormat, _ content: [UInt8], form: UInt16 = 0) -> [UInt8] {
     let length = UInt32(clamping: content.count)
     let header =
-        Array(format.magic.utf8) + [UInt8(format.version >> 8), UInt8(format.version & 0xFF), 0, 0]
+        Array(format.magic.utf8) + [UInt8(format.version >> 8), UInt8(format.version & 0xFF), 0, UInt8(form)]
         + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
     return header + content + SHA256.hash(header + content)
 }
