@@ -69,7 +69,6 @@ import Testing
         #expect(
             run.output == """
                 removed    Laptop (1a1a1a1)
-                confirmed  Desk (3f3f3f3)
                 confirmed  Tablet (5d5d5d5)
                 confirmed  Phone (2b2b2b2)
 

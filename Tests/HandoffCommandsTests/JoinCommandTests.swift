@@ -130,6 +130,15 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  ") && $0.contains(advice) })
     }
 
+    @Test func aDeviceThatHasAnAccountIsToldToLeaveIt() throws {
+        run.piped = ["12345678"]
+        let status = try run.run("join") {
+            $0.fail(ControlErrorName.accountExists.rawValue, ["account": "ac", "message": "there is one"])
+        }
+        #expect(status == .failed)
+        #expect(run.diagnostics.hasSuffix("there is one\n  leave that account first, with: handoffctl account leave\n"))
+    }
+
     @Test(arguments: ["cancelled", "failed", "somethingNew"])
     func aReasonWithoutAdviceIsSaidAsItIs(_ reason: String) throws {
         run.piped = ["12345678"]

@@ -31,7 +31,7 @@ import Testing
                     received.bytes += bytes
                     let length = received.bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
                     guard received.bytes.count == 4 + length else { return }
-                    stream.write(Array("file".utf8))
+                    stream.write(Array((length == 0 ? clearFile : protectedFile).utf8))
                     stream.finish()
                 }, ended: { _ in })
         }
@@ -63,6 +63,8 @@ import Testing
 
     private static let protectedFile = "hndf-exp\0\u{1}\0\u{1}content"
 
+    private static let clearFile = "hndf-exp\0\u{1}\0\0content"
+
     private func writeProtectedFile() throws {
         try run.test.folder.write(bytes: Array(Self.protectedFile.utf8), to: "account")
     }
@@ -76,7 +78,7 @@ import Testing
         // As it was typed: spaces belong to it.
         #expect(received.bytes == Self.request("correct horse "))
         #expect(run.asked == [.secret, .secret])
-        #expect(run.test.folder.text(of: "account") == "file")
+        #expect(run.test.folder.text(of: "account") == Self.protectedFile)
         #expect(run.diagnostics.contains("and knows its passphrase can join"))
         #expect(!run.diagnostics.contains("horse"))
     }
@@ -117,6 +119,26 @@ import Testing
         #expect(received.bytes == [0, 0, 0, 0])
         #expect(run.asked.isEmpty)
         #expect(run.diagnostics.contains("whoever holds this account file can join"))
+    }
+
+    @Test func aFileThatTheDaemonDidNotProtectIsNotKept() throws {
+        run.typing = ["p", "p"]
+        let status = try run.run("account", "export", "--passphrase", file) { call in
+            call.upgrade(
+                received: { _, stream in
+                    stream.write(Array(Self.clearFile.utf8))
+                    stream.finish()
+                }, ended: { _ in })
+        }
+        #expect(status == .failed)
+        #expect(run.test.folder.mode(of: "account") == nil)
+        #expect(run.diagnostics.contains("--revoke TICKET"))
+    }
+
+    @Test func aPassphraseThatNoFileHasIsRefused() throws {
+        try run.test.folder.write(String(repeating: "x", count: 1025), to: "secret")
+        #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
     }
 
     @Test func anInterruptGivesTheQuestionUpAndLeavesNoFile() throws {
@@ -179,7 +201,7 @@ import Testing
     }
 
     @Test func aFileInTheClearIsNotAskedAboutAndTakesNoPassphrase() throws {
-        let content = "hndf-exp\0\u{1}\0\0content"
+        let content = Self.clearFile
         try run.test.folder.write(bytes: Array(content.utf8), to: "account")
         run.typing = []
         let received = Received()

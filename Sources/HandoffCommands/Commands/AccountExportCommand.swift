@@ -97,6 +97,8 @@ package struct AccountExportCommand: Command {
                 throw CommandFailure(error)
             }
             if file.bytes.isEmpty { throw .incompleteExport() }
+            // A daemon that knows nothing of passphrases would write the account in the clear.
+            if isProtected, !AccountFileHeader.isProtected(file.bytes) { throw .exportInTheClear() }
             try output.write(file.bytes)
         } catch {
             output.discard()

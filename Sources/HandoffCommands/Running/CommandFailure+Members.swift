@@ -6,11 +6,12 @@ extension CommandFailure {
     /// Pairing came to nothing: the daemon says why, and this what to do next.
     /// - Parameter joining: whether this is the new device.
     init(_ error: ClientError, joining: Bool) {
-        guard case .refused(let refusal) = error, refusal.kind == "PairingFailed" else {
+        guard case .refused(let refusal) = error, ["PairingFailed", "AccountExists"].contains(refusal.kind) else {
             self.init(error)
             return
         }
-        let reason = refusal.parameters["reason"]?.string ?? ""
+        let isMember = refusal.kind == "AccountExists"
+        let reason = isMember ? "alreadyMember" : refusal.parameters["reason"]?.string ?? ""
         self.init(
             .failed, refusal.kind, refusal.message,
             advice: joining ? Self.joiningAdvice(reason) : Self.invitingAdvice(reason), details: refusal.parameters)
@@ -36,7 +37,7 @@ extension CommandFailure {
                 "ask for a new code there, and name the address that it shows: handoffctl join --peer HOST:PORT",
             ]
         case "versionsDiffer": ["install the same version of handoff on both devices"]
-        case "alreadyMember": ["leave that account first, with: handoffctl account leave"]
+        case "alreadyMember": [leaveFirst]
         case "removed":
             ["a device that was removed comes back under a new identity only; get one with: handoffctl account leave"]
         case "accountFull": ["remove a device that is not used any more, with: handoffctl device remove DEVICE"]

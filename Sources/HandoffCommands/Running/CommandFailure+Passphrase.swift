@@ -23,4 +23,19 @@ extension CommandFailure {
             .wrongUsage, "WrongUsage", "the passphrase of the account file cannot be asked for: \(why)",
             advice: ["name a file with the passphrase: --passphrase-file FILE"])
     }
+
+    /// The daemon did not protect the file that it made; it was not written.
+    static func exportInTheClear() -> CommandFailure {
+        CommandFailure(
+            .failed, "NotProtected", "the daemon's account file is not protected by the passphrase; it was not kept",
+            advice: [
+                "handoffctl and handoffd may be of different versions",
+                "close its ticket: handoffctl account show, then handoffctl account export --revoke TICKET",
+            ])
+    }
+
+    /// No account file has such a long one.
+    static func passphraseTooLong() -> CommandFailure {
+        CommandFailure(.wrongUsage, "WrongUsage", "the passphrase is longer than \(PassphraseSource.longest) bytes")
+    }
 }

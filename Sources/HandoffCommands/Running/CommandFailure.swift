@@ -96,7 +96,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// The daemon refused an account file that was sent to it.
     package static func importRefused(name: String, message: String) -> CommandFailure {
-        CommandFailure(.failed, name, message)
+        CommandFailure(.failed, name, message, advice: name == "AccountExists" ? [leaveFirst] : [])
     }
 
     /// The daemon ended the activity: it expired, or took it back.
@@ -113,6 +113,9 @@ package struct CommandFailure: Error, Equatable, Sendable {
     package static func system(_ action: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "SystemFailed", "cannot \(action): \(why)")
     }
+
+    /// What to do before a device with an account joins another one.
+    static let leaveFirst = "leave that account first, with: handoffctl account leave"
 
     private static let startAdvice = [
         "start it with: systemctl --user start handoffd",

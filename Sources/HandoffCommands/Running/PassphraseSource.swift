@@ -10,6 +10,8 @@ enum PassphraseSource {
     /// The first line of a file.
     case file(String)
 
+    /// The longest passphrase that the daemon takes, in bytes.
+    static let longest = 1024
     /// More than any passphrase, in bytes.
     private static let largestFile = 4096
 
@@ -50,6 +52,7 @@ enum PassphraseSource {
         var line = whole.bytes.prefix { $0 != 0x0A }
         if line.last == 0x0D { line.removeLast() }
         if line.isEmpty { throw .emptyPassphrase() }
+        if line.count > Self.longest { throw .passphraseTooLong() }
         return SecretBuffer(Array(line))
     }
 
@@ -58,6 +61,9 @@ enum PassphraseSource {
             guard let first, !first.bytes.isEmpty else { return context.fail(.emptyPassphrase()) }
             context.askSecret("The same again: ") { second in
                 guard let second, second.bytes == first.bytes else { return context.fail(.passphrasesDiffer()) }
+                guard first.bytes.count <= Self.longest else {
+                    return context.fail(.passphraseTooLong())
+                }
                 then(first)
             }
         }

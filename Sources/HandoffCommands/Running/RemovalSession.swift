@@ -11,6 +11,8 @@ final class RemovalSession {
     /// The devices before the removal: names of removed ones are not in the account any more.
     private var texts = DeviceText([])
     private var name = ""
+    /// This device, which has the new key as soon as there is one.
+    private var own: DeviceID?
     /// What was told last; nil until the device is removed.
     private var state: RemovalEvent?
 
@@ -23,6 +25,7 @@ final class RemovalSession {
     func start() {
         context.withDevices { [unowned self] client, devices throws(CommandFailure) in
             texts = DeviceText(devices)
+            own = devices.first { $0.isSelf }?.id
             let device = try find(request.device, devices)
             var drop: [DeviceID] = []
             for text in request.dropped {
@@ -79,7 +82,7 @@ final class RemovalSession {
         if context.json { return context.console.line(Describe.event(event.kind.rawValue, event.json)) }
         if before == nil { say("removed", texts.label(event.device)) }
         let news = event.confirmed.filter { !(before?.confirmed.contains($0) ?? false) }
-        for device in news { say("confirmed", texts.label(device)) }
+        for device in news where device != own { say("confirmed", texts.label(device)) }
     }
 
     private func conclude() {
