@@ -32,9 +32,12 @@ extension DaemonCore {
     private func inviter(isAutomatic: Bool) throws -> Inviter {
         let (only, interfaces) = (configuration.address, configuration.interfaces)
         let address = only ?? (interfaces == ["lo"] ? IPAddress.loopbackIPv4 : nil)
+        // Whoever wants no fixed port for the daemon wants none here.
+        let ports = configuration.port == .any ? nil : BoundPort.defaultPorts
         do {
             return try Inviter(
-                isAutomatic: isAutomatic, address: address, air: air, loop: loop, log: log.named("pairing"),
+                isAutomatic: isAutomatic, ports: ports, address: address, air: air, loop: loop,
+                log: log.named("pairing"),
                 surroundings: Inviter.Surroundings(
                     identity: stored.identity, name: { [unowned self] in ring.name(of: keeper.deviceID) },
                     account: { [unowned self] in keeper.state },

@@ -81,9 +81,11 @@ final class Inviter {
     ///
     /// - Parameters:
     ///   - isAutomatic: whether the first device that knows the code is let in without a question.
+    ///   - ports: those that are tried first.
     ///   - address: the one address to listen on; nil for all.
     init(
-        isAutomatic: Bool, address: IPAddress?, air: PairingAir, limits: PairingLimits = PairingLimits(),
+        isAutomatic: Bool, ports: ClosedRange<UInt16>?, address: IPAddress?, air: PairingAir,
+        limits: PairingLimits = PairingLimits(),
         loop: EventLoop, log: Logger, surroundings: Surroundings
     ) throws {
         self.isAutomatic = isAutomatic
@@ -96,7 +98,7 @@ final class Inviter {
         worker = try Worker(name: "pairing")
         // Made for this window and thrown away with it: it says nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
-        listener = try PairingListener(address: address, context: context, limits: limits, on: loop)
+        listener = try PairingListener(ports: ports, address: address, context: context, limits: limits, on: loop)
         port = listener.port
     }
 

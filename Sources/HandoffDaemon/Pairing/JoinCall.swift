@@ -145,7 +145,8 @@ final class JoinCall {
             }
         case .inviter(let inviter):
             state = .waiting(inviter)
-            wait(PairingProtocol.windowTime + PairingProtocol.answerGrace)
+            // The inviter ends it in time; longer than that it is not there any more.
+            wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.proofTime)
             onInviter?(inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }

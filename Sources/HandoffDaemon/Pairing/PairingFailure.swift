@@ -172,3 +172,19 @@ extension PairingFailure {
             parameters: ["reason": .string(reason.rawValue), "message": .string(message)])
     }
 }
+
+extension PairingFailure {
+    /// One of each end on the joining device, for tests of the words.
+    package static let ofJoiner: [PairingFailure] = [
+        .wrongCode, .codeUsed, .windowClosed, .busy, .declined, .cancelledThere, .nobodyThere,
+        .unreachable(["192.0.2.1:24863"]), .noNetwork, .untrusted, .versionsDiffer, .removed, .accountFull,
+        .failedThere,
+        .failedHere("the disk is full"), .badLink, .badCode, .joining, .memberMeanwhile, .stopping,
+    ]
+    /// The same for the inviting device.
+    package static let ofInviter: [PairingFailure] = [
+        .windowOpen, .windowRanOut, .cancelledHere, .declinedHere, .noMemberAnyMore, .alreadyMember,
+        .removedDevice("laptop"), .fullHere, .cannotOpen("no memory"), .unfinished("laptop"),
+        .inviterFailed("no memory"),
+    ]
+}

@@ -34,15 +34,17 @@ package final class PairingListener {
     private var openings: [OpeningTable.ID: Opening] = [:]
     private var timer: LoopTimer?
 
-    /// Starts to listen on the first default port that is free, else on any.
+    /// Starts to listen on the first of some ports that is free, else on any.
     ///
     /// - Parameters:
+    ///   - ports: those that firewalls let through.
     ///   - address: one of this machine's addresses; nil for all.
     ///   - context: TLS of this window.
     package init(
-        address: IPAddress?, context: TLSContext, limits: PairingLimits = PairingLimits(), on loop: EventLoop
+        ports: ClosedRange<UInt16>? = BoundPort.defaultPorts, address: IPAddress?, context: TLSContext,
+        limits: PairingLimits = PairingLimits(), on loop: EventLoop
     ) throws(Errno) {
-        let socket = try Self.bind(address)
+        let socket = try Self.bind(ports, address)
         port = try SocketAddress.local(of: socket.raw).port
         listener = try Listener(adopting: socket, on: loop)
         self.loop = loop
@@ -72,9 +74,10 @@ package final class PairingListener {
         onArrival = nil
     }
 
-    /// One of the ports that firewalls let through, else any.
-    private static func bind(_ address: IPAddress?) throws(Errno) -> Descriptor {
-        for port in BoundPort.defaultPorts {
+    private static func bind(
+        _ ports: ClosedRange<UInt16>?, _ address: IPAddress?
+    ) throws(Errno) -> Descriptor {
+        for port in ports.map({ Array($0) }) ?? [] {
             do throws(Errno) {
                 return try BoundPort.bindTCP(port: port, address: address)
             } catch {

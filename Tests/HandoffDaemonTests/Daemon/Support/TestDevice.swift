@@ -35,6 +35,8 @@ final class TestDevice {
         state = try ScratchFolder()
         sockets = try ScratchFolder()
         configuration.address = .loopbackIPv4
+        // The default ports are few, and tests run side by side.
+        configuration.port = .any
         discovery = fleet.air.station()
         fleet.air.remove(discovery)
     }

@@ -1,0 +1,254 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import HandoffPairing
+import HandoffTLS
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// What guessing, standing in between, and flooding bring: nothing, and the honest device gets in. By whole daemons.
+@Suite final class PairingGuessTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        desk = try fleet.device("desk")
+        couch = try fleet.device("couch")
+        _ = try desk.call(.createAccount)
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    /// Tries a wrong code at the window's address.
+    private func guess(_ opened: PairingWindowDescription, _ offset: Int = 1) throws -> String {
+        try couch.join(code: try wrongCode(opened.code, offset), address: opened.addresses.first).failure()
+    }
+
+    // MARK: - Guessing
+
+    @Test func aWrongCodeIsCountedAndTheRightOneWorksAfterAPause() throws {
+        let window = try desk.pair(automatic: true)
+        let opened = try window.opened()
+        #expect(try guess(opened) == "wrongCode")
+        #expect(try window.next() == .wrongCode(guessesLeft: 4))
+        // The joiner is put off for the second that the pause takes, and comes back by itself.
+        let before = fleet.clock.now
+        _ = try couch.join(code: opened.code, address: opened.addresses.first).account()
+        #expect(before.duration(to: fleet.clock.now) > .milliseconds(500))
+    }
+
+    @Test func fiveWrongCodesEndTheCodeButNotTheLink() throws {
+        let window = try desk.pair(automatic: true)
+        let opened = try window.opened()
+        for left in [4, 3, 2, 1] {
+            #expect(try guess(opened, left) == "wrongCode")
+            #expect(try window.next() == .wrongCode(guessesLeft: left))
+            fleet.pass(.seconds(8))
+        }
+        #expect(try guess(opened, 9) == "codeUsed")
+        #expect(try window.next() == .codeEnded)
+        #expect(try couch.join(code: opened.code, address: opened.addresses.first).failure() == "codeUsed")
+
+        #expect(try couch.join(link: opened.link).account() == desk.status().account)
+    }
+
+    @Test func afterThreeCodesThatWereGuessedAtThereIsOnlyTheLink() throws {
+        for _ in 1...3 {
+            let window = try desk.pair()
+            #expect(try guess(try window.opened()) == "wrongCode")
+            window.close()
+            try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+        }
+        let window = try desk.pair(automatic: true)
+        let opened = try window.opened()
+        #expect(opened.code == nil)
+        let address = try #require(opened.addresses.first)
+        #expect(try couch.join(code: "12345678", address: address).failure() == "codeUsed")
+        #expect(try couch.join(link: opened.link).account() == desk.status().account)
+
+        // Ten minutes later there is a code again.
+        fleet.pass(.seconds(601))
+        #expect(try desk.pair().opened().code != nil)
+    }
+
+    @Test func aLinkOfAnotherWindowOpensNothing() throws {
+        let former = try desk.pair()
+        let old = try former.opened()
+        former.close()
+        try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+        let window = try desk.pair()
+        let opened = try window.opened()
+        // The ports may differ; the secret does for sure.
+        let place = try #require(opened.link.split(separator: "/").last)
+        let forged = old.link.split(separator: "/").dropLast().joined(separator: "/") + "/" + place
+        #expect(try couch.join(link: forged).failure() == "unreachable")
+        #expect(window.waiting == 0)
+    }
+
+    // MARK: - Others who invite
+
+    @Test(arguments: [true, false]) func theRightInviterIsFoundBesideAForeignOne(_ isForeignFirst: Bool) throws {
+        let neighbour = try fleet.device("neighbour")
+        _ = try neighbour.call(.createAccount)
+        let order = isForeignFirst ? [neighbour, desk] : [desk, neighbour]
+        let windows = try order.map { try $0.pair(automatic: true) }
+        let codes = try windows.map { try $0.opened().code }
+        let code = isForeignFirst ? codes.last : codes.first
+        #expect(try couch.join(code: code ?? nil).account() == desk.status().account)
+        #expect(try neighbour.members() == ["neighbour"])
+    }
+
+    @Test func aWrongCodeIsReportedOnceNobodyElseHasShownUp() throws {
+        let window = try desk.pair()
+        let code = try window.opened().code
+        let join = try couch.join(code: try wrongCode(code))
+        #expect(try window.next() == .wrongCode(guessesLeft: 4))
+        fleet.pass(.seconds(4))
+        #expect(try join.failure() == "wrongCode")
+        // One guess, however long it has looked.
+        #expect(window.waiting == 0)
+    }
+
+    @Test func whoDoesNotKnowTheCodeIsNoticed() throws {
+        let impostor = try Impostor(fleet)
+        let window = try desk.pair()
+        let code = try window.opened().code
+        let join = try couch.join(code: code, address: impostor.address)
+        #expect(try join.failure() == "untrusted")
+        #expect(impostor.calls == 1)
+        #expect(window.waiting == 0)
+    }
+
+    @Test func whoSpeaksAnotherProtocolIsNoticed() throws {
+        let identity = try TLSIdentity(key: try SigningKey())
+        let listener = try PairingListener(
+            ports: nil, address: .loopbackIPv4, context: try TLSContext(identity: identity, role: .server),
+            on: fleet.loop)
+        var connections: [PairingConnection] = []
+        listener.onArrival = {
+            connections.append($0.connection)
+            $0.connection.answer($0.clientHello)
+        }
+        let join = try couch.join(code: "12345678", address: "127.0.0.1:\(listener.port)")
+        #expect(try join.failure() == "versionsDiffer")
+    }
+
+    @Test func aCallerThatSpeaksAnotherProtocolGetsAnAlert() throws {
+        let window = try desk.pair(automatic: true)
+        let opened = try window.opened()
+        let context = try TLSContext(identity: TLSIdentity(key: try SigningKey()), role: .client)
+        let session = try TLSSession(context: context, accepts: { _ in true })
+        let address = try #require(opened.addresses.first.flatMap { SocketAddress(text: $0) })
+        let call = RawConnection(to: address, writing: try #require(session.start()), fleet)
+        try call.awaitEnd()
+        session.receive(call.received)
+        #expect(session.step() == .failed(.alert(120)))
+        _ = try couch.join(code: opened.code).account()
+    }
+
+    // MARK: - Floods
+
+    enum Opening: CaseIterable {
+        case nothing
+        case webRequest
+        case halfARecord
+        case wrongToken
+        case clientHello
+        case garbageInARecord
+    }
+
+    @Test(arguments: Opening.allCases) func anHonestJoinerGetsThroughAFlood(_ opening: Opening) throws {
+        let window = try desk.pair()
+        let opened = try window.opened()
+        let address = try #require(opened.addresses.first.flatMap { SocketAddress(text: $0) })
+        let hello = try #require(
+            try TLSSession(context: try TLSContext.pairingClient(), accepts: { _ in true }).start())
+        let bytes: [UInt8] =
+            switch opening {
+            case .nothing: []
+            case .webRequest: Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            case .halfARecord: Array(hello.prefix(hello.count / 2))
+            case .wrongToken: [UInt8](repeating: 7, count: 32) + hello
+            case .clientHello: hello
+            case .garbageInARecord: [0x16, 3, 1, 0, 200] + [UInt8](repeating: 0xff, count: 200)
+            }
+        var flood = (0..<40).map { _ in RawConnection(to: address, writing: bytes, fleet) }
+        let join = try couch.join(code: opened.code)
+        var next = fleet.clock.now
+        try fleet.run("the couch is asked about") {
+            if flood.count < 200, fleet.clock.now >= next {
+                next = fleet.clock.now.advanced(by: .milliseconds(10))
+                flood += (0..<8).map { _ in RawConnection(to: address, writing: bytes, fleet) }
+            }
+            return window.waiting > 0
+        }
+        let device = try window.confirm()
+        #expect(device.name == "couch")
+        try desk.answer(device, accept: true)
+        try window.joined(device)
+        _ = try join.account()
+        if opening != .clientHello, opening != .garbageInARecord {
+            #expect(flood.allSatisfy { $0.received.isEmpty })
+        }
+    }
+
+    // MARK: - Storing
+
+    @Test func nothingIsHandedOverThatTheInviterCannotStore() throws {
+        try #require(desk.blockAccountFile())
+        let window = try desk.pair(automatic: true)
+        let join = try couch.join(code: try window.opened().code)
+        #expect(try window.failure() == "failed")
+        #expect(try join.failure() == "failed")
+        #expect(try desk.members() == ["desk"])
+        #expect(try couch.status().account == nil)
+        try #require(desk.unblockAccountFile())
+        let again = try desk.pair(automatic: true)
+        _ = try couch.join(code: try again.opened().code).account()
+        try fleet.settle([desk, couch])
+    }
+
+    @Test func aJoinerThatCannotStoreIsUnfinishedAndJoinsLater() throws {
+        try #require(couch.blockAccountFile())
+        let window = try desk.pair(automatic: true)
+        let join = try couch.join(code: try window.opened().code)
+        #expect(try window.failure() == "failed")
+        #expect(try join.failure() == "failed")
+        #expect(try couch.status().account == nil)
+        #expect(try desk.members() == ["desk", "couch"])
+
+        try #require(couch.unblockAccountFile())
+        let again = try desk.pair(automatic: true)
+        _ = try couch.join(code: try again.opened().code).account()
+        try fleet.settle([desk, couch])
+        #expect(try desk.deviceList().allSatisfy { !$0.unfinished })
+    }
+
+    @Test func aRemovedIdentityIsNotLetIn() throws {
+        let id = try couch.status().device
+        let first = try desk.pair(automatic: true)
+        _ = try couch.join(code: try first.opened().code).account()
+        try fleet.settle([desk, couch])
+        // The couch loses its account but keeps its identity, and is removed meanwhile.
+        try couch.stop()
+        try couch.forgetAccount()
+        try desk.stop()
+        try desk.editAccount { try $0.removing(id, keeping: [], by: $1, now: fleet.unixSeconds) }
+        try desk.start()
+        try couch.start()
+
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        #expect(try join.failure() == "removed")
+        #expect(try window.failure() == "removed")
+        #expect(try desk.members() == ["desk"])
+    }
+}

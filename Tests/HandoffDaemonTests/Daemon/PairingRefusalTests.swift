@@ -1,0 +1,253 @@
+import HandoffControl
+import HandoffDiscovery
+import HandoffJSON
+import HandoffModel
+import HandoffPairing
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// How pairing ends without a new member, by whole daemons: who is told what, and what stays possible.
+@Suite final class PairingRefusalTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+
+    init() throws {
+        fleet = try Fleet()
+        desk = try fleet.device("desk")
+        couch = try fleet.device("couch")
+        _ = try desk.call(.createAccount)
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    // MARK: - Before anything
+
+    @Test func aWindowNeedsAnAccount() throws {
+        let refusal = try couch.open(ControlMethod.pair.rawValue, more: true).refusal()
+        #expect(refusal.name == ControlErrorName.noAccount.rawValue)
+    }
+
+    @Test(arguments: [ControlMethod.pair, .join]) func theClientMustTakeMoreReplies(_ method: ControlMethod) throws {
+        let refusal = try desk.open(method.rawValue, ["code": "12345678"]).refusal()
+        #expect(refusal.name == ControlErrorName.expectedMore.rawValue)
+    }
+
+    @Test func thereIsOneWindowAtATime() throws {
+        let window = try desk.pair()
+        _ = try window.opened()
+        #expect(try desk.pair().failure() == "busy")
+        window.close()
+        _ = try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+        _ = try desk.pair().opened()
+    }
+
+    @Test func aDeviceThatHasAnAccountDoesNotJoin() throws {
+        let refusal = try desk.join(code: "12345678").refusal()
+        #expect(refusal.name == ControlErrorName.accountExists.rawValue)
+        #expect(try refusal.parameters["account"]?.string == desk.status().account?.hex)
+    }
+
+    @Test(arguments: ["", "1234567", "123456789", "1234567x"]) func whatIsNoCodeIsRefusedAtOnce(_ code: String) throws {
+        #expect(try couch.join(code: code).failure() == "wrongCode")
+    }
+
+    @Test(arguments: ["", "handoff:pair/1/", "handoff:pair/2/abc/1.2.3.4:5", "https://example.org"])
+    func whatIsNoLinkIsRefusedAtOnce(_ link: String) throws {
+        #expect(try couch.join(link: link).failure() == "failed")
+    }
+
+    @Test(arguments: ["", "host", "1.2.3.4", "1.2.3.4:0"]) func whatIsNoAddressIsRefusedAtOnce(_ text: String) throws {
+        let refusal = try couch.join(code: "12345678", address: text).refusal()
+        #expect(refusal.name == ControlErrorName.invalidAddress.rawValue)
+    }
+
+    @Test func nobodyIsAskedAboutADeviceThatIsNotThere() throws {
+        let device = PairingDevice(id: try couch.status().device, name: "couch")
+        #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
+        _ = try desk.pair().opened()
+        #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
+    }
+
+    // MARK: - Nobody there
+
+    @Test func nobodyInvites() throws {
+        let join = try couch.join(code: "12345678")
+        #expect(try join.next() == .looking)
+        try fleet.poll("it looks") { fleet.pairingAir.stationCount == 1 }
+        fleet.pass(.seconds(31))
+        #expect(try join.failure() == "nobodyThere")
+        try fleet.poll("it looks no more") { fleet.pairingAir.stationCount == 0 }
+    }
+
+    @Test func aWindowThatOpensLaterIsFound() throws {
+        let join = try couch.join(code: "12345678")
+        #expect(try join.next() == .looking)
+        fleet.pass(.seconds(10))
+        _ = try desk.pair().opened()
+        guard case .calling = try join.next() else { throw UnexpectedEvent() }
+    }
+
+    @Test func nobodyListensAtTheAddress() throws {
+        let port = try BoundPort(port: 0, address: .loopbackIPv4).port
+        #expect(try couch.join(code: "12345678", address: "127.0.0.1:\(port)").failure() == "unreachable")
+    }
+
+    @Test func anotherServiceListensAtTheAddress() throws {
+        #expect(try couch.join(code: "12345678", address: desk.address.description).failure() == "unreachable")
+        #expect(try desk.status().warnings.isEmpty)
+    }
+
+    @Test func aHostOfThatNameDoesNotExist() throws {
+        #expect(try couch.join(code: "12345678", address: "no-such-host.invalid:24863").failure() == "unreachable")
+    }
+
+    @Test func onlyAnotherVersionInvites() throws {
+        let station = fleet.pairingAir.station()
+        let text = [Array("v=2".utf8)]
+        station.publish(Publication(instance: "later", host: "host", port: 9, text: text))
+        let join = try couch.join(code: "12345678")
+        #expect(try join.next() == .looking)
+        try fleet.poll("it looks") { fleet.pairingAir.stationCount == 2 }
+        fleet.pass(.seconds(4))
+        #expect(try join.failure() == "versionsDiffer")
+    }
+
+    // MARK: - People change their minds
+
+    @Test func theUserDeclines() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        let device = try window.confirm()
+        try desk.answer(device, accept: false)
+        #expect(try window.failure() == "declined")
+        #expect(try join.failure() == "declined")
+        #expect(try couch.status().account == nil)
+        #expect(try desk.members() == ["desk"])
+    }
+
+    @Test func theJoinerGivesUpWhileItLooks() throws {
+        let join = try couch.join(code: "12345678")
+        #expect(try join.next() == .looking)
+        join.close()
+        try fleet.poll("it looks no more") { fleet.pairingAir.stationCount == 0 }
+        let window = try desk.pair(automatic: true)
+        _ = try couch.join(code: try window.opened().code).account()
+    }
+
+    @Test func theJoinerGivesUpWhileTheUserIsAsked() throws {
+        let window = try desk.pair()
+        let code = try window.opened().code
+        let join = try couch.join(code: code)
+        let device = try window.confirm()
+        join.close()
+        #expect(try window.next() == .gone(device))
+        #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
+
+        // The window goes on with the same code.
+        let again = try couch.join(code: code)
+        try desk.answer(try window.confirm(), accept: true)
+        try window.joined(device)
+        _ = try again.account()
+    }
+
+    @Test func theInviterGivesUpBeforeAnybodyCame() throws {
+        let window = try desk.pair()
+        let opened = try window.opened()
+        window.close()
+        try fleet.poll("nothing is announced") { fleet.pairingAir.publications.isEmpty }
+        let address = try #require(opened.addresses.first)
+        #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
+    }
+
+    @Test func theInviterGivesUpWhileTheUserIsAsked() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        _ = try window.confirm()
+        window.close()
+        #expect(try join.failure() == "cancelled")
+        #expect(try desk.members() == ["desk"])
+    }
+
+    @Test func whatTheUserAgreedToHappensWithoutHim() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        let device = try window.confirm()
+        let answer = try desk.open(
+            ControlMethod.answerPairing.rawValue, ["device": .string(device.id.hex), "accept": true])
+        #expect(try window.next() == .joining(device))
+        window.close()
+        _ = try answer.result()
+        _ = try join.account()
+        try fleet.settle([desk, couch])
+    }
+
+    @Test func theInvitersDaemonEnds() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        _ = try window.confirm()
+        try desk.stop()
+        #expect(try join.failure() == "cancelled")
+        #expect(fleet.pairingAir.publications.isEmpty)
+    }
+
+    @Test func theJoinersDaemonEnds() throws {
+        let window = try desk.pair()
+        let code = try window.opened().code
+        _ = try couch.join(code: code)
+        let device = try window.confirm()
+        try couch.stop()
+        #expect(try window.next() == .gone(device))
+        try couch.start()
+        let again = try couch.join(code: code)
+        try desk.answer(try window.confirm(), accept: true)
+        _ = try again.account()
+    }
+
+    @Test func theJoinerGetsAnAccountOtherwise() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        let device = try window.confirm()
+        _ = try couch.call(.createAccount)
+        #expect(try join.failure() == "alreadyMember")
+        #expect(try window.failure() == "alreadyMember")
+        #expect(try desk.members() == ["desk"])
+        #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
+    }
+
+    // MARK: - Time
+
+    @Test func theWindowRunsOut() throws {
+        let window = try desk.pair()
+        let opened = try window.opened()
+        #expect(opened.seconds == 180)
+        fleet.pass(.seconds(181))
+        #expect(try window.failure() == "windowClosed")
+        let address = try #require(opened.addresses.first)
+        #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
+    }
+
+    @Test func theAnswerMayComeAMinuteAfterTheEnd() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        let device = try window.confirm()
+        fleet.pass(.seconds(200))
+        try desk.answer(device, accept: true)
+        try window.joined(device)
+        _ = try join.account()
+    }
+
+    @Test func theAnswerMayComeTooLate() throws {
+        let window = try desk.pair()
+        let join = try couch.join(code: try window.opened().code)
+        _ = try window.confirm()
+        fleet.pass(.seconds(239))
+        #expect(window.waiting == 0)
+        fleet.pass(.seconds(2))
+        #expect(try window.failure() == "windowClosed")
+        #expect(try join.failure() == "windowClosed")
+    }
+}

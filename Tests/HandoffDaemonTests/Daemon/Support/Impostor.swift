@@ -1,0 +1,51 @@
+import HandoffCrypto
+import HandoffDaemon
+import HandoffPairing
+import HandoffTLS
+import LoopIO
+
+/// Somebody who answers joiners without knowing the code: he goes through all of it, and makes a proof up.
+final class Impostor {
+    private let listener: PairingListener
+    private var sessions: [(PairingConnection, InviterSession)] = []
+    /// Joiners that have called.
+    private(set) var calls = 0
+
+    init(_ fleet: Fleet) throws {
+        let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
+        listener = try PairingListener(ports: nil, address: .loopbackIPv4, context: context, on: fleet.loop)
+        let identity = try SigningKey()
+        let (salt, password) = try PairingPassword.salted(PairingLink(candidates: []))
+        listener.onArrival = { [unowned self] arrival in
+            calls += 1
+            let connection = arrival.connection
+            let index = sessions.count
+            connection.onOpen = { [unowned self] exporter in
+                sessions[index].1 = InviterSession(
+                    password: password, salt: salt, exporter: exporter, identity: identity, name: "impostor")
+                send(sessions[index].1.start(), over: connection)
+            }
+            connection.onBytes = { [unowned self] in send(sessions[index].1.received($0), over: connection) }
+            sessions.append(
+                (
+                    connection,
+                    InviterSession(
+                        password: password, salt: salt, exporter: [], identity: identity, name: "impostor")
+                ))
+            connection.answer(arrival.clientHello)
+        }
+    }
+
+    /// Where he listens.
+    var address: String { "127.0.0.1:\(listener.port)" }
+
+    private func send(_ actions: [InviterAction], over connection: PairingConnection) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): connection.send(bytes)
+            case .guess: connection.send(PairingFrame(.confirmB, Randomness.bytes(32)).encoded)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import HandoffAccount
+import HandoffCrypto
+import HandoffDaemon
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+extension TestDevice {
+    /// Lets no account be stored: a folder in the place of the file that each new version is written to, where root cannot
+    /// write either.
+    func blockAccountFile() -> Bool { mkdir(state.file(".account.new"), 0o700) == 0 }
+
+    /// Lets accounts be stored again.
+    func unblockAccountFile() -> Bool { rmdir(state.file(".account.new")) == 0 }
+
+    /// Loses the account, but not the identity; only while the daemon does not run.
+    func forgetAccount() throws {
+        try StateFolder.open(state.path, now: fleet.unixSeconds).folder.removeAccount()
+    }
+
+    /// Changes the account behind the daemon's back; only while it does not run.
+    func editAccount(_ change: (AccountState, SigningKey) throws -> AccountState) throws {
+        let stored = try StateFolder.open(state.path, now: fleet.unixSeconds)
+        let account = try #require(stored.account)
+        try stored.folder.store(account: try change(account, stored.identity))
+    }
+}
