@@ -21,9 +21,9 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 def vectors():
     """Computes every number of the page from its inputs, and compares."""
     page = PAGE.read_text()
-    (first, some), (second, more) = _worked_example(page), _roster(page)
-    wrong = first + second
-    print(json.dumps({"compared": some + more, "wrong": wrong}))
+    parts = [_worked_example(page), _roster(page), _account_files(page)]
+    wrong = [name for names, _ in parts for name in names]
+    print(json.dumps({"compared": sum(count for _, count in parts), "wrong": wrong}))
     return 1 if wrong else 0
 
 
@@ -133,6 +133,29 @@ def _roster(page):
     if whole != statements[0].data or r.decode_list(r.encode_list(statements))[0].data != whole:
         wrong.append("the whole statement")
     return wrong, len(values) + 1
+
+
+def _account_files(page):
+    """An exported account in the clear and behind a passphrase, made here and read as others' files are."""
+    section = page.split("### Exported accounts", 1)[1].split("\n### ", 1)[0]
+    stated = re.findall(r"^\|.*\| `([0-9a-f]{64})` \|$", section, re.M)
+    nonce, seed, account_key = b"\x07" * 16, struct.pack(">I", 100) * 8, b"\x01" * 32
+    account = r.account_id(c.raw_public(_key(0)), nonce)
+    found = r.sign_statement(_key(0), account, r.FOUND, nonce)
+    content = seed + struct.pack(">Q", 1) + account_key + r.encode_list([found])
+    passphrase = "correct horse 🐎 battery staple".encode()
+    files = [r.account_file(content), r.account_file(content, passphrase, bytes(range(16)))]
+    wrong = [f"account file {n}" for n, f in enumerate(files) if [c.sha256(f).hex()] != stated[n : n + 1]]
+    for file, secret in zip(files, (None, passphrase)):
+        if r.read_account_file(file, secret)[:3] != (seed, 1, account_key):
+            wrong.append("account file (read)")
+    for file, secret in ((files[0], passphrase), (files[1], None), (files[1], passphrase + b" ")):
+        try:
+            r.read_account_file(file, secret)
+            wrong.append("account file (passphrase)")
+        except c.Refused:
+            pass
+    return wrong, 7
 
 
 def selftest():

@@ -237,6 +237,19 @@ class Roster:
         return self.epoch is not None and self.epoch.fields[2] == commitment(account_key)
 
 
+def account_file(content, passphrase=None, salt=None):
+    """The file around ticket seed, n, account key and roster."""
+    form, size = (0, len(content)) if passphrase is None else (1, 16 + len(content) + 16)
+    header = b"hndf-exp" + struct.pack(">HHI", 1, form, size)
+    if passphrase is not None:
+        content = salt + AESGCM(_file_key(passphrase, salt)).encrypt(bytes(12), content, header)
+    return header + content + sha256(header + content)
+
+
+def _file_key(passphrase, salt):
+    return hashlib.scrypt(passphrase, salt=salt, n=1 << 16, r=8, p=1, maxmem=128 << 20, dklen=32)
+
+
 def read_account_file(data, passphrase=None):
     """Ticket seed, n, account key and roster of an exported account; the passphrase is bytes."""
     if data[:8] != b"hndf-exp" or sha256(data[:-32]) != data[-32:]:
@@ -248,9 +261,8 @@ def read_account_file(data, passphrase=None):
     if (form == 1) != (passphrase is not None):
         raise Refused("an exported account with a passphrase, or without one")
     if form == 1:
-        key = hashlib.scrypt(passphrase, salt=content[:16], n=1 << 16, r=8, p=1, maxmem=128 << 20, dklen=32)
         try:
-            content = AESGCM(key).decrypt(bytes(12), content[16:], data[:16])
+            content = AESGCM(_file_key(passphrase, content[:16])).decrypt(bytes(12), content[16:], data[:16])
         except InvalidTag:
             raise Refused("another passphrase") from None
     if len(content) < 72:
