@@ -146,7 +146,7 @@ final class JoinCall {
         case .inviter(let inviter):
             state = .waiting(inviter)
             // The inviter ends it in time; longer than that it is not there any more.
-            wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.proofTime)
+            wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.transferTime)
             onInviter?(inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }
