@@ -1,10 +1,10 @@
-import HandoffCrypto
+package import HandoffCrypto
 
 /// What a client sends on the stream of an account file: the length of a passphrase, 4 bytes big-endian, the passphrase,
 /// and then, for an import, the file. No I/O; lengths are compared before anything is kept.
-final class AccountFileIntake {
+package final class AccountFileIntake {
     /// Why the stream is refused.
-    enum Fault: Error {
+    package enum Fault: Error {
         /// The passphrase is longer than any file has.
         case passphraseTooLong
         /// More bytes came than belong there.
@@ -21,16 +21,16 @@ final class AccountFileIntake {
     private let content = SecretBuilder()
 
     /// - Parameter longestFile: bytes of the file, at most; 0 when none is to come.
-    init(longestPassphrase: Int, longestFile: Int) {
+    package init(longestPassphrase: Int, longestFile: Int) {
         self.longestPassphrase = longestPassphrase
         self.longestFile = longestFile
     }
 
     /// Whether the length and the passphrase are there.
-    var hasPassphrase: Bool { lengthBytes == Self.lengthCount && secret.count == length }
+    package var hasPassphrase: Bool { lengthBytes == Self.lengthCount && secret.count == length }
 
     /// Takes bytes in the order in which they came.
-    func take(_ bytes: Span<UInt8>) throws(Fault) {
+    package func take(_ bytes: Span<UInt8>) throws(Fault) {
         var position = 0
         while position < bytes.count, lengthBytes < Self.lengthCount {
             length = length << 8 | Int(bytes[position])
@@ -46,17 +46,17 @@ final class AccountFileIntake {
     }
 
     /// The passphrase; nil for none. To be asked once.
-    func takePassphrase() -> SecretBytes? {
+    package func takePassphrase() -> SecretBytes? {
         length == 0 ? nil : secret.take()
     }
 
     /// The file. To be asked once.
-    func takeFile() -> SecretBytes {
+    package func takeFile() -> SecretBytes {
         content.take()
     }
 
     /// Overwrites what has come so far.
-    func clear() {
+    package func clear() {
         secret.clear()
         content.clear()
     }
