@@ -50,6 +50,13 @@ extension HandoffFailure {
             code: connectionUnavailableCode, reason: "peerUnreachable", message: "cannot reach \(device): \(cause)")
     }
 
+    /// The other device was removed from the account, or this one was.
+    package static func notMember(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: connectionUnavailableCode, reason: "notMember",
+            message: "this device and \(device) are no longer in one account")
+    }
+
     /// The user gave it up before the payload came.
     package static func cancelled(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "cancelled", message: "continuing from \(device) was cancelled")

@@ -55,6 +55,11 @@ package struct BoundPort: ~Copyable {
         try self.init(port: 0, address: address)
     }
 
+    /// The same sockets once more (dup(2)): the port stays bound, and listens, until all of them are closed.
+    package func duplicate() throws(Errno) -> BoundPort {
+        BoundPort(tcp: try tcp.duplicate(), udp: try udp.duplicate(), port: port)
+    }
+
     private init(tcp: consuming Descriptor, udp: consuming Descriptor, port: UInt16) {
         self.tcp = tcp
         self.udp = udp

@@ -73,6 +73,11 @@ package struct Roster: Sendable {
         StatementOrder.introducing(Fingerprint(device), ordered, limit: limit)
     }
 
+    /// The removals alone, which name nothing but ids: what a device is told that is no member any more.
+    package var removals: [Statement] {
+        statements.values.filter { $0.content.kind == .remove }.sorted { $0.id < $1.id }
+    }
+
     /// ``ordered`` as a ``StatementList``.
     package func encoded() -> [UInt8] {
         StatementList.encode(ordered)
@@ -81,6 +86,11 @@ package struct Roster: Sendable {
     /// Whether the statement is in the set.
     package func contains(_ id: Fingerprint) -> Bool {
         statements[id] != nil
+    }
+
+    /// Whether a removal of `subject` by `signer` is in the set.
+    func isRemoved(_ subject: Fingerprint, by signer: Fingerprint) -> Bool {
+        tallies[signer]?.removals[subject] != nil
     }
 
     /// The first 8 bytes of ``digest``, as they go over the network.

@@ -90,6 +90,17 @@ extension RosterView {
         Set(subjects(admittedBy: device).map(\.device)).intersection(live)
     }
 
+    /// Who let a member in, by itself or by a ticket; of several a member if possible, with the smallest id. Nil for the
+    /// founder.
+    package func admitter(of device: DeviceID) -> DeviceID? {
+        guard device != founder else { return nil }
+        let tickets = ticketUsers.filter { $0.value == device }.keys
+        let signers = admissions.filter { _, subjects in
+            subjects.contains(Fingerprint(device)) || tickets.contains { subjects.contains($0) }
+        }.keys.map(\.device)
+        return signers.filter(isLive).min() ?? signers.min()
+    }
+
     /// What a removal of `device` has to list, ascending, so that the members `devices` stay: themselves, or the ticket
     /// by which they came. Tickets that were not used are never kept, as their file may be in the wrong hands.
     package func keeps(removing device: DeviceID, keeping devices: Set<DeviceID>) -> [Fingerprint] {

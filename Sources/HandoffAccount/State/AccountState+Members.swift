@@ -60,6 +60,12 @@ extension AccountState {
         return try adding([Statement.sign(content, accountID: accountID, with: signer)])
     }
 
+    /// Whether `device`, this one, has left the account by its own statement, and has but to forget it.
+    package func hasLeft(_ device: DeviceID) -> Bool {
+        guard view.isRemoved(device) else { return false }
+        return roster.isRemoved(Fingerprint(device), by: Fingerprint(device))
+    }
+
     /// Gives a member a name that replaces all others; the same name again changes nothing.
     package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)

@@ -13,8 +13,8 @@ extension AccountKeeper {
     package func admit(
         _ key: PublicKey, name: String, completion: @escaping (Result<AccountState, any Error>) -> Void
     ) {
-        change { [device] state in
-            guard let state else { throw Refusal.noAccount }
+        change { [self] state in
+            let state = try member(state)
             guard state.isCurrent else { throw AccountError.noCurrentKey }
             return try state.pairing(key, name: name, by: device)
         } completion: { result in
@@ -43,13 +43,13 @@ extension AccountKeeper {
     ///   - roster: as it came, its signatures checked (`Roster(decoding:)`). Whether the member that sent it is live in it
     ///     is for the caller to check.
     ///   - completion: gets the account once it is stored: only then the member may be told. Refused with
-    ///     `Refusal.exists`, or with `AccountError` when the roster does not admit this device or the key is not the one
+    ///     `Refusal.exists` or `Refusal.removed`, or with `AccountError` when the roster does not admit this device or the key is not the one
     ///     that it commits to.
     package func join(
         roster: Roster, accountKey: SecretBytes, completion: @escaping (Result<AccountID, any Error>) -> Void
     ) {
-        change { [deviceID, surroundings] state in
-            if let state { throw Refusal.exists(state.accountID) }
+        change { [self] state in
+            try refuseAnother(state)
             return try AccountState.joining(
                 roster, device: deviceID, accountKey: accountKey, now: surroundings.unixSeconds())
         } completion: { result in
@@ -57,6 +57,68 @@ extension AccountKeeper {
                 result.flatMap { state in
                     state.map { .success($0.accountID) } ?? .failure(Refusal.noAccount)
                 })
+        }
+    }
+
+    /// Removes a member for ever, with a new key in the same durable write. This device itself: see ``leave(farewell:completion:)``.
+    ///
+    /// - Parameters:
+    ///   - dropping: of those whom it let in (`RosterView.admitted(by:)`), the ones that go with it, and all whom they let
+    ///     in; the others stay.
+    ///   - completion: gets the state that is stored.
+    func remove(
+        _ member: DeviceID, dropping: Set<DeviceID>, completion: @escaping (Result<AccountState, any Error>) -> Void
+    ) {
+        change { [self] state in
+            let state = try self.member(state)
+            let keeping = state.view.admitted(by: member).subtracting(dropping)
+            return try state.removing(member, keeping: keeping, by: device, now: surroundings.unixSeconds())
+        } completion: { [log] result in
+            switch result {
+            case .success(let state?):
+                log.notice("A device was removed", ["device": member.short, "epoch": "\(state.epoch ?? 0)"])
+                completion(.success(state))
+            case .success(nil): completion(.failure(Refusal.noAccount))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+
+    /// Gives a member a name that all see.
+    func rename(_ member: DeviceID, to name: String, completion: @escaping (Result<Void, any Error>) -> Void) {
+        change { [self] state in
+            let state = try self.member(state)
+            let named = try state.naming(member, name, by: device)
+            return named.roster.digest == state.roster.digest ? nil : named
+        } completion: { result in
+            completion(result.map { _ in })
+        }
+    }
+
+    /// Gives this device the name that it was configured with, if it is a member.
+    func rename(to name: String) {
+        guard state?.view.isLive(deviceID) ?? false else { return }
+        rename(deviceID, to: name) { [log] result in
+            if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
+        }
+    }
+
+    /// Says for ever that this device is no member any more. What is stored then makes the next start forget the account, if
+    /// nobody does so before.
+    ///
+    /// - Parameter farewell: tells the others of the new state while connections to them are still open, and calls back;
+    ///   until then this device acts as a member.
+    func leave(
+        farewell: @escaping (AccountState, @escaping () -> Void) -> Void,
+        completion: @escaping (Result<Void, any Error>) -> Void
+    ) {
+        change { [self] state in
+            try member(state).leaving(by: device)
+        } farewell: { state, done in
+            farewell(state, done)
+        } completion: { [log] result in
+            if case .success = result { log.notice("This device has left its account") }
+            completion(result.map { _ in })
         }
     }
 }

@@ -15,9 +15,8 @@ extension AccountKeeper {
     func export(completion: @escaping (Result<Export, any Error>) -> Void) {
         var file: AccountFile?
         var ticket: Fingerprint?
-        change { [device, surroundings] state in
-            guard let state else { throw Refusal.noAccount }
-            let made = try state.exportingTicket(by: device, now: surroundings.unixSeconds())
+        change { [self] state in
+            let made = try member(state).exportingTicket(by: device, now: surroundings.unixSeconds())
             file = made.file
             ticket = made.state.exports.last?.ticket
             return made.state
@@ -32,8 +31,8 @@ extension AccountKeeper {
 
     /// Joins the account of a file that another device exported.
     func importFile(_ file: AccountFile, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
-        change { [device, surroundings] state in
-            if let state { throw Refusal.exists(state.accountID) }
+        change { [self] state in
+            try refuseAnother(state)
             return try AccountState.importing(file, device: device, name: name, now: surroundings.unixSeconds())
         } completion: { result in
             completion(
@@ -45,9 +44,8 @@ extension AccountKeeper {
 
     /// Closes an open ticket, whoever made it, so that its file admits nobody; also nobody who is using it just now.
     func revoke(_ ticket: Fingerprint, completion: @escaping (Result<Void, any Error>) -> Void) {
-        change { [device, surroundings] state in
-            guard let state else { throw Refusal.noAccount }
-            return try state.revokingTicket(ticket, by: device, now: surroundings.unixSeconds())
+        change { [self] state in
+            try member(state).revokingTicket(ticket, by: device, now: surroundings.unixSeconds())
         } completion: { [log] result in
             if case .success = result {
                 log.notice("An exported account file was revoked", ["ticket": ticket.short])
@@ -58,8 +56,8 @@ extension AccountKeeper {
 
     /// Makes a new account key though none is due; the members are given it as ever. `completion` gets the epoch.
     func rotate(completion: @escaping (Result<UInt64, any Error>) -> Void) {
-        change { [device, surroundings] state in
-            guard let state else { throw Refusal.noAccount }
+        change { [self] state in
+            let state = try member(state)
             // Who waits for a key would make one that nobody asked for, beside the one that holds.
             guard state.isCurrent else { throw AccountError.noCurrentKey }
             return try state.makingEpoch(by: device, now: surroundings.unixSeconds())

@@ -15,6 +15,8 @@ package final class AccountKeeper {
         case noAccount
         /// There is one already.
         case exists(AccountID)
+        /// This device was removed from its account, and has to leave it before it can be in one again.
+        case removed(AccountID)
     }
 
     /// What the keeper needs of the rest of the daemon.
@@ -41,6 +43,8 @@ package final class AccountKeeper {
 
     private struct Pending {
         let change: Change
+        /// What is done with what is stored before anyone acts on it; it calls back when it is done.
+        var farewell: ((AccountState, @escaping () -> Void) -> Void)?
         let completion: (Result<AccountState?, any Error>) -> Void
     }
 
@@ -57,6 +61,8 @@ package final class AccountKeeper {
     let surroundings: Surroundings
     private var pending: [Pending] = []
     private var isStoring = false
+    /// Between a change that this device tells the others of and the moment when it acts on it itself.
+    private var isSayingFarewell = false
     private var isAdvancing = false
     private var timer: LoopTimer?
     private var keyAwaitedSince: LoopInstant?
@@ -83,8 +89,8 @@ package final class AccountKeeper {
 
     /// Makes an account with this device as its first member.
     package func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
-        change { [device, surroundings] state in
-            if let state { throw Refusal.exists(state.accountID) }
+        change { [self] state in
+            try refuseAnother(state)
             return try AccountState.creating(device: device, name: name, now: surroundings.unixSeconds())
         } completion: { result in
             completion(
@@ -94,18 +100,10 @@ package final class AccountKeeper {
         }
     }
 
-    /// Gives this device a name that all members see.
-    func rename(to name: String) {
-        change { [device, deviceID] state in
-            guard let state, state.view.isLive(deviceID), state.view.names[deviceID] != name else { return nil }
-            return try state.naming(deviceID, name, by: device)
-        } completion: { [log] result in
-            if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
-        }
-    }
-
     /// Adds what a member sent; `completion` gets whether all of it was genuine and is stored.
     func merge(_ statements: [Statement], completion: @escaping (Bool) -> Void) {
+        // Of no use to a device that leaves; and behind them the other side may have ended the connection.
+        guard !isSayingFarewell else { return completion(true) }
         change { [log] state in
             guard let state else { return nil }
             let merge = try state.merging(statements)
@@ -209,11 +207,15 @@ package final class AccountKeeper {
 
     /// Makes one change after the other: computed from the stored state, stored, then told.
     ///
-    /// - Parameter change: returns nil when there is nothing to change.
+    /// - Parameters:
+    ///   - change: returns nil when there is nothing to change.
+    ///   - farewell: what is done, once the change is stored, before anyone acts on it; no other change is made until it
+    ///     calls back.
     func change(
-        _ change: @escaping Change, completion: @escaping (Result<AccountState?, any Error>) -> Void
+        _ change: @escaping Change, farewell: ((AccountState, @escaping () -> Void) -> Void)? = nil,
+        completion: @escaping (Result<AccountState?, any Error>) -> Void
     ) {
-        pending.append(Pending(change: change, completion: completion))
+        pending.append(Pending(change: change, farewell: farewell, completion: completion))
         advance()
     }
 
@@ -240,18 +242,41 @@ package final class AccountKeeper {
     private func store(_ made: AccountState, for next: Pending) {
         isStoring = true
         worker.run({ [store = surroundings.store] in try store(made) }, on: loop) { [self] result in
-            isStoring = false
             switch result {
             case .success:
-                let former = state
-                state = made
-                onChange?(former, made)
-                next.completion(.success(made))
-                review()
+                guard let farewell = next.farewell else { return take(made, for: next) }
+                isSayingFarewell = true
+                farewell(made) { [self] in take(made, for: next) }
             case .failure(let error):
+                isStoring = false
                 next.completion(.failure(error))
+                advance()
             }
-            advance()
         }
+    }
+
+    /// Puts what is stored in the place of what was.
+    private func take(_ made: AccountState, for next: Pending) {
+        isStoring = false
+        isSayingFarewell = false
+        let former = state
+        state = made
+        onChange?(former, made)
+        next.completion(.success(made))
+        review()
+        advance()
+    }
+
+    /// A device is in one account at a time.
+    func refuseAnother(_ state: AccountState?) throws(Refusal) {
+        guard let state else { return }
+        throw state.view.isLive(deviceID) ? .exists(state.accountID) : .removed(state.accountID)
+    }
+
+    /// The account, of which this device has to be a member to change it.
+    func member(_ state: AccountState?) throws(Refusal) -> AccountState {
+        guard let state else { throw .noAccount }
+        guard state.view.isLive(deviceID) else { throw .removed(state.accountID) }
+        return state
     }
 }

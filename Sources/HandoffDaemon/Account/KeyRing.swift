@@ -58,8 +58,12 @@ struct KeyRing: Sendable {
 
     /// Whether a certificate with this key may be introduced: nobody here knows it.
     func mayIntroduce(_ key: PublicKey) -> Bool {
+        mayIntroduce(DeviceID(key))
+    }
+
+    /// Whether a device may be introduced.
+    func mayIntroduce(_ id: DeviceID) -> Bool {
         guard let view else { return false }
-        let id = DeviceID(key)
         return id != own && !view.isRemoved(id)
     }
 

@@ -83,6 +83,13 @@ final class ContinuationBroker {
         }
     }
 
+    /// Takes the members as they are now: what comes from any other device fails.
+    func accountChanged(live: Set<DeviceID>) {
+        for (id, entry) in running where !live.contains(entry.request.device) {
+            step(id) { $0.originRemoved(.notMember(device: entry.request.origin.deviceName)) }
+        }
+    }
+
     private func deadlinePassed(_ id: ContinuationID) {
         guard let entry = running[id] else { return }
         // With the payload here it is the app that is late, and not the other device.

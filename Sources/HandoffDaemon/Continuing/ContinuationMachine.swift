@@ -130,6 +130,12 @@ package struct ContinuationMachine: Sendable {
         }
     }
 
+    /// The origin is no member any more: what it says, or said, is void.
+    package mutating func originRemoved(_ failure: HandoffFailure) -> [Action] {
+        // As when the time is over: who was told that something comes is told that nothing does.
+        deadlinePassed(failure)
+    }
+
     /// The caller's connection ended: a continuation whose payload has not come yet is cancelled.
     package mutating func callerGone(_ cancelled: HandoffFailure) -> [Action] {
         callerListens = false

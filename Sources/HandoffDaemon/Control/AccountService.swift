@@ -16,6 +16,10 @@ final class AccountService {
         let rotateKey: (@escaping (Result<UInt64, any Error>) -> Void) -> Void
         let mayExport: () throws -> Void
         let devices: () -> [ControlDevice]
+        /// Removes the device that a text means, and those that it let in and other texts mean; answers the call itself.
+        let removeDevice: (String, [String], ControlCall) throws -> Void
+        let renameDevice: (String, String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let leaveAccount: (@escaping (Result<Set<DeviceID>, any Error>) -> Void) -> Void
     }
 
     private let surroundings: Surroundings
@@ -81,14 +85,27 @@ final class AccountService {
     }
 
     func removeDevice(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        guard call.wantsMore else { throw CallError.control(.expectedMore) }
+        let fields = Fields(call.parameters)
+        try surroundings.removeDevice(try fields.text("device"), try fields.optionalTexts("drop") ?? [], call)
     }
 
     func renameDevice(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        let fields = Fields(call.parameters)
+        surroundings.renameDevice(try fields.text("device"), try fields.text("name")) { result in
+            switch result {
+            case .success: call.reply([:])
+            case .failure(let error): call.fail(error)
+            }
+        }
     }
 
     func leave(_ call: ControlCall) throws {
-        call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+        surroundings.leaveAccount { result in
+            switch result {
+            case .success(let told): call.reply(["told": .array(told.sorted().map { .string($0.hex) })])
+            case .failure(let error): call.fail(error)
+            }
+        }
     }
 }

@@ -77,6 +77,23 @@ struct CallError: Error {
             ])
     }
 
+    /// - Parameter reason: why it is none, where more is known than that.
+    static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchDevice.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string(reason ?? "no device of the account has this name, or an id that begins so"),
+            ])
+    }
+
+    /// A device cannot go with another that has not let it in.
+    static func notAdmitted(_ dropped: DeviceID, by device: DeviceID) -> CallError {
+        .control(
+            .accountRefused,
+            "device \(dropped.short) was not let in by device \(device.short), and has to be removed by itself")
+    }
+
     static func invalidAddress(_ address: String) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
@@ -130,6 +147,13 @@ extension CallError {
         case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
             self = .control(.wrongPassphrase, "the account file \(error)")
         case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
+        case AccountKeeper.Refusal.removed(let account):
+            self = .control(
+                .accountRefused,
+                "this device was removed from account \(account.short); leave it, which gives the device a new identity"
+            )
+        case AccountError.noSuchDevice(let device):
+            self = .noSuchDevice(device.hex, "\(AccountError.noSuchDevice(device))")
         case let error as AccountError: self = .control(.accountRefused, "\(error)")
         default: self = .control(.storageFailed, "\(error)")
         }

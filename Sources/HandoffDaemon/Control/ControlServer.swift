@@ -78,9 +78,24 @@ package final class ControlServer {
         listeners = []
     }
 
+    /// Ends every connection after what was answered so far; new ones wait until ``resume()``.
+    package func pause() {
+        for listener in listeners { listener.pause() }
+        endConnections()
+    }
+
+    /// Accepts again after ``pause()``.
+    package func resume() {
+        for listener in listeners { listener.resume() }
+    }
+
     /// Ends every connection after what was answered so far; open calls are abandoned.
     package func stop() {
         stopAccepting()
+        endConnections()
+    }
+
+    private func endConnections() {
         for connection in connections.values { connection.end() }
         for (_, stream) in upgraded.values { stream.close() }
     }

@@ -23,15 +23,35 @@ package actor Daemon {
         }
     }
 
+    /// What every core of the daemon is made of. There is one core at a time; the next one follows when the device has left
+    /// its account, and goes on with a new identity.
+    private struct Making {
+        var configuration: Configuration
+        let name: String
+        let worker: Worker
+        let discovery: @Sendable () -> any Discovery
+        let pairingDiscovery: (@Sendable () -> any Discovery)?
+        let unixSeconds: @Sendable () -> UInt64
+    }
+
     /// How long the end may wait for mDNS goodbyes: a hanging Avahi must not hold up a shutdown.
     private static let patienceAtEnd = Duration.seconds(2)
 
     private let loop: EventLoop
     private let log: Logger
+    /// Stays bound from one core to the next.
+    private var port: BoundPort?
+    private var making: Making?
     private var core: DaemonCore?
+    /// Which core it is, counted from the start.
+    private var coreNumber = 0
+    private var isDiscovering = false
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?
+    private var onCoreEnded: (() -> Void)?
+    /// Told that the daemon cannot go on, after a notice in the log.
+    package var onFailed: (() -> Void)?
 
     /// The loop is where everything of the daemon runs.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -46,31 +66,26 @@ package actor Daemon {
     ///
     /// - Parameters:
     ///   - name: what the other devices call this one.
+    ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
         _ sockets: consuming Sockets, configuration: Configuration, stored: StoredState, name: String,
-        discovery: any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?, userID: UInt32,
+        discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
+        userID: UInt32,
         isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
-        let air = PairingAir(make: pairingDiscovery) { [self, loop] number, event in
-            loop.perform { self.assumeIsolated { $0.core?.air.take(number, event) } }
-        }
-        let core = try DaemonCore(
-            loop: loop, log: log, configuration: configuration, stored: stored, name: name, port: sockets.port,
-            discovery: discovery, air: air, unixSeconds: unixSeconds)
+        port = .some(sockets.port)
+        making = Making(
+            configuration: configuration, name: name, worker: try Worker(name: "files"), discovery: discovery,
+            pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
+        let core = try makeCore(stored)
         let server = ControlServer(
             loop: loop, version: Version.number, userID: userID, log: log.named("control"), isSandboxed: isSandboxed
-        ) { call in
-            if let method = AppMethod(rawValue: call.method) {
-                core.apps.handle(method, call)
-            } else if let method = ControlMethod(rawValue: call.method) {
-                core.control.handle(method, call)
-            } else {
-                call.fail(VarlinkService.methodNotFound, ["method": .string(call.method)])
-            }
+        ) { [self] call in
+            serve(call)
         }
         self.core = core
         self.server = server
@@ -81,13 +96,17 @@ package actor Daemon {
 
     /// Begins to look for other devices; after the service manager was told that the daemon is ready.
     package func startDiscovery() {
-        core?.startDiscovery { [self, loop] event in
-            loop.perform { self.assumeIsolated { $0.core?.discovered(event) } }
+        isDiscovering = true
+        guard let core else { return }
+        // Of a core that has ended, what its discovery still says is of no use.
+        core.startDiscovery { [self, loop, coreNumber] event in
+            loop.perform { self.assumeIsolated { $0.discovered(event, byCore: coreNumber) } }
         }
     }
 
     /// Takes a configuration that was read again; what concerns sockets and discovery holds from the next start.
     package func reconfigure(_ configuration: Configuration) {
+        making?.configuration = configuration
         core?.reconfigure(configuration)
     }
 
@@ -97,20 +116,96 @@ package actor Daemon {
         onStopped = completion
         log.notice("Stopping")
         server?.stop()
-        core?.stop { [self, loop] in
-            loop.perform { self.assumeIsolated { $0.finish() } }
-        }
-        deadline = try? loop.timer(after: Self.patienceAtEnd) { self.finish() }
-        // Without a timer the end does not wait at all.
-        if deadline == nil || core == nil { finish() }
+        // A core that is ending to be followed by another is followed by none.
+        if onCoreEnded == nil { endCore { [self] in finish() } }
     }
 
     private func finish() {
-        deadline = nil
-        core = nil
         server = nil
+        port = nil
+        making = nil
         let completion = onStopped
         onStopped = {}
         completion?()
+    }
+
+    // MARK: - Cores
+
+    private func makeCore(_ stored: StoredState) throws -> DaemonCore {
+        guard let making, let port = try port?.duplicate() else { throw Errno.invalidArgument }
+        let air = PairingAir(make: making.pairingDiscovery) { [self, loop, coreNumber] number, event in
+            loop.perform { self.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
+        }
+        let core = try DaemonCore(
+            loop: loop, log: log, worker: making.worker, configuration: making.configuration, stored: stored,
+            name: making.name, port: port, discovery: making.discovery(), air: air, unixSeconds: making.unixSeconds)
+        core.onLeft = { [self] in renew($0) }
+        return core
+    }
+
+    private func serve(_ call: ControlCall) {
+        guard let core else { return call.fail(VarlinkService.methodNotFound, ["method": .string(call.method)]) }
+        if let method = AppMethod(rawValue: call.method) {
+            core.apps.handle(method, call)
+        } else if let method = ControlMethod(rawValue: call.method) {
+            core.control.handle(method, call)
+        } else {
+            call.fail(VarlinkService.methodNotFound, ["method": .string(call.method)])
+        }
+    }
+
+    private func discovered(_ event: DiscoveryEvent, byCore number: Int) {
+        guard number == coreNumber else { return }
+        core?.discovered(event)
+    }
+
+    private func found(_ event: DiscoveryEvent, by discovery: UInt64, ofCore number: Int) {
+        guard number == coreNumber else { return }
+        core?.air.take(discovery, event)
+    }
+
+    /// This device has left its account, and has another identity: everything of the former one ends, that is all clients and
+    /// connections, and a new core begins on the same sockets.
+    private func renew(_ stored: StoredState) {
+        guard onStopped == nil, onCoreEnded == nil else { return }
+        server?.pause()
+        endCore { [self] in
+            if onStopped == nil { begin(stored) } else { finish() }
+        }
+    }
+
+    private func begin(_ stored: StoredState) {
+        do {
+            let core = try makeCore(stored)
+            self.core = core
+            core.start()
+            if isDiscovering { startDiscovery() }
+            server?.resume()
+            log.notice("Goes on with a new identity", ["device": core.keeper.deviceID.short])
+        } catch {
+            // What is stored is in order: whoever starts the daemon anew gets the new identity.
+            log.fault("Cannot go on with a new identity", ["error": "\(error)"])
+            onFailed?()
+        }
+    }
+
+    /// Ends the core, which says goodbye; then calls `completion`, after two seconds at the latest.
+    private func endCore(_ completion: @escaping () -> Void) {
+        onCoreEnded = completion
+        core?.stop { [self, loop] in
+            loop.perform { self.assumeIsolated { $0.coreEnded() } }
+        }
+        deadline = try? loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
+        // Without a timer the end does not wait at all.
+        if deadline == nil || core == nil { coreEnded() }
+    }
+
+    private func coreEnded() {
+        guard let completion = onCoreEnded else { return }
+        onCoreEnded = nil
+        deadline = nil
+        core = nil
+        coreNumber += 1
+        completion()
     }
 }

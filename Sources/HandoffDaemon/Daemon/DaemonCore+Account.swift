@@ -19,10 +19,12 @@ extension DaemonCore {
             revoke: { [unowned self] in keeper.revoke($0, completion: $1) },
             rotateKey: { [unowned self] in keeper.rotate(completion: $0) },
             mayExport: { [unowned self] in
-                guard let state = keeper.state else { throw CallError(AccountKeeper.Refusal.noAccount) }
-                guard state.isCurrent else { throw CallError(AccountError.noCurrentKey) }
+                guard try keeper.member(keeper.state).isCurrent else { throw AccountError.noCurrentKey }
             },
-            devices: { [unowned self] in devices() })
+            devices: { [unowned self] in devices() },
+            removeDevice: { [unowned self] in try removeDevice($0, dropping: $1, call: $2) },
+            renameDevice: { [unowned self] in renameDevice($0, to: $1, completion: $2) },
+            leaveAccount: { [unowned self] in leaveAccount(completion: $0) })
     }
 
     // MARK: - Showing
@@ -31,19 +33,6 @@ extension DaemonCore {
         let state = keeper.state
         return ControlAccount(
             account: state?.accountID, epoch: state?.epoch, devices: state?.view.live.count ?? 0, tickets: tickets())
-    }
-
-    private func devices() -> [ControlDevice] {
-        guard let view = keeper.state?.view else {
-            return [ControlDevice(id: keeper.deviceID, name: name, kind: kind, isSelf: true, online: true)]
-        }
-        return view.live.sorted().map { id in
-            let isSelf = id == keeper.deviceID
-            let peer = network.table[id]
-            return ControlDevice(
-                id: id, name: ring.name(of: id), kind: isSelf ? kind : peer?.kind ?? .other, isSelf: isSelf,
-                online: isSelf || peer != nil)
-        }
     }
 
     /// What this device is in the account has changed for the worse: the log says so too.

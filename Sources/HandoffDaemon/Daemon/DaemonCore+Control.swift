@@ -83,6 +83,7 @@ extension DaemonCore {
                 warnings.append("the account key in force has not reached this device yet")
             }
         }
+        warnings += unfinishedWarnings()
         if case .unavailable(let reason) = discoveryStates.state(of: discovery.kind) {
             warnings.append("discovery is not available: \(reason)")
         }

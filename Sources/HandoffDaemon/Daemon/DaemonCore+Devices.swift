@@ -66,6 +66,7 @@ extension DaemonCore {
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
         let name = ring.name(of: device)
+        guard ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
         let mayAsk = paces[device, default: RateLimit(perSecond: Self.continuationsPerSecond)].admit(at: network.now)
         guard mayAsk, let link = pool.link(to: device) else {

@@ -39,15 +39,24 @@ final class DaemonCore {
     var paces: [DeviceID: RateLimit] = [:]
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
+    /// Who has the account key in force.
+    var holders = KeyHolders()
+    /// Who waits to hear that the others know of a removal.
+    let removals = RemovalReports()
+    /// Running while this device leaves its account.
+    var farewell: Farewell?
     /// The number of this start.
     private(set) var boot: UInt64
+    /// Told when this device has left its account: what the next core begins with.
+    var onLeft: ((StoredState) -> Void)?
 
     init(
-        loop: EventLoop, log: Logger, configuration: Configuration, stored: StoredState, name: String,
+        loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
+        self.worker = worker
         self.configuration = configuration
         self.stored = stored
         self.name = name
@@ -57,7 +66,6 @@ final class DaemonCore {
         self.unixSeconds = unixSeconds
         boot = stored.boot
         peersFile = stored.peers
-        worker = try Worker(name: "files")
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
@@ -87,6 +95,7 @@ final class DaemonCore {
         surroundings: PeerNetwork.Surroundings(
             offers: { [unowned self] in apps.store.offers(now: loop.now) },
             peersChanged: { [unowned self] in control.offersChanged() },
+            heard: { [unowned self] in heard($0) },
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
             strayed: { [unowned self] in sync.strayed($0) },
             deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
@@ -100,6 +109,7 @@ final class DaemonCore {
             whereabouts: { [unowned self] in network.whereabouts(of: $0) },
             unanswered: { [unowned self] in network.unanswered($0, at: $1) },
             statements: { [unowned self] in introduction() },
+            removals: { [unowned self] in StatementList.encode(keeper.state?.roster.removals ?? []) },
             events: { [unowned self] in linkEvents }))
 
     private lazy var lists: ListFetcher = ListFetcher(
@@ -156,6 +166,7 @@ final class DaemonCore {
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
         budgets.retain(ring.live)
+        holders.accountChanged(ring)
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         network.start()
@@ -215,15 +226,20 @@ final class DaemonCore {
         let ring = self.ring
         if former == nil { sync.joined() }
         tellStanding(from: former, to: present)
+        // First all that concerns those who are members no more: nothing may be sent to them on the way.
+        holders.accountChanged(ring)
+        network.take(ring)
+        broker.accountChanged(live: ring.live)
         pool.accountChanged(ring)
-        network.accountChanged(ring)
+        network.accountChanged()
         budgets.retain(ring.live)
         paces = paces.filter { ring.live.contains($0.key) }
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
         sync.accountChanged(
             hasNewRoster: former?.roster.digest != present.roster.digest,
             hasNewEpoch: former?.held?.record != present.held?.record)
-        statics.review()
+        statics.accountChanged(live: ring.live)
+        removals.accountChanged(members: ring.live)
         pairing.accountChanged()
         control.offersChanged()
     }

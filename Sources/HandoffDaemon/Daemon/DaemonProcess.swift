@@ -61,10 +61,17 @@ package enum DaemonProcess {
                 clients: try ListeningSockets.clients(options, passed: passed, environment: environment, on: loop))
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: deviceName(configuration),
-                discovery: discovery(configuration, embedded: embedded, log: log.named("discovery")),
+                discovery: { discovery(configuration, embedded: embedded, log: log.named("discovery")) },
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID, isSandboxed: { MachineInfo.isSandboxed(process: $0) },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
+        }
+        let hasFailed = Locked(false)
+        daemon.assumeIsolated { daemon in
+            daemon.onFailed = {
+                hasFailed.withLock { $0 = true }
+                loop.stop()
+            }
         }
         try withSignals(of: daemon, loader, on: loop, log: log) {
             try loop.startWatchdog()
@@ -72,6 +79,12 @@ package enum DaemonProcess {
             daemon.assumeIsolated { $0.startDiscovery() }
             try loop.run()
         }
+        if hasFailed.withLock({ $0 }) { throw CannotGoOn() }
+    }
+
+    /// The daemon has ended by itself; the reason is in the log.
+    private struct CannotGoOn: Error, CustomStringConvertible {
+        let description = "cannot go on; see the log"
     }
 
     /// Ends the daemon at SIGTERM and SIGINT, and reads the configuration again at SIGHUP, while `body` runs.

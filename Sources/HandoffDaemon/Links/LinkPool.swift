@@ -20,6 +20,8 @@ final class LinkPool {
         let unanswered: (DeviceID, SocketAddress) -> Void
         /// The roster as it is stored, for the first frame.
         let statements: () -> [UInt8]
+        /// What tells a device that it is no member any more, and nothing else.
+        let removals: () -> [UInt8]
         /// The events of links.
         let events: () -> PeerLink.Events
     }
@@ -77,8 +79,9 @@ final class LinkPool {
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
     ///
-    /// - Returns: nil when nobody knows where the device is.
+    /// - Returns: nil when nobody knows where the device is, or when it is no member.
     func link(to device: DeviceID) -> PeerLink? {
+        guard ring.peerKey(device) != nil else { return nil }
         // The other side may serve nothing on a connection of a former epoch.
         let usable = links[device, default: []].filter { $0.isUsable && $0.epochMark == ring.epochMark }
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
@@ -159,9 +162,12 @@ final class LinkPool {
     func accountChanged(_ ring: KeyRing) {
         self.ring = ring
         for link in all {
-            // A device that is being introduced is not live yet; its session judges it. All others must be, also before
-            // they have said hello.
-            if !link.isIntroducing, ring.peerKey(link.device) == nil {
+            // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
+            // must be live, also before they have said hello.
+            let mayStay = link.isIntroducing ? ring.mayIntroduce(link.device) : ring.peerKey(link.device) != nil
+            if !mayStay {
+                // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
+                if link.isEstablished { link.sendStatements(surroundings.removals()) }
                 link.close(.notLive)
             } else {
                 link.rosterChanged(epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)

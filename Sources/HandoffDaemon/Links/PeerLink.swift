@@ -48,6 +48,8 @@ final class PeerLink {
     private(set) var trouble: String?
     /// Whether it broke, or the other side fell silent; false after an end in order.
     private(set) var wasCut = false
+    /// Whether the other side ended it in order.
+    private(set) var wasEndedByPeer = false
     /// The call that is to make it, while this side calls.
     var dial: Dial?
     /// When the link was last of use.
@@ -61,6 +63,7 @@ final class PeerLink {
     private var connection: PeerConnection?
     private var completions: [Int64: (RequestOutcome) -> Void] = [:]
     private var waiters: [(Bool) -> Void] = []
+    private var mourners: [() -> Void] = []
     private var timer: LoopTimer?
     private var hasEnded = false
     private var isChecking = false
@@ -114,6 +117,7 @@ final class PeerLink {
         }
         connection.onClosed = { [unowned self] reason in
             wasCut = reason != .finished
+            wasEndedByPeer = reason == .finished
             lost(reason.description)
         }
         step { $0.connected(statements: statements, at: now) }
@@ -137,6 +141,11 @@ final class PeerLink {
     /// Calls back when both sides have accepted each other, or with false when that will not be.
     func whenEstablished(_ completion: @escaping (Bool) -> Void) {
         if hasEnded || isEstablished { completion(isEstablished) } else { waiters.append(completion) }
+    }
+
+    /// Calls back when the link has ended.
+    func whenEnded(_ completion: @escaping () -> Void) {
+        if hasEnded { completion() } else { mourners.append(completion) }
     }
 
     /// Asks the other side; the completion is called exactly once.
@@ -283,6 +292,9 @@ final class PeerLink {
         completions.removeAll()
         tellWaiters(false)
         events.ended(self)
+        let mourners = self.mourners
+        self.mourners = []
+        for mourner in mourners { mourner() }
     }
 
     private func tellWaiters(_ isEstablished: Bool) {

@@ -99,6 +99,7 @@ final class RosterSync {
 
     /// Our roster or epoch has changed: everyone who is connected hears of it, and everyone else who is there is called.
     func accountChanged(hasNewRoster: Bool, hasNewEpoch: Bool) {
+        attempts = attempts.filter { pool.ring.live.contains($0.key) }
         for link in pool.all where link.isEstablished && (hasNewRoster || hasNewEpoch) {
             if hasNewRoster { offerStatements(link) }
             // Also when only the roster is new: the other side may hold the key of an epoch that has just lost.
@@ -180,13 +181,23 @@ final class RosterSync {
 
     /// Calls a device that still is in a former epoch, as far as we know; tells whether it answered.
     func reach(_ id: DeviceID, completion: @escaping (Bool) -> Void) {
+        call(former: id) { completion($0 != nil) }
+    }
+
+    /// A connection to a member by which statements can be sent, whatever epoch it is in; nil when it cannot be found.
+    func find(_ id: DeviceID, completion: @escaping (PeerLink?) -> Void) {
+        if let open = pool.all.first(where: { $0.device == id && $0.isEstablished }) { return completion(open) }
+        if let link = pool.link(to: id) { return completion(link) }
+        call(former: id, completion: completion)
+    }
+
+    private func call(former id: DeviceID, completion: @escaping (PeerLink?) -> Void) {
         guard let peer = network().table[id], let label = peer.label, let gate = pool.ring.gate(for: label),
             !gate.isHeld
-        else { return completion(false) }
+        else { return completion(nil) }
         let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
-        pool.call(label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false) { link in
-            completion(link != nil)
-        }
+        pool.call(
+            label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false, completion: completion)
     }
 
     private func reconsider(_ id: DeviceID) {

@@ -74,6 +74,14 @@ final class StaticPeers {
         }
     }
 
+    /// Takes the members as they are now: an address of one that is no more is anybody's.
+    func accountChanged(live: Set<DeviceID>) {
+        for (address, entry) in entries {
+            if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
+        }
+        review()
+    }
+
     /// The name under which static discovery tells of an address.
     private static func instance(_ address: StaticAddress) -> String {
         StaticPeer(text: address.text)?.instance ?? address.text

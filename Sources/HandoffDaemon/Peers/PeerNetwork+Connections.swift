@@ -24,6 +24,9 @@ extension PeerNetwork {
             isFixed: link.isFixed, at: now)
         table.connectionOpened(link.device)
         if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
+        if hello.epochIsCurrent, isOurs(epoch: hello.epoch, digest: hello.rosterDigest) {
+            surroundings.heard(link.device)
+        }
         handle(changes)
         perform(machine.connected(link.device, peers: table, at: now))
     }
@@ -51,8 +54,21 @@ extension PeerNetwork {
         guard let advert = SignedAdvert(frameBody: body),
             let announcement = try? advert.verified(publicKey: { $0.deviceID == device ? ring.peerKey(device) : nil })
         else { return link.close(.message(.field("advert"))) }
+        if isOurs(epoch: announcement.epoch, digest: announcement.rosterDigest) { surroundings.heard(device) }
         let reception = table.receivedAdvert(announcement, label: advert.label, source: nil, at: now)
         handle(reception.changes)
+    }
+
+    /// An announcement that was sealed with the key in force: its device has that key. The number tells it from one that
+    /// another member has sealed anew.
+    func noteKeyHolder(_ announcement: Announcement) {
+        if announcement.epoch == ring.current?.n { surroundings.heard(announcement.deviceID) }
+    }
+
+    /// Whether a device that says so is in the epoch that holds here: with the same statements the same record holds there,
+    /// and without a seal only that tells two records of one number apart.
+    private func isOurs(epoch: UInt64?, digest: [UInt8]) -> Bool {
+        epoch == ring.current?.n && ring.isCurrent && digest == ring.rosterDigest
     }
 
     /// The whole list of a device's activities.

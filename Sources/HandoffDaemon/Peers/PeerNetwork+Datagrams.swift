@@ -35,6 +35,7 @@ extension PeerNetwork {
         noteRestart(announcement)
         let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
         if reception == .cloned { return fallSilent() }
+        noteKeyHolder(announcement)
         let actions = machine.receivedAdvert(
             announcement, label: label, source: address, reception: reception, peers: table, at: now)
         if !isKnown, table[announcement.deviceID] != nil {

@@ -68,6 +68,7 @@ extension PeerNetwork {
         }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
+        noteKeyHolder(announcement)
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
             announcement, label: label, instance: service.instance, addresses: addresses, at: now)

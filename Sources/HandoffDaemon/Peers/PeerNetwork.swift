@@ -17,6 +17,8 @@ final class PeerNetwork {
         let offers: () -> [OfferedActivity]
         /// The offers of other devices have changed, or devices have come or gone.
         let peersChanged: () -> Void
+        /// A member was heard that has the key of the epoch in force.
+        let heard: (DeviceID) -> Void
         /// A device's roster may differ from ours, or it may be in another epoch.
         let rosterMayDiffer: (Peer) -> Void
         /// A member shows itself under a label of a former epoch.
@@ -71,6 +73,8 @@ final class PeerNetwork {
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
     private var leaving = false
+    /// The label belongs to a former epoch.
+    private var hasOldLabel = false
     /// When the latest advert was signed, with ages as of then.
     var signed = LoopInstant(nanoseconds: 0)
 
@@ -118,12 +122,16 @@ final class PeerNetwork {
     /// The moment of the loop's clock, for the machines.
     var now: BootInstant { BootInstant(loop.now) }
 
-    /// Takes the account as it is now: other keys, other members, or none.
-    func accountChanged(_ ring: KeyRing) {
-        let former = self.ring
+    /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
+    func take(_ ring: KeyRing) {
+        if ring.epochMark != self.ring.epochMark { hasOldLabel = true }
         self.ring = ring
         handle(table.retain(ring.live.subtracting([ring.own])))
-        if ring.epochMark != former.epochMark || labels.label == nil {
+    }
+
+    /// Says what the account that was taken last changes in what this device says.
+    func accountChanged() {
+        if hasOldLabel || labels.label == nil {
             renewLabel()
         } else {
             say()
@@ -134,6 +142,7 @@ final class PeerNetwork {
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     func renewLabel() {
+        hasOldLabel = false
         guard let keys = ring.held, let epoch = ring.epochMark else {
             labels.clear()
             announcer.clear()

@@ -10,6 +10,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case boot
     /// Static peers (`PeersFile`), for people to read.
     case peers
+    /// Says that account and identity are being given up; only while that lasts.
+    case leaving
 
     /// The name under which a new version is written before it takes the place of the old one. There is one writer, the
     /// holder of the lock, so that a fixed name cannot clash, and what a crash left is found again.
@@ -24,6 +26,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .account: FileFormat.account.longestFile
         case .boot: FileFormat.boot.longestFile
         case .peers: PeersFile.longest
+        case .leaving: 256
         }
     }
 }

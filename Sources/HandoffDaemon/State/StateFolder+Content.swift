@@ -1,5 +1,5 @@
 package import HandoffAccount
-internal import HandoffCrypto
+package import HandoffCrypto
 internal import HandoffModel
 
 extension StateFolder {
@@ -11,25 +11,49 @@ extension StateFolder {
     /// - Throws: naming the file, when any is damaged, cut off, or does not fit the others; all are left as they are.
     package static func open(_ path: String, now: UInt64) throws(StateError) -> StoredState {
         let folder = try StateFolder(locking: path)
-        let seed = try folder.decode(.identity, IdentityFile.decode)
-        let account = try folder.decode(.account, AccountState.init(decoding:))
         let boot = try folder.decode(.boot, BootFile.decode)
         let peers = try folder.readPeers()
 
-        let identity = try folder.identity(seed, account)
+        let member = try folder.member()
         let next = BootFile.next(stored: boot, now: now)
         try folder.store(boot: next)
-        return StoredState(folder: folder, identity: identity, account: account, boot: next, peers: peers)
+        return StoredState(
+            folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers)
+    }
+
+    /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
+    /// removed can never come back. What a crash or an error leaves half-done is finished by the next call, or the next
+    /// ``open(_:now:)``; until then the folder cannot be taken for that of a member.
+    ///
+    /// - Returns: the new identity.
+    package func startAfresh() throws(StateError) -> SigningKey {
+        // From here on neither of the two files is read any more, so that no new identity meets the old account.
+        try replace(.leaving, SecretBytes(copying: Array("This device is leaving its account.\n".utf8)))
+        return try finishLeaving()
+    }
+
+    private func finishLeaving() throws(StateError) -> SigningKey {
+        try remove(.account)
+        // Replaced and not removed first: a folder without it might be passed by at the next start.
+        let identity = try identity(nil, nil)
+        try remove(.leaving)
+        return identity
+    }
+
+    /// The identity and its account. A device that was leaving when it was last heard of, or had said that it leaves, has
+    /// left.
+    private func member() throws(StateError) -> (identity: SigningKey, account: AccountState?) {
+        if try read(.leaving) != nil { return (try finishLeaving(), nil) }
+        let seed = try decode(.identity, IdentityFile.decode)
+        let account = try decode(.account, AccountState.init(decoding:))
+        let identity = try identity(seed, account)
+        guard account?.hasLeft(DeviceID(identity.publicKey)) ?? false else { return (identity, account) }
+        return (try startAfresh(), nil)
     }
 
     /// Writes the account; to be done before anything that it says is acted on.
     package func store(account: AccountState) throws(StateError) {
         try replace(.account, account.encoded())
-    }
-
-    /// Forgets the account, as after leaving it; the device key stays.
-    package func removeAccount() throws(StateError) {
-        try remove(.account)
     }
 
     /// Writes the number of this start, when a peer knew of a greater one (`BootFile.raised`).

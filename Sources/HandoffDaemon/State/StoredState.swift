@@ -13,4 +13,13 @@ package struct StoredState: Sendable {
     package let boot: UInt64
     /// Static peers.
     package let peers: PeersFile
+
+    /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
+    ///
+    /// - Parameters:
+    ///   - boot: the number of this start, as it is stored by now.
+    ///   - peers: static peers, as they are stored by now.
+    func renewed(identity: SigningKey, boot: UInt64, peers: PeersFile) -> StoredState {
+        StoredState(folder: folder, identity: identity, account: nil, boot: boot, peers: peers)
+    }
 }

@@ -157,8 +157,8 @@ import Testing
         try prepare()
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
-            try stored.folder.removeAccount()
-            try stored.folder.removeAccount()
+            _ = try stored.folder.startAfresh()
+            _ = try stored.folder.startAfresh()
         }
         #expect(try StateFolder.open(folder.path, now: 1000).account == nil)
     }

@@ -18,7 +18,9 @@ final class TestDevice {
     private let sockets: ScratchFolder
     private let sink = MemorySink()
     var configuration = Configuration()
-    private(set) var discovery: FakeDiscovery
+    /// The discovery of the present core: another one after the device has left an account.
+    var discovery: FakeDiscovery { latestDiscovery.withLock { $0 } }
+    private let latestDiscovery: Locked<FakeDiscovery>
     /// Where the daemon listens while it runs.
     private(set) var address = SocketAddress(.loopbackIPv4, port: 0)
     /// The daemon's UDP socket while it runs; the daemon owns it.
@@ -37,8 +39,9 @@ final class TestDevice {
         configuration.address = .loopbackIPv4
         // The default ports are few, and tests run side by side.
         configuration.port = .any
-        discovery = fleet.air.station()
+        let discovery = fleet.air.station()
         fleet.air.remove(discovery)
+        latestDiscovery = Locked(discovery)
     }
 
     /// The path of the control socket.
@@ -68,14 +71,19 @@ final class TestDevice {
             return true
         }
         let stored = try #require(opened)
-        let discovery = fleet.air.station()
         let daemon = Daemon(loop: loop, log: Logger(subsystem: name, sink: sink, level: .debug))
-        self.discovery = discovery
         self.daemon = daemon
         let path = controlPath
         let configuration = configuration
         let name = name
         let clock = fleet.clock
+        let air = fleet.air
+        let latest = latestDiscovery
+        let makeDiscovery: @Sendable () -> any Discovery = {
+            let discovery = air.station()
+            latest.withLock { $0 = discovery }
+            return discovery
+        }
         let pairingAir = fleet.pairingAir
         let makeStation: @Sendable () -> any Discovery = { pairingAir.station() }
         let pairingDiscovery = configuration.discovery == .static ? nil : makeStation
@@ -85,7 +93,7 @@ final class TestDevice {
             let sockets = Daemon.Sockets(
                 port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
             try daemon.start(
-                sockets, configuration: configuration, stored: stored, name: name, discovery: discovery,
+                sockets, configuration: configuration, stored: stored, name: name, discovery: makeDiscovery,
                 pairingDiscovery: pairingDiscovery, userID: geteuid(),
                 isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
@@ -117,6 +125,9 @@ final class TestDevice {
 
     /// New connections get no answer any more.
     func blockConnections() { PacketFilter.dropAll(connections) }
+
+    /// New connections are answered again.
+    func unblockConnections() { PacketFilter.dropNothing(connections) }
 
     /// Ends without a datagram or a record that says so, as in a crash; an open connection may still carry a goodbye.
     func vanish(unnoticedBy others: TestDevice...) throws {

@@ -1,0 +1,174 @@
+import Glibc
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// How a device leaves its account, by whole daemons.
+@Suite struct LeavingTests {
+    private func leave(_ device: TestDevice) throws -> Set<String> {
+        let told = try #require(try device.call(.leaveAccount)["told"]?.array)
+        return Set(told.compactMap(\.string))
+    }
+
+    /// Waits until the daemon has begun anew, with another identity and without an account.
+    private func begins(_ device: TestDevice, otherThan former: DeviceID, in fleet: Fleet) throws {
+        try fleet.poll("\(device.name) begins anew") {
+            let status = try device.status()
+            return status.account == nil && status.device != former
+        }
+    }
+
+    @Test func whoLeavesTellsTheOthersAndIsNewAfterwards() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let former = try members[2].status()
+        let others = try Set(members.prefix(2).map { try $0.status().device.hex })
+
+        #expect(try leave(members[2]) == others)
+
+        try begins(members[2], otherThan: former.device, in: fleet)
+        let status = try members[2].status()
+        #expect(status.port == former.port)
+        #expect(status.peers.isEmpty)
+        #expect(members[2].discovery.publication == nil)
+        try fleet.settle(Array(members.prefix(2)))
+        for member in members.prefix(2) {
+            #expect(try Set(member.deviceList().map(\.name)) == ["desk", "couch"])
+        }
+    }
+
+    @Test func whoLetTheOthersInMayLeave() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        _ = try leave(members[0])
+        try fleet.settle(Array(members.dropFirst()))
+        #expect(try Set(members[1].deviceList().map(\.name)) == ["couch", "train"])
+    }
+
+    @Test func whoHasLeftJoinsAgainAsANewDevice() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let former = try members[1].status().device
+        _ = try leave(members[1])
+        try begins(members[1], otherThan: former, in: fleet)
+
+        try members[1].importAccount(try members[0].exportAccount())
+
+        try fleet.settle(members)
+        let watcher = try members[1].watch()
+        try watcher.ready()
+        let published = try members[0].publish(Note.activity("again"))
+        #expect(try watcher.added().id == published.activity)
+    }
+
+    @Test func theLastMemberLeavesAndMakesAnotherAccount() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let former = try #require(try desk.call(.createAccount)["account"]?.string)
+        let identity = try desk.status().device
+        #expect(try leave(desk).isEmpty)
+        try begins(desk, otherThan: identity, in: fleet)
+        #expect(try desk.call(.createAccount)["account"]?.string != former)
+    }
+
+    @Test func clientsAreLeftAndMayAttachAnew() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let identity = try desk.status().device
+        let watcher = try desk.open(ControlMethod.watch.rawValue, more: true)
+        _ = try watcher.next()
+
+        _ = try leave(desk)
+
+        try fleet.run("the watcher is left") { watcher.hasEnded }
+        try begins(desk, otherThan: identity, in: fleet)
+        _ = try desk.attach("org.example.editor", types: Note.type)
+    }
+
+    @Test func withoutAnAccountThereIsNothingToLeave() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let call = try desk.open(ControlMethod.leaveAccount.rawValue)
+        #expect(try call.refusal().name == ControlErrorName.noAccount.rawValue)
+    }
+
+    @Test func nobodyInReachIsNobodyTold() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        try members[0].stop()
+        let identity = try members[1].status().device
+        #expect(try leave(members[1]).isEmpty)
+        try begins(members[1], otherThan: identity, in: fleet)
+    }
+
+    @Test func aMemberWithoutConnectionIsCalledToBeTold() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        // Idle connections are closed after two minutes at most.
+        fleet.pass(.seconds(200))
+        try fleet.poll("they are apart") { try members[0].status().peers.allSatisfy { !$0.connected } }
+        let others = try Set([members[0].status().device.hex])
+        #expect(try leave(members[1]) == others)
+    }
+
+    /// What cannot be written, and where that leaves a device: each folder in the place of a temporary file is a disk that
+    /// fails there.
+    @Test(arguments: ["account", "leaving", "identity"])
+    func aLeaveThatCannotBeStoredIsFinishedLater(_ file: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let before = try members[1].status()
+        let blocked = members[1].state.file(".\(file).new")
+        try #require(mkdir(blocked, 0o700) == 0)
+
+        let refusal = try members[1].open(ControlMethod.leaveAccount.rawValue).refusal()
+
+        #expect(refusal.name == ControlErrorName.storageFailed.rawValue)
+        if file == "account" {
+            #expect(try members[1].status() == before)
+            #expect(try members[0].status().peers.count == 1)
+        } else {
+            #expect(try members[1].status().peers.isEmpty)
+            #expect(try !members[1].status().warnings.isEmpty)
+        }
+        try #require(rmdir(blocked) == 0)
+        try members[1].stop()
+        try members[1].start()
+        if file == "account" {
+            try fleet.settle(members)
+        } else {
+            let status = try members[1].status()
+            #expect(status.account == nil)
+            #expect(status.device != before.device)
+            #expect(members[1].state.text(of: "leaving") == nil)
+        }
+    }
+
+    @Test(arguments: ["leaving", "identity"]) func aLeaveThatFailedIsAskedForAgain(_ file: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let identity = try desk.status().device
+        let blocked = desk.state.file(".\(file).new")
+        try #require(mkdir(blocked, 0o700) == 0)
+        _ = try desk.open(ControlMethod.leaveAccount.rawValue).refusal()
+        try #require(rmdir(blocked) == 0)
+
+        _ = try leave(desk)
+
+        try begins(desk, otherThan: identity, in: fleet)
+    }
+}

@@ -1,0 +1,244 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// How a device is removed from the account, by whole daemons.
+@Suite struct RemovalTests {
+    /// Removes a device, and follows who hears of it.
+    private func remove(
+        _ identifier: String, dropping: [String] = [], by member: TestDevice
+    ) throws -> OpenCall {
+        let drop = JSON.array(dropping.map { .string($0) })
+        return try member.open(
+            ControlMethod.removeDevice.rawValue, ["device": .string(identifier), "drop": drop], more: true)
+    }
+
+    private func refusal(of identifier: String, dropping: [String] = [], by member: TestDevice) throws -> String {
+        try remove(identifier, dropping: dropping, by: member).refusal().name
+    }
+
+    private func ids(_ devices: [TestDevice]) throws -> Set<DeviceID> {
+        try Set(devices.map { try $0.status().device })
+    }
+
+    @Test func theOthersHearOfARemovalAndConfirmIt() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let train = try members[2].status().device
+        let epoch = try members[0].status().epoch
+
+        let events = try remove("train", by: members[0])
+
+        let removed = try RemovalEvent(json: try events.result())
+        #expect(removed.kind == .removed)
+        #expect(removed.device == train)
+        #expect(try Set(removed.confirmed + removed.waiting) == ids(Array(members.prefix(2))))
+        let confirmed = try RemovalEvent(json: try events.result())
+        #expect(confirmed.kind == .confirmed)
+        #expect(confirmed.waiting.isEmpty)
+        try fleet.run("the stream ends") { events.hasEnded || events.waiting == 0 }
+        try fleet.settle(Array(members.prefix(2)))
+        #expect(try members[1].status().epoch == epoch.map { $0 + 1 })
+        try fleet.poll("the train knows") { try members[2].status().warnings.contains { $0.contains("removed") } }
+        #expect(try members[2].status().peers.isEmpty)
+        #expect(members[2].discovery.publication == nil)
+    }
+
+    @Test func thoseWhoAreAwayConfirmWhenTheyComeBack() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let couch = try members[1].status().device
+        try members[1].stop()
+
+        let events = try remove("train", by: members[0])
+        #expect(try RemovalEvent(json: try events.result()).waiting == [couch])
+        try members[1].start()
+
+        let confirmed = try RemovalEvent(json: try events.result())
+        #expect(confirmed.confirmed.contains(couch))
+        #expect(confirmed.waiting.isEmpty)
+    }
+
+    @Test func whomTheRemovedOneLetInStaysUnlessDropped() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let couch = try fleet.device("couch")
+        let guests = try ["train", "attic"].map { try fleet.device($0) }
+        _ = try desk.call(.createAccount)
+        try couch.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch])
+        for (index, guest) in guests.enumerated() {
+            var file: [UInt8]?
+            // Two who close one ticket make two keys, and one of them has to come by the other's.
+            try fleet.poll("the couch has the key in force") {
+                file = try? couch.exportAccount()
+                return file != nil
+            }
+            try guest.importAccount(try #require(file))
+            try fleet.settle([desk, couch] + guests.prefix(index + 1))
+        }
+        let couchID = try couch.status().device
+        let lists = try desk.deviceList()
+        for guest in lists where ["train", "attic"].contains(guest.name) { #expect(guest.admittedBy == couchID) }
+        #expect(try refusal(of: "couch", dropping: ["desk"], by: desk) == ControlErrorName.accountRefused.rawValue)
+
+        _ = try remove("couch", dropping: ["attic"], by: desk).result()
+
+        try fleet.settle([desk, guests[0]])
+        #expect(try Set(desk.deviceList().map(\.name)) == ["desk", "train"])
+        try fleet.poll("the attic is out") { try guests[1].status().peers.isEmpty }
+    }
+
+    @Test func nothingOfARemovedDeviceSurvives() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let train = try members[2].status().device
+        let watchers = try members.prefix(2).map { try $0.watch() }
+        for watcher in watchers { try watcher.ready() }
+        let published = try members[2].publish(Note.activity("from the train"))
+        for watcher in watchers { _ = try watcher.added() }
+
+        _ = try remove("train", by: members[0]).result()
+
+        for watcher in watchers { #expect(try watcher.removed().id == published.activity) }
+        for member in members.prefix(2) {
+            try fleet.poll("no connection is left") {
+                try member.status().peers.allSatisfy { $0.device != train }
+            }
+        }
+        #expect(try members[2].offers().isEmpty)
+    }
+
+    @Test func aContinuationInFlightEndsWithAClearFailure() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let app = try members[2].attach("org.example.editor", types: Note.type)
+        let here = try members[1].attach("org.example.editor", types: Note.type)
+        let id = try app.engage(Note.activity("draft", needsSave: true))
+        try fleet.poll("the couch sees it") { try members[1].offers().count == 1 }
+        let continuing = try members[1].continue()
+        let continuation = try here.willContinue()
+        #expect(try app.save() == id)
+
+        _ = try remove("train", by: members[0]).result()
+
+        #expect(try here.didFail(continuation).reason == "notMember")
+        _ = try continuing.next()
+        #expect(try continuing.refusal().parameters["reason"]?.string == "notMember")
+    }
+
+    @Test func theRemovedOneGetsNothingThatItAskedFor() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let app = try members[1].attach("org.example.editor", types: Note.type)
+        _ = try app.engage(Note.activity("draft", needsSave: true))
+        try fleet.poll("the train sees it") { try members[2].offers().count == 1 }
+        let taker = try members[2].attach("org.example.editor", types: Note.type)
+        let continuing = try members[2].continue()
+        let continuation = try taker.willContinue()
+        _ = try app.save()
+
+        _ = try remove("train", by: members[0]).result()
+
+        let failure = try taker.didFail(continuation)
+        #expect(["notMember", "peerUnreachable"].contains(failure.reason), "\(failure)")
+        _ = try continuing.next()
+        _ = try continuing.refusal()
+    }
+
+    @Test func twoWhoRemoveEachOtherAreBothOut() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        fleet.air.hold()
+        for member in members.prefix(2) { member.blockDatagrams() }
+        let ends = [try remove("couch", by: members[0]), try remove("desk", by: members[1])]
+        for end in ends { _ = try? end.result() }
+        for member in members.prefix(2) { member.unblockDatagrams() }
+        fleet.air.release()
+        try fleet.poll("the train stands alone or with the first") {
+            try members[2].status().warnings.isEmpty && members[2].deviceList().count <= 2
+        }
+    }
+
+    @Test func aRemovedDeviceMayOnlyLeaveAndIsNewThen() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        _ = try remove("couch", by: members[0]).result()
+        try fleet.poll("the couch knows") { try members[1].status().warnings.contains { $0.contains("removed") } }
+        let former = try members[1].status().device
+
+        #expect(try refusal(of: "desk", by: members[1]) == ControlErrorName.accountRefused.rawValue)
+        let create = try members[1].open(ControlMethod.createAccount.rawValue)
+        #expect(try create.refusal().parameters["message"]?.string?.contains("leave") == true)
+        let export = try members[1].open(ControlMethod.exportAccount.rawValue, upgrade: true)
+        #expect(try export.refusal().name == ControlErrorName.accountRefused.rawValue)
+        let file = try members[0].exportAccount()
+        let answer = try members[1].offerAccountFile(file)
+        #expect(answer["message"]?.string?.contains("leave") == true)
+        _ = try members[1].call(.leaveAccount)
+
+        try fleet.poll("the couch begins anew") { try members[1].status().device != former }
+        try members[1].importAccount(file)
+        try fleet.settle(members)
+    }
+
+    @Test func whoRemovesItselfLeaves() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let ids = try members.map { try $0.status().device }
+        let event = try RemovalEvent(json: try remove(ids[1].hex, by: members[1]).result())
+        #expect(event.device == ids[1])
+        #expect(event.confirmed == [ids[0]])
+        try fleet.poll("the couch begins anew") { try members[1].status().device != ids[1] }
+    }
+
+    @Test func devicesAreMeantByNameOrByTheBeginningOfTheirID() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let ids = try members.map { try $0.status().device }
+        #expect(try refusal(of: "bus", by: members[0]) == ControlErrorName.noSuchDevice.rawValue)
+        #expect(try refusal(of: String(ids[2].hex.prefix(3)), by: members[0]) == ControlErrorName.noSuchDevice.rawValue)
+        _ = try members[0].call(.renameDevice, ["device": .string(ids[1].hex), "name": "train"])
+        let ambiguous = try remove("train", by: members[0]).refusal()
+        #expect(ambiguous.name == ControlErrorName.ambiguousIdentifier.rawValue)
+        #expect(ambiguous.parameters["candidates"]?.array?.count == 2)
+        // A name that reads like the id of another device keeps nobody from meaning either.
+        _ = try members[0].call(.renameDevice, ["device": .string(ids[1].hex), "name": .string(ids[2].hex)])
+        let event = try RemovalEvent(json: try remove(ids[2].hex.uppercased(), by: members[0]).result())
+        #expect(event.device == ids[2])
+    }
+
+    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func aNameIsSeenByAll(_ name: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        _ = try members[0].call(.renameDevice, ["device": "couch", "name": .string(name)])
+        for member in members {
+            try fleet.poll("\(member.name) sees the name") {
+                try member.deviceList().contains { $0.name.utf8.elementsEqual(name.utf8) }
+            }
+        }
+    }
+
+    @Test(arguments: ["", String(repeating: "x", count: 65)]) func aBadNameIsRefused(_ name: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let call = try desk.open(ControlMethod.renameDevice.rawValue, ["device": "desk", "name": .string(name)])
+        #expect(try call.refusal().name == ControlErrorName.accountRefused.rawValue)
+        #expect(try desk.deviceList().map(\.name) == ["desk"])
+    }
+}
