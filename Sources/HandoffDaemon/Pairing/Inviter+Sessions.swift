@@ -118,7 +118,8 @@ extension Inviter {
         case .finished, .refused: bidFarewell(guest.connection)
         case .refusedByPeer, .wrongConfirmation, .violation, .failed: guest.connection.abort()
         }
-        if end == .refusedByPeer(.alreadyMember) {
+        // From a stranger it means nothing: anyone on the network could close the window with it.
+        if end == .refusedByPeer(.alreadyMember), guest.peer != nil {
             _ = window.ended(id, now: BootInstant(loop.now))
             return self.end(.alreadyMember)
         }

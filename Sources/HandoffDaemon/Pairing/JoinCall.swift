@@ -9,8 +9,8 @@ import LoopIO
 final class JoinCall {
     /// How a call ended without the account.
     enum End {
-        /// Nothing that ends the whole attempt.
-        case here(JoinTargets.CallEnd)
+        /// Nothing that ends the whole attempt. `wasGuess`: whoever answered has our proof of the code, and gave none.
+        case here(JoinTargets.CallEnd, wasGuess: Bool = false)
         /// There is no use in going on anywhere.
         case everywhere(PairingFailure)
     }
@@ -197,9 +197,10 @@ final class JoinCall {
 
     private func end(_ end: End) {
         let report = onEnd
+        let wasGuess = line?.session.hasUnansweredProof ?? false
         line?.connection.abort()
         close()
-        report?(end)
+        if case .here(let callEnd, _) = end { report?(.here(callEnd, wasGuess: wasGuess)) } else { report?(end) }
     }
 
     private func close() {

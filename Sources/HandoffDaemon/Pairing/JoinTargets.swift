@@ -4,8 +4,9 @@ package import LoopIO
 /// The inviters that a joiner knows of: whom it calls next, and what is to be said when nobody is left. A plain value;
 /// time is a parameter.
 ///
-/// Each may be tried again as long as nothing was learned there: a call that was cut or put off tells nobody anything
-/// about the code. Whoever has refused the code is not asked again.
+/// Each may be tried again as long as nothing was learned there: a call that was cut or put off before our proof of the
+/// code tells nobody anything. With our proof a false inviter can check one guess of its own, whatever it answers; so
+/// there are no more of them than an inviter allows wrong guesses. Whoever has refused the code is not asked again.
 package struct JoinTargets {
     /// How a call ended without the account.
     package enum CallEnd {
@@ -37,9 +38,14 @@ package struct JoinTargets {
     /// Calls in a row without any answer after which nobody is there.
     package static let mostSilences = 8
 
+    /// Proofs of the code that are given to those who give none.
+    package static let mostGuesses = 5
+
     private let limits: PairingLimits
     /// In the order in which they were found.
     private var targets: [Target] = []
+    /// Proofs that were given so far without an answer.
+    private var guesses = 0
 
     /// Nobody is known.
     package init(limits: PairingLimits) {
@@ -87,7 +93,9 @@ package struct JoinTargets {
     }
 
     /// A call has ended.
-    package mutating func ended(_ instance: String, _ end: CallEnd, now: LoopInstant) {
+    /// - Parameter wasGuess: whoever answered has our proof of the code, and gave none.
+    package mutating func ended(_ instance: String, _ end: CallEnd, wasGuess: Bool = false, now: LoopInstant) {
+        if wasGuess { guesses += 1 }
         guard let index = targets.firstIndex(where: { $0.instance == instance }) else { return }
         let failures = targets[index].failures
         let backoff = min(limits.retry.first * (1 << min(failures, 8)), limits.retry.most)
@@ -113,6 +121,7 @@ package struct JoinTargets {
 
     /// Those who may be called, now or later: nobody new once enough were asked.
     private var callable: [Target] {
+        guard guesses < Self.mostGuesses else { return [] }
         let talked = targets.count(where: \.hasTalked)
         return targets.filter { $0.end == nil && ($0.hasTalked || talked < Self.most) }
     }
@@ -127,6 +136,7 @@ package struct JoinTargets {
         for reason in order {
             if let end = ends.first(where: { $0.reason == reason }) { return end }
         }
+        if guesses >= Self.mostGuesses { return .untrusted }
         if targets.contains(where: \.isBusy) { return .busy }
         return targets.isEmpty ? .nobodyThere : .unreachable(Array(places.prefix(3)))
     }

@@ -210,8 +210,8 @@ final class Joiner {
         state = .idle
         switch end {
         case .everywhere(let failure): fail(failure)
-        case .here(let end):
-            targets.ended(instance, end, now: loop.now)
+        case .here(let end, let wasGuess):
+            targets.ended(instance, end, wasGuess: wasGuess, now: loop.now)
             guard deadline?.isArmed == true else { return fail(targets.failure) }
             advance()
         }
