@@ -148,7 +148,7 @@ def secrets(stage):
     inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
     inviter.ctl("account", "create")
     pair = Terminal(inviter, "pair", "--yes", "--no-qr")
-    link = pair.sees(r"handoff:pair/1/\S+").group()
+    link = pair.sees(r"(handoff:pair/1/\S+)\s").group(1)
     # A terminal breaks long lines nowhere: the command leaves that to it.
     refused = taker.ctl("join", link, code=None)
     expect(refused.code != 0 and link not in refused.errors + refused.output, f"a link as an argument: {refused}")

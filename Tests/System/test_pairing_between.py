@@ -137,6 +137,28 @@ def guessing(stage):
     join(taker, window.link).wait("joined")
 
 
+@pairing_test("a false inviter gets five proofs of a code, however it ends the sessions", limit=120)
+def proofs(stage):
+    """With every proof he can check one guess; so a device must not call again and again when it is cut off."""
+    taker, false = stage.daemon("taker"), python_window()
+    call = join(taker, false.digits, false.place)
+    false.listener.settimeout(15)
+    count = 0
+    try:
+        while count < 8:
+            session = false.accept().session
+            adversary.false_inviter(session, wrong(false.digits, 1 + count))
+            count += 1
+            if count % 2:
+                session.refuse(4, 0)
+            session.sock.close()
+    except TimeoutError:
+        pass
+    expect(count <= 5, f"he got {count} proofs and more")
+    expect(call.refused() in NOT_TRUSTED, f"told: {call.seen}")
+    has_no_account(taker)
+
+
 @pairing_test("a false inviter who guesses right can be told from the code alone", limit=60)
 def guessing_right(stage):
     """The control of the test above: with the right code the same search finds it."""
@@ -288,8 +310,8 @@ def false_accounts(stage):
         # Whoever is cut off calls again, and hears the same lie once more; then nobody answers.
         ends = []
         try:
-            for _ in range(2):
-                window.listener.settimeout(10)
+            for patience in (20, 1.5):
+                window.listener.settimeout(patience)
                 inviter = window.accept()
                 try:
                     act(inviter)

@@ -6,9 +6,9 @@ import threading
 import time
 
 from harness import expect, main
-from lab_strangers import spellings
 from pairing_stage import (
     ENDS, Inviting, adversary, c, join, knock, members, p, pairing, pairing_test, port, wrong)
+from recording import spellings
 
 PAUSES = [1, 2, 4, 8]
 

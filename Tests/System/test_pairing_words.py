@@ -25,11 +25,11 @@ class Scene:
     def opens(self):
         self.window = Terminal(self.inviter, *(["--json"] if self.json else []), "pair", "--no-qr")
         if self.json:
-            opened = json.loads(self.window.sees(r'\{[^\n]*"opened"[^\n]*').group())
+            opened = json.loads(self.window.sees(r'\{[^\n]*"opened"[^\n]*\n').group())
             self.code, self.place = opened["code"], opened["addresses"][0]
         else:
             self.code = "".join(self.window.sees(r"code +(\d{4}) (\d{4})\b").groups())
-            self.place = self.window.sees(r"address +(\S+:\d+)").group(1)
+            self.place = self.window.sees(r"address +(\S+:\d+)\s").group(1)
         return self
 
     def joins(self, code, *words, wait=True):
@@ -84,6 +84,10 @@ def someone_else(scene):
 
 
 def nobody_there(scene):
+    # Without discovery nobody is found at once, whoever else pairs on this machine; the lab has the search.
+    expect(scene.taker.stop() == 0, "the joining daemon did not end in order")
+    scene.taker.options[scene.taker.options.index("--discovery") + 1] = "static"
+    scene.taker.start()
     scene.joins("12345678")
 
 
@@ -106,13 +110,10 @@ def refused_by_python(reason):
 def other_version(scene):
     window = python_window(protocol=b"handoff-pair/2")
     scene.joins(window.digits.text, "--peer", window.place, wait=False)
-    for _ in range(3):
-        try:
-            window.listener.settimeout(5)
-            window.accept()
-        except ENDS:
-            continue
-        break
+    try:
+        window.accept()
+    except ENDS:
+        pass
     window.close()
     scene.join_ends()
 
@@ -154,7 +155,7 @@ def declined(scene):
     scene.asked()
     scene.window.type("n\n")
     scene.join_ends()
-    scene.closes()
+    scene.window.ends()
 
 
 # name: an act on the scene, the reason and words of `join`, and the words of `pair` (None: it does not fail).
@@ -166,7 +167,7 @@ OUTCOMES = {
     "the window is closed": (refused_by_python(3), "windowClosed", "window .* has closed", None),
     "another version": (other_version, "versionsDiffer", "another version", None),
     "a false inviter": (not_trusted, "untrusted", "does not know the code", None),
-    "in an account already": (member_already, None, "account already|in an account", None),
+    "in an account already": (member_already, None, "in account .* already", None),
     "cancelled there": (cancelled_there, "cancelled", "cancelled on the inviting device", None),
     "given up here": (given_up_here, None, "", None),
     "declined": (declined, "declined", "did not let", "not let in"),

@@ -1,0 +1,47 @@
+"""Reading recordings of a network, and looking for texts in them."""
+
+import base64
+import struct
+
+
+def segments(path):
+    """The TCP segments with data, and the UDP datagrams, of a recording: (source port, destination port, data)."""
+    tcp, udp = [], []
+    with open(path, "rb") as file:
+        head = file.read(24)
+        order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+        while len(record := file.read(16)) == 16:
+            size = struct.unpack(order + "IIII", record)[2]
+            frame = file.read(size)
+            kind = struct.unpack(">H", frame[12:14])[0]
+            if kind == 0x0800:
+                protocol, start = frame[23], 14 + (frame[14] & 15) * 4
+                end = 14 + struct.unpack(">H", frame[16:18])[0]
+            elif kind == 0x86DD:
+                protocol, start = frame[20], 54
+                end = 54 + struct.unpack(">H", frame[18:20])[0]
+            else:
+                continue
+            body = frame[start:end]
+            if protocol == 6:
+                data = body[(body[12] >> 4) * 4:]
+                if data:
+                    tcp.append((*struct.unpack(">HH", body[:4]), data))
+            elif protocol == 17:
+                udp.append((*struct.unpack(">HH", body[:4]), body[8:]))
+    return tcp, udp
+
+
+def spellings(text):
+    """The ways in which a text could stand in a packet."""
+    raw = text if isinstance(text, bytes) else text.encode()
+    forms = {raw, raw.lower(), raw.upper(), raw[::-1], raw.hex().encode(), raw.hex().upper().encode()}
+    forms |= {raw.decode("latin-1").encode(code) for code in ("utf-16-le", "utf-16-be")}
+    for shift in range(3):
+        # The part of base64 that does not depend on what stands before and behind.
+        coded = base64.b64encode(b"\0" * shift + raw)
+        forms.add(coded[(shift * 8 + 5) // 6 + 1:-4])
+    for shift in range(5):
+        coded = base64.b32encode(b"\0" * shift + raw).rstrip(b"=")
+        forms |= {coded[(shift * 8 + 4) // 5 + 1:-2], coded[(shift * 8 + 4) // 5 + 1:-2].lower()}
+    return {form for form in forms if len(form) >= 5}
