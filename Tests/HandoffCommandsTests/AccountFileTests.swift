@@ -27,8 +27,8 @@ import Testing
     }
 
     @Test func anExportIsANewFileThatOnlyTheUserMayRead() throws {
-        #expect(try run.run("account", "export", file, answer: Self.exporting([0x73, 0x65])) == .done)
-        #expect(run.test.folder.text(of: "account") == "se")
+        #expect(try run.run("account", "export", file, answer: Self.exporting(Array(Sample.accountFile.utf8))) == .done)
+        #expect(run.test.folder.text(of: "account") == Sample.accountFile)
         #expect(run.test.folder.mode(of: "account") == 0o600)
         #expect(run.output == "exported to \(file)\n")
         #expect(run.diagnostics.contains("works once and for a day"))
@@ -57,6 +57,15 @@ import Testing
         run.daemon.stop()
         #expect(try run.run("account", "export", file) == .daemonNotReachable)
         #expect(run.test.folder.mode(of: "account") == nil)
+    }
+
+    @Test func aPartOfAFileIsNoExport() throws {
+        for part in [1, 12, 47, 49] {
+            let torn = Array(Sample.accountFile.utf8.prefix(part))
+            #expect(try run.run("account", "export", file, answer: Self.exporting(torn)) == .failed)
+            #expect(run.test.folder.mode(of: "account") == nil)
+        }
+        #expect(run.diagnostics.contains("no whole account file"))
     }
 
     @Test func anImportSendsTheFileAndShowsTheAccount() throws {

@@ -61,9 +61,11 @@ import Testing
         [0, 0, 0, UInt8(passphrase.utf8.count)] + Array(passphrase.utf8)
     }
 
-    private static let protectedFile = "hndf-exp\0\u{1}\0\u{1}content"
+    private static let checksum = String(repeating: "c", count: 32)
 
-    private static let clearFile = "hndf-exp\0\u{1}\0\0content"
+    private static let protectedFile = "hndf-exp\0\u{1}\0\u{1}\0\0\0\u{7}content" + checksum
+
+    private static let clearFile = "hndf-exp\0\u{1}\0\0\0\0\0\u{7}content" + checksum
 
     private func writeProtectedFile() throws {
         try run.test.folder.write(bytes: Array(Self.protectedFile.utf8), to: "account")

@@ -11,6 +11,9 @@ package enum Sample {
         ActivityID(checked: Array(repeating: byte, count: 16))
     }
 
+    /// What a client takes for a whole account file: header, two bytes of content, checksum.
+    package static let accountFile =
+        "hndf-exp\0\u{1}\0\0\0\0\0\u{2}se" + String(repeating: "c", count: 32)
     package static let account = AccountID(checked: Array(repeating: 0xAC, count: 16))
     package static let continuation = ContinuationID(checked: Array(repeating: 0xC0, count: 16))
 

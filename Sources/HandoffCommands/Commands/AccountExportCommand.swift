@@ -96,7 +96,7 @@ package struct AccountExportCommand: Command {
             } catch {
                 throw CommandFailure(error)
             }
-            if file.bytes.isEmpty { throw .incompleteExport() }
+            if !AccountFileHeader.isWhole(file.bytes) { throw .incompleteExport() }
             // A daemon that knows nothing of passphrases would write the account in the clear.
             if isProtected, !AccountFileHeader.isProtected(file.bytes) { throw .exportInTheClear() }
             try output.write(file.bytes)

@@ -91,7 +91,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// The daemon ended the transfer of an account file before it was whole.
     package static func incompleteExport() -> CommandFailure {
-        CommandFailure(.failed, "IncompleteExport", "the daemon sent no account file", advice: ["its log says why"])
+        CommandFailure(
+            .failed, "IncompleteExport", "the daemon sent no whole account file", advice: ["its log says why"])
     }
 
     /// The daemon refused an account file that was sent to it.
