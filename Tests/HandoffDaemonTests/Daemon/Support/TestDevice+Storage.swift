@@ -16,7 +16,7 @@ extension TestDevice {
 
     /// Loses the account, but not the identity; only while the daemon does not run.
     func forgetAccount() throws {
-        try StateFolder.open(state.path, now: fleet.unixSeconds).folder.removeAccount()
+        try #require(unlink(state.file("account")) == 0)
     }
 
     /// Changes the account behind the daemon's back; only while it does not run.
