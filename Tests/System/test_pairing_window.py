@@ -196,6 +196,42 @@ def flood_daemons(stage):
     window.wait("joined")
 
 
+@pairing_test("sessions that others begin and do not end hold nobody up who has the digits, nor who has the link", limit=120)
+def held_sessions(stage):
+    window, takers = Inviting(stage.daemon("inviter")), [stage.daemon(name) for name in ("first", "second")]
+    done, count = threading.Event(), [0]
+
+    def attack(number):
+        held = []
+        while not done.is_set():
+            try:
+                session = window.session(source=f"127.0.0.{2 + number}")
+                session.expect(p.SALT)
+                held.append(session)
+                count[0] += 1
+            except ENDS:
+                pass
+            done.wait(0.1)
+
+    threads = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        join(takers[0], window.digits, f"127.0.0.1:{window.target[1]}").wait("joined", within=90)
+        window.wait("joined")
+        print(f"    joined by the digits beside {count[0]} sessions")
+        window, before = Inviting(window.daemon), count[0]
+        while count[0] < before + 8:
+            time.sleep(0.02)  # Until they are at this one, too.
+        join(takers[1], window.link).wait("joined", within=60)
+        print(f"    joined by the link beside {count[0]} sessions")
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(25)
+    expect(members(window.daemon) == {"inviter", "first", "second"}, "who is in?")
+
+
 @pairing_test("code and link work once", limit=90)
 def once(stage):
     daemon = stage.daemon("inviter")
