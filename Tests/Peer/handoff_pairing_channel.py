@@ -249,8 +249,7 @@ class Session(Link):
 
     def use(self, ke):
         """From here on frames can be sealed, under the key that both sides derive from the exchange."""
-        info = b"handoff/1 pair transfer" + self.binding
-        self.sealing = AESGCM(HKDF(hashes.SHA256(), 32, None, info).derive(ke))
+        self.sealing = AESGCM(transfer_key(ke, self.binding))
 
     def _nonce(self, direction):
         number, self.counters[direction] = self.counters[direction], self.counters[direction] + 1
@@ -268,6 +267,10 @@ class Session(Link):
             return self.sealing.decrypt(self._nonce(1 if self.is_joiner else 0), body, bytes([kind]))
         except InvalidTag as error:
             raise Refused("a sealed frame that is not genuine") from error
+
+
+def transfer_key(ke, binding):
+    return HKDF(hashes.SHA256(), 32, None, b"handoff/1 pair transfer" + binding).derive(ke)
 
 
 def new_salt():
