@@ -15,6 +15,17 @@ extension ScratchFolder {
         guard fwrite(bytes, 1, bytes.count, stream) == bytes.count else { throw ScratchError(errno: errno) }
     }
 
+    /// Another folder with a copy of some of its files, each of mode 0600, as from a backup.
+    package func copy(of names: String...) throws -> ScratchFolder {
+        let copy = try ScratchFolder()
+        for name in names {
+            let content = try LocalFile.read(file(name), limit: 1_048_576)
+            try copy.write(bytes: content.bytes, to: name)
+            chmod(copy.file(name), 0o600)
+        }
+        return copy
+    }
+
     /// The permission bits of a file; nil when there is none.
     package func mode(of name: String) -> UInt32? {
         var status = stat()

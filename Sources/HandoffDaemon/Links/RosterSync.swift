@@ -160,7 +160,7 @@ final class RosterSync {
     private func differs(_ peer: Peer) -> Bool {
         let ring = pool.ring
         guard ring.held != nil else { return false }
-        return peer.rosterDigest != ring.rosterDigest || peer.epoch != ring.held?.n
+        return peer.rosterDigest != ring.rosterDigest || peer.epoch != ring.held?.n || !ring.isCurrent
     }
 
     private func call(_ id: DeviceID) {

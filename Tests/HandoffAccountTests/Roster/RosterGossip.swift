@@ -2,12 +2,13 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 
-/// Devices that admit, remove, export and back-date at random, and tell each other at random: a network with partitions.
+/// Devices that admit, remove, export, name and back-date at random, and tell each other at random: a network with partitions.
 struct RosterGossip {
     private let account: TestAccount
     private var random: SplitMix
     private var replicas: [Roster]
     private var ticketCount = 0
+    private var nameCount: UInt32 = 0
 
     /// Devices that take part at most, so that removals and conflicts are frequent.
     private static let mostDevices = 9
@@ -48,12 +49,28 @@ struct RosterGossip {
         case ..<0.25:
             let live = try view.liveNumbers()
             guard let victim = live.randomElement(using: &random) else { return }
-            try say(account.remove(victim, keeping: live.filter { $0 != victim }, by: number), at: number)
+            // Now and then some go with the victim; then two removals of one device keep different ones.
+            let isPicky = Int.random(in: 0..<3, using: &random) == 0
+            let kept = live.filter { $0 != victim && !(isPicky && Bool.random(using: &random)) }
+            try say(account.remove(victim, keeping: kept, by: number), at: number)
         case ..<0.35:
             let ticket = Self.firstTicket + ticketCount
             ticketCount += 1
             let use = try account.use(ticket, for: replicas.count)
             try join(by: number, statements: [account.ticket(ticket, by: number), use])
+            guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+            // The file was copied: another device has used it elsewhere.
+            replicas.append(replicas[number])
+            try say(account.use(ticket, for: replicas.count - 1), at: replicas.count - 1)
+        case ..<0.42:
+            guard let ticket = view.openTickets.randomElement(using: &random) else { return }
+            let users = ticket.users.count == 1 ? ticket.users.map { Fingerprint($0) } : []
+            try say(account.sign(.remove(subject: ticket.id, keeps: users), by: number), at: number)
+        case ..<0.5:
+            guard let subject = try view.liveNumbers().randomElement(using: &random) else { return }
+            // Counters that repeat: then the id decides.
+            nameCount += UInt32.random(in: 0...1, using: &random)
+            try say(account.name(subject, "name \(random.fraction())", nameCount, by: number), at: number)
         default:
             return
         }

@@ -19,6 +19,51 @@ import Testing
         #expect(result.complaints == ["account full, signer \(founder.short), limit admissions"])
     }
 
+    @Test("devices, tickets and uses count towards one limit, also for a ticket as the signer")
+    func admissionsOfEveryKind() throws {
+        var roster = try account.roster((1...32).map { try account.add($0, by: 0) })
+        let result = try roster.merge((100...132).map { try account.ticket($0, by: 0) })
+        #expect(result.added.count == 32)
+        #expect(result.refused.map(\.reason) == [.full(.admissions)])
+        // In the order in which they came, so the first of them is known.
+        let uses = try roster.merge((200...264).map { try account.use(100, for: $0) })
+        #expect(uses.added.count == 64)
+        #expect(uses.refused.map(\.reason) == [.full(.admissions)])
+    }
+
+    @Test("the greatest numbers that there are neither wrap nor trap")
+    func greatestNumbers() throws {
+        let view = try account.roster().view
+        let statements = try [
+            account.add(1, by: 0), account.epoch(.max, for: view, by: 1), account.epoch(.max - 1, for: view, by: 1),
+            account.name(0, "spoof", .max, by: 1),
+        ]
+        var roster = try account.roster(statements)
+        #expect(roster.view.currentEpoch?.n == .max)
+        #expect(roster.view.names.values.map(\.self) == ["spoof"])
+        // Both go with their signer.
+        _ = try roster.merge([account.remove(1, by: 0)])
+        #expect(roster.view.currentEpoch == nil)
+        #expect(roster.view.names.isEmpty)
+    }
+
+    @Test("a second removal of one subject needs no room, and a third says nothing new")
+    func removalsOfOneSubject() throws {
+        var roster = try account.roster([account.add(1, by: 0), account.add(2, by: 1)])
+        _ = try roster.merge((3...66).map { try account.remove($0, by: 1) })
+        let again = try (2...9).map { try account.remove(3, keeping: [$0], by: 1) }
+        #expect(try roster.merge(again).refused.isEmpty)
+        let count = roster.ordered.count { statement in
+            if case .remove(let subject, _) = statement.content { subject == Fingerprint(device(3)) } else { false }
+        }
+        #expect(count == 2)
+    }
+
+    private func device(_ number: Int) -> DeviceID {
+        // The keys of tests can always be made.
+        (try? TestKeys.device(number)) ?? DeviceID(checked: [])
+    }
+
     @Test("an account knows 256 keys at most, removed ones included")
     func keys() throws {
         // The founder, four guests, and 63 by each of them: one too many.

@@ -7,6 +7,7 @@ struct RosterModel: Equatable {
     var live: Set<Fingerprint> = []
     var removed: Set<Fingerprint> = []
     var currentEpoch: Fingerprint?
+    var names: [Fingerprint: String] = [:]
 
     init(founder: Fingerprint, statements: [Statement]) {
         var known: Set<Fingerprint> = [founder]
@@ -66,6 +67,15 @@ struct RosterModel: Equatable {
             greatest = (n, statement.id)
         }
         currentEpoch = greatest?.id
+
+        var ranks: [Fingerprint: (UInt32, Fingerprint)] = [:]
+        for statement in statements where live.contains(statement.signerID) {
+            guard case .name(let device, let counter, let text) = statement.content else { continue }
+            let subject = Fingerprint(device)
+            if let rank = ranks[subject], rank > (counter, statement.id) { continue }
+            ranks[subject] = (counter, statement.id)
+            names[subject] = text
+        }
     }
 
     /// What a view says of the same.
@@ -73,6 +83,7 @@ struct RosterModel: Equatable {
         live = Set(view.live.map { Fingerprint($0) })
         removed = view.removed
         currentEpoch = view.currentEpoch?.id
+        for (device, text) in view.names { names[Fingerprint(device)] = text }
     }
 }
 

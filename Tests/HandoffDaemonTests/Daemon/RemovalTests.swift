@@ -1,3 +1,4 @@
+import Glibc
 import HandoffControl
 import HandoffJSON
 import HandoffModel
@@ -240,5 +241,93 @@ import Testing
         let call = try desk.open(ControlMethod.renameDevice.rawValue, ["device": "desk", "name": .string(name)])
         #expect(try call.refusal().name == ControlErrorName.accountRefused.rawValue)
         #expect(try desk.deviceList().map(\.name) == ["desk"])
+    }
+
+    @Test func aRemovalThatCannotBeStoredChangesNothing() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let before = try members[0].status()
+        try #require(mkdir(members[0].state.file(".account.new"), 0o700) == 0)
+
+        #expect(try refusal(of: "couch", by: members[0]) == ControlErrorName.storageFailed.rawValue)
+
+        #expect(try members[0].status() == before)
+        try #require(rmdir(members[0].state.file(".account.new")) == 0)
+        let watcher = try members[1].watch()
+        try watcher.ready()
+        let published = try members[0].publish(Note.activity("still here"))
+        #expect(try watcher.added().id == published.activity)
+    }
+
+    @Test func aFileOfARemovedDeviceAdmitsNobody() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let guest = try fleet.device("guest")
+        let file = try members[2].exportAccount()
+        try fleet.poll("the desk knows the ticket") { try !members[0].status().tickets.isEmpty }
+
+        _ = try remove("train", by: members[0]).result()
+        try fleet.settle(Array(members.prefix(2)))
+        try guest.importAccount(file)
+
+        let published = try members[0].publish(Note.activity("for members"))
+        try fleet.poll("the couch sees it") { try members[1].offers().map(\.id) == [published.activity] }
+        #expect(try guest.offers().isEmpty)
+        #expect(try guest.status().peers.allSatisfy { !$0.connected })
+        #expect(try Set(members[0].deviceList().map(\.name)) == ["desk", "couch"])
+    }
+
+    /// A thief who has copied all that the device ever knew.
+    @Test func aRemovedDeviceWithAllItsOldSecretsLearnsNothing() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let (desk, couch, train) = (members[0], members[1], members[2])
+        try train.stop()
+        let secrets = try train.state.copy(of: "identity", "account", "boot")
+        let epoch = try desk.status().epoch
+        _ = try remove("train", by: desk).result()
+        try fleet.settle([desk, couch])
+        // As after the two minutes for which former labels are honoured.
+        fleet.pass(.seconds(180))
+        try fleet.settle([desk, couch])
+        let refusals = {
+            desk.log.count { $0.contains("Call failed") } + couch.log.count { $0.contains("Call failed") }
+        }
+        let before = refusals()
+
+        train.state = secrets
+        try train.start()
+        // It is recognised as one that was left behind, called, and found to be no member.
+        try fleet.poll("the train was called in vain") { refusals() > before }
+        let published = try desk.publish(Note.activity("for members"))
+        try fleet.poll("the couch sees it") { try couch.offers().map(\.id) == [published.activity] }
+
+        #expect(try train.offers().isEmpty)
+        #expect(try train.status().peers.allSatisfy { !$0.connected })
+        #expect(try train.status().epoch == epoch)
+        #expect(try Set(desk.deviceList().map(\.name)) == ["desk", "couch"])
+    }
+
+    @Test func aMemberThatWasAwayIsTheRemovedOnesNoMore() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let (desk, couch, train) = (members[0], members[1], members[2])
+        try couch.stop()
+        try train.stop()
+        _ = try remove("train", by: desk).result()
+
+        // Both know nothing of it, and believe each other until one of them has heard.
+        try train.start()
+        try couch.start()
+        try fleet.settle([desk, couch])
+
+        let published = try couch.publish(Note.activity("for members"))
+        try fleet.poll("the desk sees it") { try desk.offers().map(\.id) == [published.activity] }
+        #expect(try train.offers().isEmpty)
+        #expect(try Set(couch.deviceList().map(\.name)) == ["desk", "couch"])
     }
 }

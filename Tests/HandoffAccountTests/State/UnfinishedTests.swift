@@ -1,0 +1,78 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import Testing
+
+/// Devices that were let in by pairing, and may not know it.
+@Suite struct UnfinishedTests {
+    private func paired() throws -> (founder: Member, guest: PublicKey, id: DeviceID) {
+        var founder = try Member.founder()
+        let guest = try TestKeys.key(1).publicKey
+        founder.state = try founder.state.pairing(guest, name: "guest", by: founder.key)
+        return (founder, guest, DeviceID(guest))
+    }
+
+    @Test("a paired device is a member and unfinished, in one state")
+    func pairing() throws {
+        let (founder, _, id) = try paired()
+        #expect(founder.state.view.isLive(id))
+        #expect(founder.state.unfinished == [id])
+        #expect(founder.state.finishing(id).unfinished.isEmpty)
+    }
+
+    @Test("the file keeps it")
+    func stored() throws {
+        let (founder, _, id) = try paired()
+        #expect(try AccountState(decoding: founder.state.encoded()).unfinished == [id])
+    }
+
+    @Test("whoever is no member any more is not unfinished either")
+    func removed() throws {
+        let (founder, _, id) = try paired()
+        let removed = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
+        #expect(removed.unfinished.isEmpty)
+        let heard = try founder.state.merging(removed.roster.ordered)
+        #expect(heard.state.unfinished.isEmpty)
+    }
+
+    @Test("a file of the first version, which had no place for it, is read")
+    func firstVersion() throws {
+        let founder = try Member.founder()
+        let file = founder.state.encoded().exposedCopy()
+        // Magic, version 1, form; then the length and the content without its last part, a count of 0; then the checksum.
+        let content = file[16..<(file.count - 32 - 2)]
+        var former = Array(file[..<8]) + [0, 1, 0, 0]
+        former += withUnsafeBytes(of: UInt32(content.count).bigEndian) { Array($0) }
+        former += content
+        former += SHA256.hash(former)
+        let state = try AccountState(decoding: SecretBytes(copying: former))
+        #expect(state.view == founder.state.view)
+        #expect(state.epoch == 1)
+        #expect(state.unfinished.isEmpty)
+    }
+
+    @Test("who has left is known by its own word only")
+    func leaving() throws {
+        var (founder, _, id) = try paired()
+        #expect(!founder.state.hasLeft(founder.id))
+        founder.state = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
+        #expect(!founder.state.hasLeft(id), "it was removed by another")
+        founder.state = try founder.state.leaving(by: founder.key)
+        #expect(founder.state.hasLeft(founder.id))
+        #expect(try AccountState(decoding: founder.state.encoded()).hasLeft(founder.id))
+    }
+
+    @Test("who let a device in is told: by itself, by a file, nobody for the founder")
+    func admitters() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        let other = try guest.pair(2)
+        #expect(guest.state.view.admitter(of: founder.id) == nil)
+        #expect(guest.state.view.admitter(of: guest.id) == founder.id)
+        #expect(guest.state.view.admitter(of: other.id) == guest.id)
+        let export = try guest.state.exportingTicket(by: guest.key, now: Member.start)
+        let key = try TestKeys.key(3)
+        let third = try AccountState.importing(export.file, device: key, name: "third", now: Member.start)
+        #expect(third.view.admitter(of: DeviceID(key.publicKey)) == guest.id)
+    }
+}

@@ -1,0 +1,70 @@
+import HandoffControl
+import HandoffDiscovery
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// How the account key changes, and reaches everyone, by whole daemons.
+@Suite struct EpochTests {
+    /// Cuts all ways between two devices that know each other, once nothing is open between them.
+    private func part(_ left: TestDevice, _ right: TestDevice, in fleet: Fleet) throws {
+        fleet.air.hold()
+        for device in [left, right] {
+            device.blockDatagrams()
+            device.blockConnections()
+        }
+        // Idle connections are closed after two minutes.
+        fleet.pass(.seconds(200))
+        try fleet.poll("they are apart") {
+            try [left, right].allSatisfy { try $0.status().peers.allSatisfy { !$0.connected } }
+        }
+    }
+
+    private func join(_ left: TestDevice, _ right: TestDevice, in fleet: Fleet) {
+        for device in [left, right] {
+            device.unblockDatagrams()
+            device.unblockConnections()
+        }
+        fleet.air.release()
+    }
+
+    @Test func twoWhoMadeAKeyEachWhileApartAgreeOnOne() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let before = try #require(try members[0].status().epoch)
+        try part(members[0], members[1], in: fleet)
+
+        for member in members { _ = try member.call(.rotateKey) }
+        for member in members { #expect(try member.status().epoch == before + 1) }
+        join(members[0], members[1], in: fleet)
+
+        let watcher = try members[1].watch()
+        try watcher.ready()
+        try fleet.settle(members)
+        #expect(try members[0].status().epoch == before + 1)
+        let published = try members[0].publish(Note.activity("under one key"))
+        #expect(try watcher.added().id == published.activity)
+        for member in members { #expect(try member.deviceList().allSatisfy(\.current)) }
+    }
+
+    @Test func theMonthlyKeyIsMadeOnce() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        let before = try #require(try members[0].status().epoch)
+
+        // Beyond 30 days and 3 of jitter: all are due at once, as after a night of a month.
+        fleet.pass(.seconds(34 * 24 * 3600))
+        try fleet.poll("a new key holds") { try members.allSatisfy { try $0.status().epoch != before } }
+        try fleet.settle(members)
+        // Those whose turn would have come later have seen it by then.
+        let later = fleet.unixSeconds + 4
+        try fleet.run("their turn is over") { fleet.unixSeconds >= later }
+        try fleet.settle(members)
+
+        #expect(try members[0].status().epoch == before + 1)
+        #expect(members.flatMap(\.log).count { $0.contains("A new account key holds") } == 1)
+    }
+}
