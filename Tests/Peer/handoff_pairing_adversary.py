@@ -68,6 +68,7 @@ class Between:
 
     def __init__(self, target, change=None, host="127.0.0.1"):
         self.target, self.change, self.frames, self.failures = target, change or (lambda _, *frame: frame), [], []
+        self.bindings = []
         self.context = p.make_context(True)
         self.listener = socket.create_server((host, 0))
         self.place = f"{host}:{self.listener.getsockname()[1]}"
@@ -103,6 +104,7 @@ class Between:
             inviter = p.Session.call(*self.target, copied)
         finally:
             joiner.sock.setblocking(True)
+        self.bindings += [joiner.binding, inviter.binding]
         self._pump(joiner, inviter)
 
     def _pump(self, joiner, inviter):

@@ -233,6 +233,18 @@ def a_joiner_tells_one_guess():
     return results == [([], []), (["00000007"], [])]
 
 
+def a_listener_would_find_a_weak_scalar():
+    """The search of one who chose nothing can succeed: with an inviter whose scalar is 1."""
+    candidates, salt, binding = [p.Digits(f"{number:08}") for number in range(4)], bytes(16), bytes(32)
+    fits = []
+    for own in (1, None):
+        a, b = (spake2.Side(is_a, candidates[2].w(salt), p.JOINER, p.INVITER, own=None if is_a else own) for is_a in (True, False))
+        confirm_a = a.keys(b.share, b"handoff/1 pair" + binding).confirm_a
+        found = adversary.codes_that_fit_a_listener(candidates, salt, a.share, b.share, confirm_a, [binding])
+        fits.append([code.text for code in found])
+    return fits == [["00000002"], []]
+
+
 def malformed_points_are_refused():
     bad = [bytes(65), b"\x04" + bytes(64), b"\x02" + spake2.encoded(spake2.G)[1:], spake2.encoded(spake2.G)[:-1]]
     bad += [spake2.encoded(spake2.G)[:-1] + b"\0", b"\x04" + b"\xff" * 64]
@@ -259,6 +271,7 @@ CHECKS = {
     "passing TCP on is harmless": passing_tcp_on_is_harmless,
     "one between fails": one_between_fails,
     "a joiner tells one guess": a_joiner_tells_one_guess,
+    "a listener would find a weak scalar": a_listener_would_find_a_weak_scalar,
     "malformed points are refused": malformed_points_are_refused,
     "identities are bound": identities_are_bound,
 }

@@ -143,7 +143,7 @@ def flood(stage):
     done, held, opened = threading.Event(), [], [0]
 
     def attack(number):
-        while not done.is_set() and opened[0] < 200:
+        while not done.is_set():
             opened[0] += 1
             try:
                 sock = socket.create_connection(window.target, 5, (f"127.0.0.{2 + number}", 0))
@@ -151,11 +151,13 @@ def flood(stage):
                 held.append(sock)
             except OSError:
                 pass
-            done.wait(0.02)
+            done.wait(0.01)
 
     threads = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(8)]
     for thread in threads:
         thread.start()
+    while opened[0] < 200:
+        time.sleep(0.02)
     tries = []
     joiner = pairing.join([window.target], window.digits, tell=lambda number, problem: tries.append(str(problem)))
     window.wait("joined")
