@@ -224,7 +224,9 @@ final class DaemonCore {
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
     private func accountChanged(from former: AccountState?, to present: AccountState) {
         let ring = self.ring
+        let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
         if former == nil { sync.joined() }
+        sync.learned(news)
         tellStanding(from: former, to: present)
         // First all that concerns those who are members no more: nothing may be sent to them on the way.
         holders.accountChanged(ring)
@@ -235,9 +237,7 @@ final class DaemonCore {
         budgets.retain(ring.live)
         paces = paces.filter { ring.live.contains($0.key) }
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
-        sync.accountChanged(
-            hasNewRoster: former?.roster.digest != present.roster.digest,
-            hasNewEpoch: former?.held?.record != present.held?.record)
+        sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         statics.accountChanged(live: ring.live)
         removals.accountChanged(members: ring.live)
         pairing.accountChanged()

@@ -9,6 +9,11 @@ import LoopIO
 final class RosterSync {
     /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
     private static let secondTurn = Duration.seconds(1)
+    /// How long a connected device may take to merge what it was sent, and to announce it, before it is sent everything.
+    private static let settling = Duration.seconds(2)
+    /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
+    /// not call the others whom the same device tells.
+    private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// How soon a call about the same device or label is made again, at first and at most.
     private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
     /// Labels of stragglers that are remembered; more than that are not members that were away.
@@ -33,6 +38,8 @@ final class RosterSync {
     private var stragglersCalled = 0
     /// This device has just joined: nobody knows it, so it calls whom it finds, whatever the order of the ids.
     private var isNewcomer = false
+    /// When this device last signed a statement.
+    private var madeNews: LoopInstant?
 
     init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
         self.loop = loop
@@ -40,6 +47,16 @@ final class RosterSync {
         self.keeper = keeper
         self.pool = pool
         self.network = network
+    }
+
+    /// This device has news of its own, or nobody knows it yet: it calls all others at once, whatever the order of the ids.
+    private var isTeller: Bool {
+        isNewcomer || madeNews.map { $0.duration(to: loop.now) < Self.secondTurn } ?? false
+    }
+
+    /// What is new in our roster, before anyone is told.
+    func learned(_ news: [Statement]) {
+        if news.contains(where: { $0.signer == keeper.device.publicKey }) { madeNews = loop.now }
     }
 
     /// This device has joined an account, and nobody knows yet.
@@ -97,11 +114,13 @@ final class RosterSync {
         keeper.accept(key) { _ in }
     }
 
-    /// Our roster or epoch has changed: everyone who is connected hears of it, and everyone else who is there is called.
-    func accountChanged(hasNewRoster: Bool, hasNewEpoch: Bool) {
+    /// Our roster or epoch has changed: everyone who is connected hears what is new, and everyone else who is there is
+    /// called. The whole roster to all would be a flood among many devices, each of which tells all others.
+    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
         attempts = attempts.filter { pool.ring.live.contains($0.key) }
-        for link in pool.all where link.isEstablished && (hasNewRoster || hasNewEpoch) {
-            if hasNewRoster { offerStatements(link) }
+        let statements = news.isEmpty ? nil : StatementList.encode(news)
+        for link in pool.all where link.isEstablished && (statements != nil || hasNewEpoch) {
+            if let statements { link.sendStatements(statements) }
             // Also when only the roster is new: the other side may hold the key of an epoch that has just lost.
             offerEpochKey(link)
         }
@@ -111,14 +130,25 @@ final class RosterSync {
     /// A device whose roster or epoch may be another than ours: one of the two calls the other.
     func consider(_ peer: Peer) {
         let id = peer.deviceID
-        guard differs(peer), !peer.candidates.ranked.isEmpty, !pool.isConnected(id), attempts[id]?.timer == nil
-        else { return }
+        guard differs(peer) else {
+            attempts[id]?.failures = 0
+            return
+        }
+        let isConnected = pool.isConnected(id)
+        guard isConnected || !peer.candidates.ranked.isEmpty, attempts[id]?.timer == nil else { return }
         var attempt = attempts[id] ?? Attempt()
-        let isOurTurn = isNewcomer || keeper.deviceID < id
-        var wait = isOurTurn ? Duration.zero : Self.secondTurn
+        var wait = Duration.zero
+        if !isTeller {
+            wait = keeper.deviceID < id ? .zero : Self.secondTurn
+            // All hear of a change at the same moment, and most differences are gone before it is their turn.
+            let spread = min(Self.spread.each * max(pool.ring.live.count - 3, 0), Self.spread.most)
+            wait += spread * Double.random(in: 0..<1)
+        }
         if attempt.failures > 0 {
             wait = min(Self.backoff.first * (1 << min(attempt.failures, 5)), Self.backoff.most)
         }
+        // It has been sent what is new, and says so in a moment.
+        if isConnected { wait = max(wait, Self.settling) }
         // A member whose roster always differs, and which ends each connection at once, is not called without end.
         if let last = attempt.last {
             wait = max(wait, loop.now.duration(to: last.advanced(by: Self.backoff.first)))
@@ -165,9 +195,13 @@ final class RosterSync {
 
     private func call(_ id: DeviceID) {
         attempts[id]?.timer = nil
-        guard let peer = network().table[id], differs(peer), !pool.isConnected(id) else { return }
+        guard let peer = network().table[id], differs(peer) else { return }
         attempts[id, default: Attempt()].failures += 1
         attempts[id]?.last = loop.now
+        if let open = pool.all.first(where: { $0.device == id && $0.isEstablished }) {
+            offerStatements(open)
+            return offerEpochKey(open)
+        }
         if let link = pool.link(to: id) {
             link.whenEstablished { [self] isEstablished in
                 if !isEstablished { reconsider(id) }
