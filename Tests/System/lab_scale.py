@@ -99,11 +99,11 @@ def many(stage):
     meter = Meter(lab, daemons)
     meter.agreement("the last one joins", count_of(COUNT), lambda: join(last))
     meter.agreement("nothing happens", count_of(COUNT), lambda: None)
-    meter.agreement("one is named", lambda daemon: "renamed" in {name for _, name in (view(daemon) or (0, 0, ()))[2]},
-                    lambda: first.ctl("device", "rename", "d2", "renamed"))
     epoch = call(first, "GetStatus")["epoch"]
     meter.agreement("a new key", lambda daemon: (view(daemon) or (0, 0))[1] == epoch + 1,
                     lambda: first.ctl("account", "rotate"))
+    meter.agreement("one is named", lambda daemon: "renamed" in {name for _, name in (view(daemon) or (0, 0, ()))[2]},
+                    lambda: first.ctl("device", "rename", "d2", "renamed"))
     rest = daemons[:-1]
     Meter(lab, rest).agreement("one is removed", count_of(COUNT - 1),
                                lambda: first.ctl("device", "remove", last.name, "--yes", "--no-wait"))
