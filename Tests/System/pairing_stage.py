@@ -30,6 +30,9 @@ except ImportError as error:
 
 PREFIX = "dev.handoff1.Control."
 
+# What a joining device may say after a wrong code, or of somebody in between.
+NOT_TRUSTED = ("wrongCode", "untrusted")
+
 
 def pairing_test(name, limit=60):
     """A test that needs the Python peer."""

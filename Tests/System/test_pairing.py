@@ -1,6 +1,5 @@
 """Pairing between daemons, and with the reference peer, as a user does it, and in the words that he is told."""
 
-import json
 import os
 import re
 import subprocess

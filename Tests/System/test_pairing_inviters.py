@@ -1,0 +1,242 @@
+"""Inviters that know the code, and do not keep to the protocol, or to the truth, when a daemon joins."""
+
+import os
+import struct
+
+from harness import expect, main
+from pairing_stage import (
+    ENDS, NOT_TRUSTED, Ed25519PrivateKey, c, has_no_account, join, members, p, pairing, pairing_test, python_window, r,
+    spake2, wrong)
+
+
+def lies():
+    """What an inviter who knows the code may do wrongly: by name, an act on an Inviter after which the session ends."""
+    key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+
+    def confirmed(inviter):
+        inviter.exchange()
+        inviter.check()
+        inviter.confirm()
+
+    def identified(inviter):
+        confirmed(inviter)
+        inviter.identify()
+
+    def shares(data):
+        def act(inviter):
+            inviter.session.send((p.SALT, inviter.salt))
+            inviter.session.expect(p.SHARE_A)
+            inviter.session.raw(data)
+
+        return act
+
+    def first(data):
+        return lambda inviter: inviter.session.raw(data)
+
+    def identity(make):
+        def act(inviter):
+            confirmed(inviter)
+            inviter.session.expect(p.IDENTITY)
+            inviter.session.send_sealed(p.IDENTITY, make(inviter))
+
+        return act
+
+    def account(make):
+        def act(inviter):
+            identified(inviter)
+            inviter.session.send_sealed(p.ACCOUNT, make(inviter))
+
+        return act
+
+    def reflected(inviter):
+        inviter.session.send((p.SALT, inviter.salt))
+        inviter.session.send((p.SHARE_B, inviter.session.expect(p.SHARE_A)))
+
+    def wrong_confirmation(inviter):
+        inviter.exchange()
+        inviter.check()
+        inviter.session.send((p.CONFIRM_B, inviter.keys.confirm_a))
+
+    def reflected_identity(inviter):
+        confirmed(inviter)
+        body = inviter.session.expect(p.IDENTITY)
+        inviter.session.send((p.IDENTITY, body))
+
+    def twice(inviter):
+        identified(inviter)
+        inviter.admit()
+        body = inviter.session.sealed(p.ACCOUNT, inviter.account.encoded[:-1])
+        inviter.session.send((p.ACCOUNT, body), (p.ACCOUNT, inviter.session.sealed(p.ACCOUNT, inviter.account.encoded)))
+
+    def not_admitted(inviter):
+        return inviter.account.encoded
+
+    def admitted(change):
+        def make(inviter):
+            inviter.admit()
+            return change(inviter, inviter.account)
+
+        return make
+
+    def of_another(inviter):
+        own = Ed25519PrivateKey.generate()
+        found = pairing.Account.founded(own)
+        add = r.sign_statement(own, found.roster.account, r.ADD, inviter.joiner)
+        found.roster.merge([add])
+        return found.encoded
+
+    def with_removal(who):
+        def make(inviter):
+            inviter.admit()
+            inviter.account.roster.merge([r.sign_statement(
+                inviter.key, inviter.account.roster.account, r.REMOVE, r.remove_body(c.device_id(who(inviter))))])
+            return inviter.account.encoded
+
+        return make
+
+    point = spake2.encoded(spake2.G)
+    return {
+        "a length of 2^32-1": first(struct.pack(">IB", 0xFFFFFFFF, p.SALT)),
+        "a salt of 15 bytes": first(c.frame(p.SALT, bytes(15))),
+        "a salt of 17 bytes": first(c.frame(p.SALT, bytes(17))),
+        "an unknown frame": first(c.frame(77, bytes(16))),
+        "an account first": first(c.frame(p.ACCOUNT, bytes(100))),
+        "two salts": first(c.frame(p.SALT, bytes(16)) * 2),
+        "a share off the curve": shares(c.frame(p.SHARE_B, point[:-1] + bytes([point[-1] ^ 1]))),
+        "a share at infinity": shares(c.frame(p.SHARE_B, bytes(65))),
+        "a compressed share": shares(c.frame(p.SHARE_B, b"\x02" + point[1:33])),
+        "the joiner's share back": reflected,
+        "the joiner's confirmation back": wrong_confirmation,
+        "the joiner's identity back": reflected_identity,
+        "an identity by another key": identity(lambda i: pairing.identity(key, "x", 1, i.session.binding)[:-64] + bytes(64)),
+        "an identity of another session": identity(lambda i: pairing.identity(key, "x", 1, bytes(32))),
+        "an identity in the joiner's role": identity(lambda i: pairing.identity(key, "x", 0, i.session.binding)),
+        "an identity without a name": identity(lambda i: pairing.identity(key, "", 1, i.session.binding)),
+        "an identity with a name of 65 bytes": identity(lambda i: pairing.identity(key, "x" * 65, 1, i.session.binding)),
+        "an identity with a name that is no text": identity(lambda i: pairing.identity(key, b"\xff", 1, i.session.binding)),
+        "an account without the joiner": account(not_admitted),
+        "an account without the inviter": account(of_another),
+        "an account from which the joiner is removed": account(with_removal(lambda i: i.joiner)),
+        "an account from which the inviter is removed": account(with_removal(lambda i: c.raw_public(i.key))),
+        "an account with another key": account(admitted(
+            lambda i, a: struct.pack(">Q", a.n) + os.urandom(32) + a.roster.encoded())),
+        "an account with another number": account(admitted(
+            lambda i, a: struct.pack(">Q", a.n + 1) + a.account_key + a.roster.encoded())),
+        "an account cut short": account(admitted(lambda i, a: a.encoded[:-1])),
+        "an account without statements": account(admitted(lambda i, a: a.encoded[:40])),
+        "an account with a statement of no kind": account(admitted(
+            lambda i, a: a.encoded + b"\0\x71" + b"\x09" + bytes(112))),
+        "an account with a byte behind": account(admitted(lambda i, a: a.encoded + b"\0")),
+        "an account with a forged statement": account(admitted(
+            lambda i, a: a.encoded + r.encode_list([r.sign_statement(
+                i.key, a.roster.account, r.ADD, c.raw_public(other))])[:-1] + b"\0")),
+        "two accounts": twice,
+        "an account of 8 MiB of zeros": account(lambda i: bytes(8 * 2**20)),
+        "a length above the account's": lambda i: identified(i) or i.session.raw(
+            struct.pack(">IB", p.MOST_ACCOUNT + 2, p.ACCOUNT)),
+    }
+
+
+@pairing_test("a false inviter who knows the code leaves nothing behind on a device that joins", limit=280)
+def false_accounts(stage):
+    taker = stage.daemon("taker")
+    for case, act in lies().items():
+        window = python_window()
+        call = join(taker, window.digits, window.place)
+        # Whoever is cut off calls again, and hears the same lie once more; then nobody answers.
+        ends = []
+        try:
+            for patience in (20, 1.5):
+                window.listener.settimeout(patience)
+                inviter = window.accept()
+                try:
+                    act(inviter)
+                    ends.append(inviter.session.ending(15))
+                except ENDS as error:
+                    ends.append(error)
+                finally:
+                    inviter.session.close()
+        except TimeoutError:
+            pass  # It does not call again.
+        window.close()
+        expect(ends and "open" not in ends, f"{case}: {ends}")
+        ended = call.wait("PairingFailed", within=60)
+        expect(ended["reason"] not in ("declined", "alreadyMember", "nobodyThere"), f"{case}: {ended}")
+        expect(ended["message"], f"{case}: no words")
+        has_no_account(taker)
+    window = python_window()
+    call = join(taker, window.digits, window.place)
+    window.accept().run()
+    call.wait("joined")
+    expect(members(taker) == {"taker", "Python"}, "an honest inviter does not work any more")
+
+
+# What each byte of a refusal means to the joining device; busy is tried again, and others may follow.
+REFUSALS = {
+    1: NOT_TRUSTED, 2: ("codeUsed",), 3: ("windowClosed",), 5: ("declined",), 6: ("cancelled",), 8: ("removed",),
+    9: ("accountFull",),
+}
+
+
+@pairing_test("every refusal of an inviter is understood, at every place", limit=280)
+def refusals(stage):
+    taker = stage.daemon("taker")
+    places = ("first", "after the shares", "after the confirmation", "instead of the account")
+    for reason in [*range(0, 14), 127, 128, 255]:
+        if reason == 4:
+            continue
+        place = places[reason % len(places)]
+        window = python_window()
+        call = join(taker, window.digits, window.place)
+        try:
+            inviter = window.accept()
+            if place != "first":
+                inviter.exchange()
+            if place in places[2:]:
+                inviter.check()
+            if place == places[2] and reason != 1:
+                inviter.confirm()
+            if place == places[3]:
+                inviter.confirm()
+                inviter.identify()
+            inviter.session.refuse(reason)
+            window.close()  # Calling again finds nobody.
+            ended = call.wait("PairingFailed", within=60)
+        finally:
+            window.close()
+        wanted = REFUSALS.get(reason, ("failed",))
+        if reason == 7:
+            wanted = ("failed", "alreadyMember")
+        expect(ended["reason"] in wanted, f"refusal {reason}, {place}: {ended}")
+        has_no_account(taker)
+
+
+@pairing_test("a device waits while the inviter is busy, and then joins", limit=60)
+def busy(stage):
+    taker, window = stage.daemon("taker"), python_window()
+    call = join(taker, window.digits, window.place)
+    for seconds in (0, 1):
+        window.accept().session.refuse(4, seconds)
+    window.accept().run()
+    call.wait("joined")
+
+
+@pairing_test("a wrong code is not tried twice, though the inviter would let it", limit=60)
+def one_try(stage):
+    taker, window = stage.daemon("taker"), python_window()
+    call = join(taker, wrong(window.digits), window.place)
+    try:
+        window.accept().run()
+    except ENDS:
+        pass
+    expect(call.refused() in NOT_TRUSTED, f"told: {call.seen}")
+    window.listener.settimeout(2)
+    try:
+        window.accept()
+        raise AssertionError("the code was tried again")
+    except TimeoutError:
+        pass
+
+
+if __name__ == "__main__":
+    main()
