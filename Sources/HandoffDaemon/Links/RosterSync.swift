@@ -200,7 +200,8 @@ final class RosterSync {
         attempts[id]?.last = loop.now
         if let open = pool.all.first(where: { $0.device == id && $0.isEstablished }) {
             offerStatements(open)
-            return offerEpochKey(open)
+            offerEpochKey(open)
+            return reconsider(id)
         }
         if let link = pool.link(to: id) {
             link.whenEstablished { [self] isEstablished in
