@@ -22,6 +22,8 @@ struct KnownInstance: Sendable {
     var isMember: Bool
     /// Whether its records are asked for: always, unless there are too many instances.
     var isChosen = false
+    /// When it appeared or was last chosen, as the number of that event: while not all are browsed, strangers take turns.
+    var turn: UInt64
     /// The round of its text query. Every time it is chosen gets a browser of its own, which reports all again.
     var textRound: UInt32 = 0
     /// Where its PTR record is seen. Empty after Avahi was lost, until it is seen again or swept.

@@ -5,7 +5,8 @@ import LoopIO
 ///
 /// Everything that it is told comes from strangers. It takes at most `instanceCap` names, browses all alike while
 /// there are few (so that the questions do not show who belongs together), and when there are many it browses members
-/// first and some strangers for cover.
+/// first and some strangers in turn: for cover, and since a member that changed the account's key elsewhere looks like
+/// a stranger. A stranger waits for its turn for at most `instanceCap / strangerCap` periods.
 package struct ServiceDirectory: Sendable {
     /// The most instances that are kept; each costs some kilobytes and up to four of the 1,024 objects of a client of
     /// Avahi.
@@ -29,6 +30,7 @@ package struct ServiceDirectory: Sendable {
     private var isMember: @Sendable (String) -> Bool = { _ in false }
     private var browseRound: UInt32 = 0
     private var lastRound: UInt32 = 0
+    private var lastTurn: UInt64 = 0
     private var hasOverlooked = false
     private var isSelectionStale = false
     /// Whether `wanted` may differ from what it was; making it costs too much to do it after every report.
@@ -68,12 +70,8 @@ package struct ServiceDirectory: Sendable {
         for name in instances.keys { instances[name]?.isMember = isMember(name) }
         isSelectionStale = true
         changed.formUnion(instances.keys)
-        // A name that found no room may be a member's now; a new browser reports all again.
-        if hasOverlooked {
-            hasOverlooked = false
-            browseRound += 1
-            isWantedStale = true
-        }
+        // A name that found no room may be a member's now.
+        if hasOverlooked { browseAnew() }
     }
 
     /// The machine's links and addresses, which decide what counts.
@@ -173,10 +171,13 @@ package struct ServiceDirectory: Sendable {
         for (name, instance) in instances where instance.links.isEmpty { remove(name) }
     }
 
-    /// While crowded: browses other strangers, and lets unresolved instances give way to waiting ones.
-    package mutating func rotate(using random: inout some RandomNumberGenerator) {
+    /// While crowded: browses the strangers whose turn it is, and lets unresolved instances give way to waiting ones.
+    package mutating func rotate() {
         guard isCrowded else { return }
         let isFull = instances.values.contains { $0.isChosen && $0.resolution == .waiting }
+        let strangers = instances.filter { !$0.value.isMember && !$0.value.links.isEmpty }
+        // New ones stand behind all others, so that a flood of them keeps nobody from his turn.
+        let next = strangers.sorted { $0.value.turn < $1.value.turn }.prefix(ServiceDirectory.strangerCap).map(\.key)
         for (name, instance) in instances {
             if isFull, case .running = instance.resolution {
                 setResolution(name, .waiting)
@@ -184,8 +185,7 @@ package struct ServiceDirectory: Sendable {
             }
             if !instance.isMember { setChosen(name, false) }
         }
-        let strangers = instances.filter { !$0.value.isMember && !$0.value.links.isEmpty }.map(\.key)
-        for name in strangers.shuffled(using: &random).prefix(ServiceDirectory.strangerCap) { setChosen(name, true) }
+        for name in next { setChosen(name, true) }
     }
 
     // MARK: What follows
@@ -193,6 +193,8 @@ package struct ServiceDirectory: Sendable {
     /// Decides what to browse from now on (`wanted`), and returns the news. To be called after every batch of
     /// reports.
     package mutating func settle() -> [DiscoveryEvent] {
+        // Those that found no room are reported again by a new browser only.
+        if hasOverlooked, !isCrowded { browseAnew() }
         if isSelectionStale { select() }
         isSelectionStale = false
         for name in changed { finishResolution(name) }
@@ -223,6 +225,13 @@ package struct ServiceDirectory: Sendable {
 
     // MARK: Inside
 
+    /// Takes a new browser, which reports all instances again.
+    private mutating func browseAnew() {
+        hasOverlooked = false
+        browseRound &+= 1
+        isWantedStale = true
+    }
+
     private mutating func instanceAppeared(_ name: String, on link: RecordLink) {
         guard !ownInstances.contains(name) else { return }
         if let interface = interfaces.name(of: link.interface), !options.accepts(interface: interface) { return }
@@ -240,7 +249,7 @@ package struct ServiceDirectory: Sendable {
                 hasOverlooked = true
                 return
             }
-            instances[name] = KnownInstance(isMember: isMember, links: [link])
+            instances[name] = KnownInstance(isMember: isMember, turn: nextTurn(), links: [link])
             isSelectionStale = true
         }
         changed.insert(name)
@@ -279,9 +288,18 @@ package struct ServiceDirectory: Sendable {
         }
     }
 
+    private mutating func nextTurn() -> UInt64 {
+        lastTurn &+= 1
+        return lastTurn
+    }
+
     private mutating func setChosen(_ name: String, _ isChosen: Bool) {
         guard let instance = instances[name], instance.isChosen != isChosen else { return }
         instances[name]?.isChosen = isChosen
+        if isChosen {
+            let turn = nextTurn()
+            instances[name]?.turn = turn
+        }
         lastRound &+= 1
         instances[name]?.textRound = lastRound
         setResolution(name, .waiting)
@@ -332,8 +350,8 @@ package struct ServiceDirectory: Sendable {
 
     private mutating func news(of name: String) -> [DiscoveryEvent] {
         guard let instance = instances[name] else { return [] }
-        // Above the cap strangers are browsed for cover only.
-        guard !isCrowded || instance.isMember else {
+        // What a stranger said is told while it is browsed.
+        guard !isCrowded || instance.isMember || instance.isChosen else {
             instances[name]?.announced = nil
             return instance.announced == nil ? [] : [.removed(instance: name)]
         }

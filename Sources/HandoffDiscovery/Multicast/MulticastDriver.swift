@@ -38,7 +38,6 @@ package final class MulticastDriver: DiscoveryRole {
     /// Whether `browsed` and `wanted` may differ although the directory wants what it wanted.
     private var mustBrowse = false
     private var mustSweep = false
-    private var random = SystemRandomNumberGenerator()
     private var openTimer: DiscoveryTimer?
     private var planTimer: DiscoveryTimer?
     private var sweepTimer: DiscoveryTimer?
@@ -61,7 +60,7 @@ package final class MulticastDriver: DiscoveryRole {
         openTimer = loop.timer { [unowned self] in open() }
         planTimer = loop.timer {}  // The end of the turn does what is due.
         sweepTimer = loop.timer { [unowned self] in directory.sweep() }
-        rotateTimer = loop.timer { [unowned self] in directory.rotate(using: &random) }
+        rotateTimer = loop.timer { [unowned self] in directory.rotate() }
         retryTimer = loop.timer { [unowned self] in
             refused = []
             mustBrowse = true
