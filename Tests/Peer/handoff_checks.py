@@ -59,7 +59,9 @@ def _worked_example(page):
         ],
     }
     salt, static = given["salt"], c.static_label(keys.label, 1_800_000_000)
-    text = c.beacon_text(announcement, label_a, a, keys.beacon, salt)
+    pair = c.PairKeys(b, c.raw_public(a), given["accountID"])
+    marks = bytes(range(24)) + pair.mark(label_a) + bytes(range(32, 128))
+    text = c.beacon_text(announcement, label_a, a, keys.beacon, salt, marks)
     beacon_body = c.encode_announcement(announcement, c.BEACON_BODY)
     plain = c.sign_advert(announcement, label_a, a)
     receipt = c.acknowledgement(device_b, 1_800_000_000, 5)
@@ -76,6 +78,12 @@ def _worked_example(page):
         "labelB": label_b,
         "instanceA": base64.b32encode(label_a).decode().lower().rstrip("=").encode(),
         "staticLabel": static,
+        "coordinateA": c.montgomery(c.raw_public(a)),
+        "coordinateB": c.montgomery(c.raw_public(b)),
+        "agreement": c.agree(a, c.raw_public(b)),
+        "mark": pair.mark(label_a),
+        "marks": marks,
+        "markGateKey": pair.gate,
         "announcement": beacon_body.rstrip(b"\0"),
         "beaconSignature": a.sign(b"handoff/1 beacon sig\0" + label_a + beacon_body),
         "beaconRecord": b"".join(bytes([len(s)]) + s for s in text),
@@ -83,6 +91,7 @@ def _worked_example(page):
         "advert": c.seal_datagram(c.ADVERT, plain, label_a, label_b, keys.advert, salt),
         "acknowledgement": c.seal_datagram(c.ACKNOWLEDGEMENT, receipt, label_b, label_a, keys.advert, salt),
         "token": c.gate_token(keys.gate, label_b, given["clientHello"]),
+        "markToken": c.gate_token(pair.gate, label_a, given["clientHello"]),
         "staticToken": c.gate_token(keys.gate, static, given["clientHello"]),
     }
     wrong = [name for name, value in computed.items() if given.get(name) != value]
@@ -92,11 +101,13 @@ def _worked_example(page):
         wrong.append("advert (opened)")
     if c.open_beacon(text[::-1], label_a, keys, public)["seq"] != 5:
         wrong.append("beaconRecord (opened)")
+    if pair.mark(label_a) not in c.read_marks(text[::-1]):
+        wrong.append("marks (found)")
     for name, size in (("helloFrame", 2), ("requestFrame", 3)):
         (length,), kind = struct.unpack(">I", given[name][:4]), given[name][4]
         if length != len(given[name]) - 4 or kind != size or not isinstance(json.loads(given[name][5:]), dict):
             wrong.append(name)
-    return wrong, len(computed) + 4
+    return wrong, len(computed) + 5
 
 
 def _key(number):

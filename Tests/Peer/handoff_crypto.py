@@ -3,17 +3,20 @@
 import hashlib
 import hmac
 import os
+import random
 import struct
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 
 ADVERT, ACKNOWLEDGEMENT = 1, 2
 ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
 ADVERT_BODY, BEACON_BODY = 1087, 588
+BEACON_RECORD = 831
 KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
 
@@ -185,11 +188,14 @@ def verify(raw, signature, message):
 # Beacons
 
 
-def beacon_text(announcement, label, signing_key, beacon_key, salt=None):
+def beacon_text(announcement, label, signing_key, beacon_key, salt=None, marks=None):
     body = encode_announcement(announcement, BEACON_BODY)
     signature = signing_key.sign(b"handoff/1 beacon sig\0" + label + body)
     sealed = seal(beacon_key, b"handoff/1 beacon key", body + signature, b"handoff/1 beacon" + label, salt)
-    return [b"v=1"] + [b"b%d=" % i + sealed[228 * i : 228 * i + 228] for i in range(3)]
+    parts = [b"b%d=" % i + sealed[228 * i : 228 * i + 228] for i in range(3)]
+    strings = [b"v=1"] + parts + [b"m=" + (marks or make_marks(label, []))]
+    assert sum(1 + len(string) for string in strings) == BEACON_RECORD
+    return strings
 
 
 def open_beacon(strings, label, keys, public_key):
@@ -205,6 +211,52 @@ def open_beacon(strings, label, keys, public_key):
         raise Refused("foreignLabel")
     plain = unseal(keys.beacon, b"handoff/1 beacon key", sealed, b"handoff/1 beacon" + label)
     return check_signed(plain, b"handoff/1 beacon sig\0" + label, public_key)
+
+
+# Marks for missing members
+
+
+def montgomery(raw):
+    """The u coordinate of an Ed25519 key on Curve25519."""
+    prime = 2**255 - 19
+    y = int.from_bytes(raw, "little") & (2**255 - 1)
+    if y >= prime or y == 1:
+        raise Refused("no agreement")
+    return ((1 + y) * pow(1 - y, -1, prime) % prime).to_bytes(32, "little")
+
+
+def agree(signing_key, raw_other):
+    raw = serialization.Encoding.Raw, serialization.PrivateFormat.Raw
+    seed = signing_key.private_bytes(*raw, serialization.NoEncryption())
+    own = X25519PrivateKey.from_private_bytes(hashlib.sha512(seed).digest()[:32])
+    return own.exchange(X25519PublicKey.from_public_bytes(montgomery(raw_other)))
+
+
+class PairKeys:
+    """What two devices share, whatever their epochs: `mark(label)` and the gate key."""
+
+    def __init__(self, signing_key, raw_other, account_id):
+        ids = sorted([device_id(raw_public(signing_key)), device_id(raw_other)])
+        info = b"handoff/1 missing" + ids[0] + ids[1]
+        self.secret = HKDF(hashes.SHA256(), 32, account_id, info).derive(agree(signing_key, raw_other))
+        self.gate = HKDFExpand(hashes.SHA256(), 32, b"gate").derive(self.secret)
+
+    def mark(self, label):
+        return hmac_sha256(self.secret, b"mark" + label)[:8]
+
+
+def make_marks(label, pairs):
+    marks = [pair.mark(label) for pair in pairs[:16]]
+    marks += [os.urandom(8) for _ in range(16 - len(marks))]
+    random.SystemRandom().shuffle(marks)
+    return b"".join(marks)
+
+
+def read_marks(strings):
+    found = [s[2:] for s in strings if s.startswith(b"m=")]
+    if [s for s in strings if s.startswith(b"v=")] != [b"v=1"] or len(found) != 1 or len(found[0]) != 128:
+        raise Refused("shape")
+    return [found[0][8 * i : 8 * i + 8] for i in range(16)]
 
 
 def check_signed(plain, prefix, public_key):

@@ -8,6 +8,8 @@ import HandoffProtocol
 struct KeyRing: Sendable {
     /// This device.
     let own: DeviceID
+    /// The account; nil without one, and after this device's removal.
+    let accountID: AccountID?
     /// Keys of the epoch whose account key this device has; nil without an account, and after its removal.
     let held: EpochKeys?
     /// Tells the held epoch from every other: two devices may each have made an epoch of one number. The beginning of
@@ -25,6 +27,7 @@ struct KeyRing: Sendable {
     init(own: DeviceID, state: AccountState?) {
         self.own = own
         let isMember = state?.view.isLive(own) ?? false
+        accountID = isMember ? state?.accountID : nil
         held = isMember ? state?.held?.keys : nil
         epochMark = isMember ? state?.held.map { Self.mark(of: $0.record) } : nil
         isCurrent = isMember && state?.isCurrent ?? false
@@ -77,6 +80,11 @@ struct KeyRing: Sendable {
     func gate(for label: Label) -> (isHeld: Bool, key: SecretBytes)? {
         if let held, label.isMember(labelKey: held.label) { return (true, held.gate) }
         return former.last { label.isMember(labelKey: $0.label) }.map { (false, $0.gate) }
+    }
+
+    /// Whether a label was made in the epoch that is held.
+    func isHeld(_ label: Label) -> Bool {
+        held.map { label.isMember(labelKey: $0.label) } ?? false
     }
 
     /// Whether an mDNS instance of this name belongs to the account, in the epoch that is held or a former one.

@@ -96,11 +96,13 @@ final class LinkPool {
             device, label: place.label, gate: gate, addresses: place.addresses, statements: statements)
     }
 
-    /// Calls a device of which only a label of a former epoch is known, or a configured address: whoever answers must
-    /// be live. Ends by itself when nothing comes of it.
+    /// Calls a device that is known only by a label of another epoch, or by a configured address: whoever answers must be
+    /// live. Ends by itself when nothing comes of it.
+    ///
+    /// - Parameter device: the only one that may answer; nil for any live one.
     func call(
         label: Label, gate: (isHeld: Bool, key: SecretBytes), scope: SessionScope, addresses: [SocketAddress],
-        isFixed: Bool, completion: @escaping (PeerLink?) -> Void
+        isFixed: Bool, only device: DeviceID? = nil, completion: @escaping (PeerLink?) -> Void
     ) {
         let ring = self.ring
         calls += 1
@@ -108,7 +110,7 @@ final class LinkPool {
         dials[id] = dialer.dial(
             DialTarget(
                 candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
-                accepts: { ring.admits($0) })
+                accepts: { ring.admits($0) && (device == nil || device == DeviceID($0)) })
         ) { [self] result in
             dials[id] = nil
             switch result {

@@ -16,6 +16,9 @@ final class RosterSync {
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// How soon a call about the same device or label is made again, at first and at most.
     private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
+    /// Services that led to a call are looked at again after this, and called again if that did not help.
+    private var reviewer: LoopTimer?
+    private var reviewIsDue: LoopInstant?
     /// Labels of stragglers that are remembered; more than that are not members that were away.
     private static let maximumStragglers = 256
     /// Stragglers that are called at a time.
@@ -161,9 +164,15 @@ final class RosterSync {
         attempts[id] = attempt
     }
 
-    /// A member shows itself under a label of a former epoch: it is told of the one that holds.
+    /// A member shows itself under a label of another epoch: of a former one, and it is told of the one that holds; or of
+    /// one that is not known here, and both find out which one is to hold.
     func strayed(_ straggler: PeerNetwork.Straggler) {
-        guard pool.ring.isCurrent else { return }
+        if let device = straggler.marked?.device {
+            // What either side learns goes over the connection that there is; if that ends before, it is called.
+            guard !pool.isConnected(device) else { return review(after: Self.backoff.first) }
+        } else {
+            guard pool.ring.isCurrent else { return }
+        }
         if let last = strays[straggler.label], last.duration(to: loop.now) < Self.backoff.most { return }
         if strays.count >= Self.maximumStragglers { strays.removeAll() }
         strays[straggler.label] = loop.now
@@ -176,14 +185,42 @@ final class RosterSync {
     private func callStragglers() {
         while stragglersCalled < Self.maximumStragglerCalls, !waitingStragglers.isEmpty {
             let straggler = waitingStragglers.removeFirst()
-            guard pool.ring.isCurrent, let gate = pool.ring.gate(for: straggler.label) else { continue }
+            guard let gate = gate(of: straggler) else { continue }
             stragglersCalled += 1
+            review(after: Self.backoff.most)
             pool.call(
-                label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses, isFixed: false
+                label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses, isFixed: false,
+                only: straggler.marked?.device
             ) { [self] _ in
                 stragglersCalled -= 1
                 callStragglers()
             }
+        }
+    }
+
+    /// What opens the gate of a straggler that waits; nil when it need not be called any more.
+    private func gate(of straggler: PeerNetwork.Straggler) -> (isHeld: Bool, key: SecretBytes)? {
+        guard let marked = straggler.marked else {
+            return pool.ring.isCurrent ? pool.ring.gate(for: straggler.label) : nil
+        }
+        // It may have been removed, or have called, since.
+        guard pool.ring.peerKey(marked.device) != nil, !pool.isConnected(marked.device) else { return nil }
+        return (false, marked.gate)
+    }
+
+    /// Looks again after a while at what was called: a call may fail, or end before it has helped.
+    private func review(after wait: Duration) {
+        let due = loop.now.advanced(by: wait)
+        if let reviewIsDue, reviewIsDue <= due { return }
+        reviewIsDue = due
+        do {
+            reviewer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
+                reviewIsDue = nil
+                network().reconsiderUnopened()
+            }
+        } catch {
+            reviewIsDue = nil
+            log.error("Cannot set the timer of stragglers", ["error": "\(error)"])
         }
     }
 
@@ -216,6 +253,8 @@ final class RosterSync {
 
     /// Calls a device that still is in a former epoch, as far as we know; tells whether it answered.
     func reach(_ id: DeviceID, completion: @escaping (Bool) -> Void) {
+        // Over what there is, it hears of our epoch.
+        if pool.isConnected(id) { return completion(true) }
         call(former: id) { completion($0 != nil) }
     }
 

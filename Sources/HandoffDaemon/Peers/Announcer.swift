@@ -62,13 +62,15 @@ struct Announcer {
 
     /// The text of the beacon for what was last said, signed and sealed anew.
     ///
-    /// - Parameter listsActivities: false leaves the activities to adverts and connections.
-    func beacon(keys: EpochKeys, listsActivities: Bool) throws -> [[UInt8]]? {
+    /// - Parameters:
+    ///   - marks: those that were made for the label.
+    ///   - listsActivities: false leaves the activities to adverts and connections.
+    func beacon(keys: EpochKeys, marks: Marks, listsActivities: Bool) throws -> [[UInt8]]? {
         guard let news else { return nil }
         let shown = listsActivities ? news.activities : []
         return try announcement(shown, hasMore: shown.count < news.activities.count).map {
             let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
-            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon)
+            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marks: marks)
         }
     }
 

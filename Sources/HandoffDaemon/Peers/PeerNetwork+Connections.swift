@@ -23,6 +23,7 @@ extension PeerNetwork {
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
         table.connectionOpened(link.device)
+        missing.heard(link.device, under: hello.label, ring)
         if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
         if hello.epochIsCurrent, isOurs(epoch: hello.epoch, digest: hello.rosterDigest) {
             surroundings.heard(link.device)
@@ -55,6 +56,7 @@ extension PeerNetwork {
             let announcement = try? advert.verified(publicKey: { $0.deviceID == device ? ring.peerKey(device) : nil })
         else { return link.close(.message(.field("advert"))) }
         if isOurs(epoch: announcement.epoch, digest: announcement.rosterDigest) { surroundings.heard(device) }
+        missing.heard(device, under: advert.label, ring)
         let reception = table.receivedAdvert(announcement, label: advert.label, source: nil, at: now)
         handle(reception.changes)
     }

@@ -33,6 +33,7 @@ extension PeerNetwork {
         guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
+        missing.heard(announcement.deviceID, under: label, ring)
         let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
         if reception == .cloned { return fallSilent() }
         noteKeyHolder(announcement)

@@ -41,10 +41,12 @@ final class PeerNetwork {
         case failed
     }
 
-    /// A member that was left behind in a former epoch.
+    /// A member that is in another epoch.
     struct Straggler {
         let label: Label
         let addresses: [SocketAddress]
+        /// Who it is and what opens its gate, if a mark tells; else it is found by the keys of its former epoch.
+        var marked: (device: DeviceID, gate: SecretBytes)?
     }
 
     let loop: EventLoop
@@ -63,6 +65,11 @@ final class PeerNetwork {
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
+    /// Services whose label is foreign: of other accounts, or of members whose epoch this device does not know.
+    var strangers: [String: DiscoveredService] = [:]
+    var missing: MissingMembers
+    /// Runs while services wait to be looked at again.
+    var lookTimer: LoopTimer?
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     private(set) var isCloned = false
     /// When a record of this very device was last answered.
@@ -108,6 +115,8 @@ final class PeerNetwork {
         self.ring = ring
         announcer = Announcer(speaker: speaker, boot: boot)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
+        missing = MissingMembers(own: speaker.key)
+        missing.accountChanged(ring)
         machine = AdvertMachine(at: BootInstant(loop.now))
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
@@ -126,6 +135,7 @@ final class PeerNetwork {
     func take(_ ring: KeyRing) {
         if ring.epochMark != self.ring.epochMark { hasOldLabel = true }
         self.ring = ring
+        missing.accountChanged(ring)
         handle(table.retain(ring.live.subtracting([ring.own])))
     }
 
@@ -149,7 +159,7 @@ final class PeerNetwork {
             beacons.withdraw()
             return
         }
-        labels.renew(keys: keys, epoch: epoch, now: loop.now)
+        labels.renew(keys: keys, epoch: epoch, missing: missing.marked(ring), now: loop.now)
         beacons.labelChanged()
         say()
         armLabelTimer()

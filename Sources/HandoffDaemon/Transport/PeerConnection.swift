@@ -36,7 +36,8 @@ package final class PeerConnection {
     package let role: TLSRole
     /// Where the other side is.
     package let remoteAddress: SocketAddress
-    /// Tells the epoch of the gate key that let the client in from every other; `nil` on the client's side.
+    /// Tells the epoch of the gate key that let the client in from every other; `nil` for the key of two
+    /// devices, and on the client's side.
     package let epoch: UInt64?
 
     private let loop: EventLoop

@@ -59,9 +59,12 @@ struct SealingSamples {
             publicKey: publicKey)
     }
 
-    func beacon(salt: [UInt8] = Randomness.bytes(16)) throws -> [[UInt8]] {
+    func beacon(
+        salt: [UInt8] = Randomness.bytes(16), marks: Marks? = nil
+    ) throws -> [[UInt8]] {
         let signed = try BeaconSeal.sign(announcement, label: labelA, key: keyA)
-        return try BeaconSeal.seal(signed, label: labelA, beaconKey: keys.beacon, salt: salt)
+        return try BeaconSeal.seal(
+            signed, label: labelA, beaconKey: keys.beacon, marks: marks ?? Marks(under: labelA, for: []), salt: salt)
     }
 
     func open(beacon: [[UInt8]], label: Label? = nil) throws(SealError) -> Announcement {

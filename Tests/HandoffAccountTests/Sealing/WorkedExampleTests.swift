@@ -46,7 +46,7 @@ import Testing
     private var salt: [UInt8] { Array(0x70...0x7F) }
 
     @Test func theExampleNamesEveryValueOnce() {
-        #expect(vectors.count == 29)
+        #expect(vectors.count == 36)
     }
 
     @Test func keys() {
@@ -84,8 +84,33 @@ import Testing
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
         expect("beaconSignature", Array(signed.suffix(64)))
         expect("salt", salt)
-        let strings = try samples.beacon(salt: salt)
+        let strings = try samples.beacon(salt: salt, marks: marks)
         expect("beaconRecord", strings.flatMap { [UInt8($0.count)] + $0 })
+    }
+
+    /// 0 to 127, and B's mark in the fourth place.
+    private var marks: Marks {
+        get throws {
+            var bytes: [UInt8] = Array(0..<UInt8(Marks.byteCount))
+            bytes.replaceSubrange(24..<32, with: try pair.mark(under: samples.labelA))
+            return try #require(Marks(bytes: bytes))
+        }
+    }
+
+    private var pair: PairKeys {
+        get throws { try PairKeys(own: samples.keyB, other: samples.keyA.publicKey, accountID: samples.accountID) }
+    }
+
+    @Test func missingMembers() throws {
+        expect("coordinateA", try #require(samples.keyA.publicKey.montgomery))
+        expect("coordinateB", try #require(samples.keyB.publicKey.montgomery))
+        expect("agreement", secret(try samples.keyA.sharedSecret(with: samples.keyB.publicKey)))
+        expect("mark", try pair.mark(under: samples.labelA))
+        expect("marks", try marks.bytes)
+        expect("markGateKey", secret(try pair.gate))
+        let clientHello = try #require(vectors["clientHello"])
+        expect(
+            "markToken", Gate.token(gateKey: try pair.gate, label: samples.labelA, clientHello: clientHello))
     }
 
     @Test func datagrams() throws {

@@ -94,9 +94,9 @@ import Testing
         defer { fleet.end() }
         let desk = try fleet.device("desk")
         let rivals = try ["first", "second"].map { try fleet.device($0) }
+        fleet.air.hold()
         _ = try desk.call(.createAccount)
         let file = try desk.exportAccount()
-        fleet.air.hold()
         for rival in rivals { try rival.importAccount(file) }
         // Until somebody confirms one of them, neither knows whether it is in.
         for rival in rivals { #expect(try rival.status().warnings.count == 1) }

@@ -163,13 +163,7 @@ import Testing
         }
     }
 
-    @Test(
-        .disabled(
-            """
-            Members that made an epoch each while they were apart never meet again: neither recognises a label that the \
-            other makes with a key that it does not have.
-            """))
-    func membersThatLetOthersInWhileTheyWereApartMeetAgain() throws {
+    @Test func membersThatLetOthersInWhileTheyWereApartMeetAgain() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")

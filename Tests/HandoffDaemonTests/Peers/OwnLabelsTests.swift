@@ -59,6 +59,35 @@ import Testing
         #expect(!late)
     }
 
+    @Test mutating func theKeyOfTwoDevicesOpensForOneOfThemOnceUnderThePresentLabel() throws {
+        let (own, other) = (try SigningKey(), try SigningKey())
+        let account = try #require(AccountID(bytes: [UInt8](repeating: 1, count: 16)))
+        let pair = try PairKeys(own: own, other: other.publicKey, accountID: account)
+        let stranger = try PairKeys(own: own, other: SigningKey().publicKey, accountID: account)
+        func token(_ pair: PairKeys) throws -> [UInt8] {
+            Gate.token(gateKey: pair.gate, label: try #require(labels.label), clientHello: Self.hello)
+        }
+        let device = DeviceID(other.publicKey)
+        labels.renew(keys: keys, epoch: 12, missing: [device: pair], now: Self.now)
+        let marks = try #require(labels.marks)
+        let (good, bad) = (try token(pair), try token(stranger))
+
+        let first = labels.admit(good, clientHello: Self.hello, now: Self.now, unixSeconds: Self.unixSeconds)
+        let second = opens(good)
+        let unmarked = opens(bad)
+
+        #expect(first != nil && first?.epoch == nil && first?.device == device)
+        #expect(!second && !unmarked)
+        #expect(marks.contains(pair.mark(under: try #require(labels.label))))
+        #expect(labels.marks == marks)
+        labels.renew(keys: keys, epoch: 12, missing: [:], now: Self.now)
+        let late = opens(
+            Gate.token(
+                gateKey: pair.gate, label: try #require(labels.receivers(now: Self.now).last), clientHello: Self.hello))
+        #expect(!late)
+        #expect(labels.marks != marks)
+    }
+
     @Test mutating func aStaticTokenStaysUsedWhenTheLabelChanges() {
         let token = token(Gate.staticLabel(labelKey: keys.label, unixSeconds: Self.unixSeconds))
         let first = opens(token)

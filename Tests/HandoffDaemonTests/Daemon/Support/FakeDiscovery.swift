@@ -8,7 +8,7 @@ final class FakeDiscovery: Discovery {
         var isMember: @Sendable (String) -> Bool = { _ in false }
         var publication: Publication?
         var publications = 0
-        var known: Set<String> = []
+        var told: [String: Publication] = [:]
         var isDeaf = false
     }
 
@@ -68,7 +68,10 @@ final class FakeDiscovery: Discovery {
     var publicationCount: Int { state.withLock { $0.publications } }
 
     /// Names of the members that this daemon was told of.
-    var known: Set<String> { state.withLock { $0.known } }
+    var known: Set<String> {
+        let (told, isMember) = state.withLock { ($0.told.keys, $0.isMember) }
+        return Set(told.filter(isMember))
+    }
 
     /// Tells the daemon something, true or not.
     func emit(_ event: DiscoveryEvent) {
@@ -82,18 +85,23 @@ final class FakeDiscovery: Discovery {
 
     // MARK: - Hearing
 
+    private func told(_ instance: String) -> Publication? { state.withLock { $0.told[instance] } }
+
     private func look() {
         for other in air.others(than: self) {
-            guard let publication = other.publication, !known.contains(publication.instance) else { continue }
+            guard let publication = other.publication, told(publication.instance) != publication else { continue }
             air.deliver { self.hear(publication) }
         }
     }
 
     private func hear(_ publication: Publication) {
-        // The membership closure is called outside the lock, as it is on a discovery's own thread.
-        let (isMember, isDeaf) = state.withLock { ($0.isMember, $0.isDeaf || $0.onEvent == nil) }
-        guard !isDeaf, isMember(publication.instance) else { return }
-        state.withLock { _ = $0.known.insert(publication.instance) }
+        // Strangers are told too, as long as there are few; and nothing is told twice.
+        let isDeaf = state.withLock { state in
+            let isDeaf = state.isDeaf || state.onEvent == nil
+            if !isDeaf { state.told[publication.instance] = publication }
+            return isDeaf
+        }
+        guard !isDeaf else { return }
         emit(
             .service(
                 DiscoveredService(
@@ -102,7 +110,7 @@ final class FakeDiscovery: Discovery {
     }
 
     private func lose(_ instance: String) {
-        let wasKnown = state.withLock { $0.known.remove(instance) != nil && !$0.isDeaf }
+        let wasKnown = state.withLock { $0.told.removeValue(forKey: instance) != nil && !$0.isDeaf }
         if wasKnown { emit(.removed(instance: instance)) }
     }
 }

@@ -1,6 +1,8 @@
 import Dispatch
+import HandoffAccount
 import HandoffControl
 import HandoffDaemon
+import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
@@ -88,15 +90,26 @@ final class Fleet {
         return members
     }
 
-    /// Waits until these devices, and no others, are one account: all see all, in one epoch, with no ticket open.
+    /// Waits until these devices, and no others, are one account: all see all, in one epoch, with no ticket open, and all
+    /// have stored the same statements, and have no epoch to make: two epochs of one number may be in force for a moment
+    /// on two sides, and if two members closed one ticket another epoch follows.
     func settle(_ members: [TestDevice], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try poll("the account settles", sourceLocation) {
             let states = try members.map { try $0.status() }
-            return Set(states.map(\.epoch)).count == 1
+            return try Set(states.map(\.epoch)).count == 1
                 && states.allSatisfy {
                     $0.peers.count == members.count - 1 && $0.tickets.isEmpty && $0.warnings.isEmpty
                 }
+                && haveSettled(members.map { try $0.storedAccount() }, states.map(\.device))
         }
+    }
+
+    private func haveSettled(_ accounts: [AccountState?], _ devices: [DeviceID]) -> Bool {
+        Set(accounts.map { $0?.roster.digest }).count == 1
+            && zip(accounts, devices).allSatisfy { account, device in
+                let due = account?.epochDue(for: device, now: unixSeconds, keyAwaited: .zero)
+                return due == nil || due?.reason == .old
+            }
     }
 
     /// Runs the loop until `isDone`; asked again after each event and each tick of the clock.

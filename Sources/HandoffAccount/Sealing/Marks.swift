@@ -1,0 +1,38 @@
+import HandoffCrypto
+package import HandoffProtocol
+
+/// The marks beside a beacon: one for each member that the device misses, and random bytes in all other places, so that
+/// nobody can tell how many those are.
+package struct Marks: Sendable, Equatable {
+    /// Bytes of one mark.
+    package static let markCount = 8
+    /// Places for marks.
+    package static let places = 16
+    /// Bytes of all.
+    package static let byteCount = markCount * places
+
+    /// The bytes as they stand in the TXT record.
+    package let bytes: [UInt8]
+
+    /// Marks as they were found; nil unless there are exactly 128 bytes.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    /// Marks for a new label, made once for its whole life: two sets under one label would tell which bytes are marks.
+    ///
+    /// - Parameter missing: the keys shared with those that are missed; beyond 16 they find no place.
+    package init(under label: Label, for missing: [PairKeys]) {
+        var places = missing.prefix(Self.places).map { $0.mark(under: label) }
+        while places.count < Self.places { places.append(Randomness.bytes(Self.markCount)) }
+        bytes = places.shuffled().flatMap(\.self)
+    }
+
+    /// Whether one of them is `mark`. Compares in plain time: everybody on the link can read both.
+    package func contains(_ mark: [UInt8]) -> Bool {
+        stride(from: 0, to: bytes.count, by: Self.markCount).contains { start in
+            bytes[start..<(start + Self.markCount)].elementsEqual(mark)
+        }
+    }
+}
