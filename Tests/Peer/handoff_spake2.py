@@ -112,9 +112,10 @@ class Side:
     def keys(self, other_share, data):
         """The keys with the other side's share, and with `data` bound to them (the RFC's AAD)."""
         other = add(decoded(other_share), negated(multiplied(N if self.is_a else M, self.w)))
+        if other is INFINITY:
+            # To refuse it here would tell that a guess at w is right; no confirmation fits a random point.
+            other = multiplied(G, 1 + secrets.randbelow(ORDER - 1))
         shared = multiplied(other, self.own)
-        if shared is INFINITY:
-            raise Refused("a share that gives infinity")
         shares = (self.share, other_share) if self.is_a else (other_share, self.share)
         return Keys(self.a, self.b, *shares, encoded(shared), self.w, data)
 

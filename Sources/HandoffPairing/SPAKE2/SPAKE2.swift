@@ -42,19 +42,27 @@ package struct SPAKE2: Sendable {
         self.scalar = scalar
     }
 
-    /// The keys that follow from the other side's share; `nil` when that is no point, or one that makes K infinity.
+    /// The keys that follow from the other side's share; `nil` when that is no point.
     ///
     /// Both sides have the same keys only if they used the same password, identities and additional data, which the
     /// confirmations tell.
     package func keys(for peerShare: [UInt8]) throws(CryptoError) -> SPAKE2Keys? {
         guard let peer = P256Point(uncompressed: peerShare) else { return nil }
-        let other: SPAKE2Role = role == .a ? .b : .a
-        let blind = try Self.blind(other, password)
-        // Equal to its own blind means the peer's part is infinity: RFC 9382 section 6 wants that refused.
-        guard peer.uncompressed != blind.uncompressed else { return nil }
-        let k = try peer.minus(blind).times(scalar)
         let (shareA, shareB) = role == .a ? (share, peerShare) : (peerShare, share)
+        let k = try unblinded(peer).times(scalar)
         return try SPAKE2Keys(role: role, transcript: transcript(shareA, shareB, k), identities: identities)
+    }
+
+    /// The other side's own part of its share, or a random point when that is infinity.
+    ///
+    /// RFC 9382 wants infinity refused, and so it is, by the confirmation, which nobody can give then. To refuse it at once
+    /// would tell whoever sends w' times M or N that his guess w' is right, as often as he likes, without a confirmation
+    /// that counts as a guess.
+    private func unblinded(_ peer: P256Point) throws(CryptoError) -> P256Point {
+        let blind = try Self.blind(role == .a ? .b : .a, password)
+        // Made in every case, so that the time says little about which one it is.
+        let random = try P256Point(generatorTimes: P256Scalar())
+        return peer.secretUncompressed == blind.secretUncompressed ? random : try peer.minus(blind)
     }
 
     /// w times M for A, w times N for B: what hides a side's part from all who do not know w.

@@ -48,16 +48,15 @@ struct SPAKE2RefusalTests {
         #expect(try a.keys(for: [4] + [UInt8](repeating: 0, count: 64)) == nil)
     }
 
-    @Test("a share that leaves infinity when it is unblinded is refused")
-    func blindAloneIsRefused() throws {
-        // The share of a scalar 0: N times w itself, which whoever knows the code can send.
-        let w = try PairingSamples.scalar(7)
-        let one = try #require(
-            try P256Scalar(reducing: SecretBytes(copying: [UInt8](repeating: 0, count: 31) + [1])))
-        let b = try SPAKE2(role: .b, password: w, identities: identities, scalar: one)
-        let generator = try P256Point(generatorTimes: one)
-        let blind = try #require(P256Point(uncompressed: b.share)).minus(generator)
-        #expect(try a.keys(for: blind.uncompressed) == nil)
+    @Test("a share that leaves infinity when it is unblinded is answered like any, and confirmed by nothing")
+    func theBlindAloneIsNoTestOfAPassword() throws {
+        // Whoever guesses the code can send it, and must not see whether the guess was right without a confirmation.
+        let blind = try PairingSamples.blindAlone(.b, PairingSamples.scalar(7), identities)
+        let first = try #require(try a.keys(for: blind))
+        let second = try #require(try a.keys(for: blind))
+        #expect(first.sharedKey != second.sharedKey)
+        #expect(!first.isConfirmed(by: second.confirmation))
+        #expect(!second.isConfirmed(by: try #require(try b.keys(for: a.share)).confirmation))
     }
 
     @Test func aCompressedPointIsRefused() throws {

@@ -9,13 +9,39 @@ struct PairingForgeryTests {
         a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
         additionalData: Array("handoff/1 pair".utf8) + PairingSamples.exporter)
 
-    /// The other side, by hand: an inviter that has taken the proof, and the seal of whoever gave it.
-    private func proved() throws -> (inviter: InviterSession, seal: PairingSeal) {
+    /// `w` of the sample link.
+    private func password() throws -> P256Scalar {
         let wide = try HKDF.derive(
             SecretBytes(copying: [UInt8](repeating: 1, count: 16)), salt: PairingSamples.salt().bytes,
             info: Array("handoff/1 pair link".utf8), count: 48)
-        let w = try #require(try P256Scalar(reducing: wide))
-        let exchange = try SPAKE2(role: .a, password: w, identities: Self.identities)
+        return try #require(try P256Scalar(reducing: wide))
+    }
+
+    @Test("a share that fits one code alone tells nobody whether it is the right one, but by a guess that counts")
+    func aShareIsNoGuess() throws {
+        let share = try PairingSamples.blindAlone(.a, password(), Self.identities)
+        var inviter = try SessionPair().inviter
+        _ = inviter.start()
+        let answer = inviter.received(PairingFrame(.shareA, share).encoded)
+        guard answer.count == 1, case .send = answer.first else { throw Unexpected() }
+        #expect(inviter.received(PairingFrame(.confirmA, [UInt8](repeating: 0, count: 32)).encoded) == [.guess])
+        #expect(inviter.checkGuess() == [.wrongGuess])
+    }
+
+    @Test("a false inviter's share that fits one code alone is answered with a proof that counts")
+    func aShareOfAFalseInviterIsNoGuess() throws {
+        let share = try PairingSamples.blindAlone(.b, password(), Self.identities)
+        var joiner = try SessionPair().joiner
+        _ = joiner.received(PairingFrame(.salt, try PairingSamples.salt().bytes).encoded)
+        _ = joiner.use(try PairingSamples.password())
+        let answer = joiner.received(PairingFrame(.shareB, share).encoded)
+        guard answer.count == 1, case .send = answer.first else { throw Unexpected() }
+        #expect(joiner.hasUnansweredProof)
+    }
+
+    /// The other side, by hand: an inviter that has taken the proof, and the seal of whoever gave it.
+    private func proved() throws -> (inviter: InviterSession, seal: PairingSeal) {
+        let exchange = try SPAKE2(role: .a, password: password(), identities: Self.identities)
         var inviter = try SessionPair().inviter
         _ = inviter.start()
         let answer = inviter.received(PairingFrame(.shareA, exchange.share).encoded)

@@ -34,6 +34,17 @@ enum PairingSamples {
         try #require(try P256Scalar(reducing: SecretBytes(copying: [UInt8](repeating: byte, count: 32))))
     }
 
+    /// The share of a private scalar 0, which leaves infinity: M or N times the password alone.
+    static func blindAlone(
+        _ role: SPAKE2Role, _ password: P256Scalar, _ identities: SPAKE2Identities
+    ) throws -> [UInt8] {
+        let one = try #require(
+            try P256Scalar(reducing: SecretBytes(copying: [UInt8](repeating: 0, count: 31) + [1])))
+        let exchange = try SPAKE2(role: role, password: password, identities: identities, scalar: one)
+        let share = try #require(P256Point(uncompressed: exchange.share))
+        return try share.minus(P256Point(generatorTimes: one)).uncompressed
+    }
+
     /// The inviter's account after it has admitted the joiner.
     static func account(admitting isAdmitting: Bool = true) throws -> AccountState {
         let inviter = try inviterKey()
