@@ -24,7 +24,9 @@ try:
 
     MISSING = None
     ENDS = (c.Refused, OSError, SSL.Error)
-except ImportError as error:
+except ModuleNotFoundError as error:
+    if error.name.split(".")[0] not in ("OpenSSL", "cryptography"):
+        raise
     c = pairing = adversary = p = r = spake2 = Ed25519PrivateKey = SSL = None
     MISSING, ENDS = error.name, (OSError,)
 
