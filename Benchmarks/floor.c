@@ -2,12 +2,17 @@
  * same machine. A server process and a client; TCP on loopback, TLS 1.3 with Ed25519 certificates on both sides,
  * X25519, no tickets, TCP_NODELAY; then a request of 64 bytes and an answer of 3 KiB.
  *
- * usage: floor          reads lines from standard input, and answers each with microseconds:
+ * usage: floor FOLDER   reads lines from standard input, and answers each with microseconds:
  *        cold           connect, handshake on both sides, request, answer
  *        warm           request and answer on a connection that is open
+ *        pair           connect, handshake without a certificate of the client, then what docs/protocol.md asks of a
+ *                       pairing in cryptography, turns and durable files (in FOLDER): scrypt, SPAKE2, a signature each
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
@@ -22,6 +27,8 @@
 #include <unistd.h>
 
 enum { REQUEST = 64, ANSWER = 3072 };
+/* Bytes of the messages of a pairing, and of an account of two devices. */
+enum { SALT = 16, POINT = 65, CONFIRMATION = 32, SIGNATURE = 64, ACCOUNT = 1024, STORED = 16 };
 
 static void check(int good, const char *what)
 {
@@ -64,18 +71,22 @@ static int accept_key(X509_STORE_CTX *store, void *role)
     return peer != NULL && EVP_PKEY_eq(X509_get0_pubkey(peer), *(EVP_PKEY **)role) == 1;
 }
 
+/* Without a peer it asks for no certificate, and shows none as a client. */
 static SSL_CTX *context(int server, EVP_PKEY *key, EVP_PKEY **peer)
 {
     SSL_CTX *c = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
     check(c != NULL, "SSL_CTX_new");
     X509 *cert = certificate(key);
     check(SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) && SSL_CTX_set1_groups_list(c, "X25519")
-              && SSL_CTX_set1_sigalgs_list(c, "ed25519") && SSL_CTX_set_num_tickets(c, 0)
-              && SSL_CTX_use_certificate(c, cert) && SSL_CTX_use_PrivateKey(c, key),
+              && SSL_CTX_set1_sigalgs_list(c, "ed25519") && SSL_CTX_set_num_tickets(c, 0),
           "setting up TLS");
     SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-    SSL_CTX_set_cert_verify_callback(c, accept_key, peer);
+    if (server || peer)
+        check(SSL_CTX_use_certificate(c, cert) && SSL_CTX_use_PrivateKey(c, key), "using the certificate");
+    if (peer) {
+        SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+        SSL_CTX_set_cert_verify_callback(c, accept_key, peer);
+    }
     X509_free(cert);
     return c;
 }
@@ -95,9 +106,15 @@ static void without_delay(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
-static void serve(int listener, SSL_CTX *c)
+static void answer_requests(SSL *s)
 {
     static unsigned char request[REQUEST], answer[ANSWER];
+    while (SSL_read(s, request, sizeof request) > 0)
+        whole(s, answer, sizeof answer, 1);
+}
+
+static void serve(int listener, SSL_CTX *c, void (*talk)(SSL *))
+{
     for (;;) {
         int fd = accept(listener, NULL, NULL);
         check(fd >= 0, "accept");
@@ -105,8 +122,7 @@ static void serve(int listener, SSL_CTX *c)
         SSL *s = SSL_new(c);
         SSL_set_fd(s, fd);
         if (SSL_accept(s) == 1)
-            while (SSL_read(s, request, sizeof request) > 0)
-                whole(s, answer, sizeof answer, 1);
+            talk(s);
         ERR_clear_error();
         SSL_free(s);
         close(fd);
@@ -131,8 +147,151 @@ static void hang_up(SSL *s)
     close(fd);
 }
 
+/* ---- Pairing: SPAKE2 on P-256 with four multiplications on each side, as in RFC 9382 ---- */
+
+static const char *folder = ".";
+static EVP_PKEY *signers[2];
+static EC_GROUP *group;
+static EC_POINT *blinds[2]; /* M and N; any two points cost the same */
+static BIGNUM *password;
+
+static void prepare_pairing(void)
+{
+    group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
+    password = BN_new();
+    check(group != NULL && password != NULL && BN_rand_range(password, EC_GROUP_get0_order(group)), "P-256");
+    BN_set_flags(password, BN_FLG_CONSTTIME);
+    for (int i = 0; i < 2; i++) {
+        BIGNUM *k = BN_new();
+        blinds[i] = EC_POINT_new(group);
+        check(k && BN_rand_range(k, EC_GROUP_get0_order(group)) && EC_POINT_mul(group, blinds[i], k, NULL, NULL, NULL),
+              "a point");
+        BN_free(k);
+    }
+}
+
+/* One side's part: makes a share, and later the shared point of it and of the other's share. */
+struct spake {
+    BIGNUM *secret;
+    unsigned char share[POINT], shared[POINT];
+};
+
+static void multiply(EC_POINT *result, const EC_POINT *point, const BIGNUM *by)
+{
+    check(EC_POINT_mul(group, result, point ? NULL : by, point, point ? by : NULL, NULL), "multiplying");
+}
+
+static void encode(const EC_POINT *point, unsigned char *bytes)
+{
+    check(EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, POINT, NULL) == POINT, "a point");
+}
+
+static void make_share(struct spake *k, int role)
+{
+    EC_POINT *a = EC_POINT_new(group), *b = EC_POINT_new(group);
+    k->secret = BN_new();
+    check(a && b && k->secret && BN_rand_range(k->secret, EC_GROUP_get0_order(group)), "a secret");
+    BN_set_flags(k->secret, BN_FLG_CONSTTIME);
+    multiply(a, NULL, k->secret);
+    multiply(b, blinds[role], password);
+    check(EC_POINT_add(group, a, a, b, NULL), "adding");
+    encode(a, k->share);
+    EC_POINT_free(a);
+    EC_POINT_free(b);
+}
+
+static void use_share(struct spake *k, int role, const unsigned char *other)
+{
+    EC_POINT *a = EC_POINT_new(group), *b = EC_POINT_new(group);
+    check(a && b && EC_POINT_oct2point(group, a, other, POINT, NULL), "the other's share");
+    multiply(b, blinds[!role], password);
+    check(EC_POINT_invert(group, b, NULL) && EC_POINT_add(group, a, a, b, NULL), "subtracting");
+    multiply(b, a, k->secret);
+    encode(b, k->shared);
+    EC_POINT_free(a);
+    EC_POINT_free(b);
+    BN_clear_free(k->secret);
+}
+
+static void sign(int role, unsigned char *signature)
+{
+    static const unsigned char text[96];
+    size_t count = SIGNATURE;
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    check(c && EVP_DigestSignInit(c, NULL, NULL, NULL, signers[role]) == 1
+              && EVP_DigestSign(c, signature, &count, text, sizeof text) == 1,
+          "signing");
+    EVP_MD_CTX_free(c);
+}
+
+static void verify(int role, const unsigned char *signature)
+{
+    static const unsigned char text[96];
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    check(c && EVP_DigestVerifyInit(c, NULL, NULL, NULL, signers[role]) == 1
+              && EVP_DigestVerify(c, signature, SIGNATURE, text, sizeof text) == 1,
+          "verifying");
+    EVP_MD_CTX_free(c);
+}
+
+/* Writes a file so that it is there after a loss of power: file, name and folder. */
+static void store(const unsigned char *bytes, int role)
+{
+    char name[2][4096];
+    snprintf(name[0], sizeof name[0], "%s/floor-%d.new", folder, role);
+    snprintf(name[1], sizeof name[1], "%s/floor-%d", folder, role);
+    int fd = open(name[0], O_CREAT | O_TRUNC | O_WRONLY, 0600), in = open(folder, O_RDONLY | O_DIRECTORY);
+    check(fd >= 0 && in >= 0 && write(fd, bytes, ACCOUNT) == ACCOUNT && fsync(fd) == 0 && close(fd) == 0
+              && rename(name[0], name[1]) == 0 && fsync(in) == 0 && close(in) == 0,
+          "storing");
+}
+
+static void invite(SSL *s)
+{
+    unsigned char salt[SALT] = {0}, share[POINT], confirmation[CONFIRMATION], signature[SIGNATURE], stored[STORED];
+    static unsigned char account[ACCOUNT];
+    struct spake k;
+    whole(s, salt, sizeof salt, 1);
+    whole(s, share, sizeof share, 0);
+    make_share(&k, 1);
+    whole(s, k.share, POINT, 1);
+    use_share(&k, 1, share);
+    whole(s, confirmation, sizeof confirmation, 0);
+    check(CRYPTO_memcmp(confirmation, k.shared + 1, sizeof confirmation) == 0, "agreeing");
+    whole(s, confirmation, sizeof confirmation, 1);
+    whole(s, signature, sizeof signature, 0);
+    verify(0, signature);
+    sign(1, signature);
+    whole(s, signature, sizeof signature, 1);
+    store(account, 1);
+    whole(s, account, sizeof account, 1);
+    whole(s, stored, sizeof stored, 0);
+}
+
+static void join(SSL *s)
+{
+    unsigned char salt[SALT], share[POINT], w[48], confirmation[CONFIRMATION], signature[SIGNATURE];
+    unsigned char account[ACCOUNT], stored[STORED] = {0};
+    struct spake k;
+    whole(s, salt, sizeof salt, 0);
+    check(EVP_PBE_scrypt("12345678", 8, salt, sizeof salt, 32768, 8, 1, 64 << 20, w, sizeof w), "scrypt");
+    make_share(&k, 0);
+    whole(s, k.share, POINT, 1);
+    whole(s, share, sizeof share, 0);
+    use_share(&k, 0, share);
+    whole(s, k.shared + 1, sizeof confirmation, 1);
+    whole(s, confirmation, sizeof confirmation, 0);
+    sign(0, signature);
+    whole(s, signature, sizeof signature, 1);
+    whole(s, signature, sizeof signature, 0);
+    verify(1, signature);
+    whole(s, account, sizeof account, 0);
+    store(account, 0);
+    whole(s, stored, sizeof stored, 1);
+}
+
 /* Starts a server process on a free port. */
-static pid_t start(struct sockaddr_in *address, EVP_PKEY *key)
+static pid_t start(struct sockaddr_in *address, SSL_CTX *c, void (*talk)(SSL *))
 {
     socklen_t size = sizeof *address;
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -144,43 +303,52 @@ static pid_t start(struct sockaddr_in *address, EVP_PKEY *key)
     check(server >= 0, "fork");
     if (server == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        serve(listener, context(1, key, &expected[1]));
+        serve(listener, c, talk);
     }
     close(listener);
     return server;
 }
 
-int main(void)
+int main(int count, char **words)
 {
     static unsigned char request[REQUEST], answer[ANSWER];
     signal(SIGPIPE, SIG_IGN);
-    EVP_PKEY *keys[2] = {EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")};
-    check(keys[0] && keys[1], "making keys");
-    expected[0] = keys[0];
-    expected[1] = keys[1];
+    if (count > 1)
+        folder = words[1];
+    for (int i = 0; i < 2; i++) {
+        expected[i] = signers[i] = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+        check(signers[i] != NULL, "making keys");
+    }
+    prepare_pairing();
 
-    /* A server for the connections that come and go, and one for that which stays: each does one thing at a time. */
-    struct sockaddr_in addresses[2];
-    pid_t servers[2];
-    for (int i = 0; i < 2; i++)
-        servers[i] = start(&addresses[i], keys[0]);
+    /* A server for each kind of connection, since each does one thing at a time. */
+    enum { WARM, COLD, PAIR, KINDS };
+    struct sockaddr_in addresses[KINDS];
+    pid_t servers[KINDS];
+    for (int i = 0; i < KINDS; i++)
+        servers[i] = i == PAIR ? start(&addresses[i], context(1, signers[0], NULL), invite)
+                               : start(&addresses[i], context(1, signers[0], &expected[1]), answer_requests);
 
-    SSL_CTX *client = context(0, keys[1], &expected[0]);
-    SSL *open = connected(&addresses[0], client);
+    SSL_CTX *client = context(0, signers[1], &expected[0]), *joiner = context(0, signers[1], NULL);
+    SSL *open = connected(&addresses[WARM], client);
     char line[64];
     while (fgets(line, sizeof line, stdin)) {
-        int cold = strncmp(line, "cold", 4) == 0;
+        int cold = strncmp(line, "cold", 4) == 0, pair = strncmp(line, "pair", 4) == 0;
         double begin = microseconds();
-        SSL *s = cold ? connected(&addresses[1], client) : open;
-        whole(s, request, sizeof request, 1);
-        whole(s, answer, sizeof answer, 0);
+        SSL *s = pair ? connected(&addresses[PAIR], joiner) : cold ? connected(&addresses[COLD], client) : open;
+        if (pair) {
+            join(s);
+        } else {
+            whole(s, request, sizeof request, 1);
+            whole(s, answer, sizeof answer, 0);
+        }
         printf("%.1f\n", microseconds() - begin);
         fflush(stdout);
-        if (cold)
+        if (s != open)
             hang_up(s);
     }
     hang_up(open);
-    kill(servers[0], SIGKILL);
-    kill(servers[1], SIGKILL);
+    for (int i = 0; i < KINDS; i++)
+        kill(servers[i], SIGKILL);
     return 0;
 }
