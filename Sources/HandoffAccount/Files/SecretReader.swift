@@ -1,15 +1,15 @@
-internal import HandoffCrypto
+package import HandoffCrypto
 
 /// Reads big-endian fields of a secret; what is secret in it stays in protected memory.
-struct SecretReader {
+package struct SecretReader {
     /// Version of the file that the fields belong to, 0 where there is none.
-    let version: UInt16
+    package let version: UInt16
     private let bytes: SecretBytes
     private var position: Int
     private let end: Int
 
     /// Reads from offset `start` up to `end`, by default all.
-    init(_ bytes: SecretBytes, from start: Int = 0, to end: Int? = nil, version: UInt16 = 0) {
+    package init(_ bytes: SecretBytes, from start: Int = 0, to end: Int? = nil, version: UInt16 = 0) {
         self.version = version
         self.bytes = bytes
         self.end = min(end ?? bytes.count, bytes.count)
@@ -17,12 +17,12 @@ struct SecretReader {
     }
 
     /// Number of bytes not read yet.
-    var remaining: Int {
+    package var remaining: Int {
         end - position
     }
 
     /// Reads `count` bytes that are no secret.
-    mutating func plain(_ count: Int) throws(FileError) -> [UInt8] {
+    package mutating func plain(_ count: Int) throws(FileError) -> [UInt8] {
         guard count >= 0, count <= remaining else { throw .invalid("content is too short") }
         let range = position..<(position + count)
         position += count
@@ -36,24 +36,24 @@ struct SecretReader {
     }
 
     /// Reads `count` bytes that are a secret; the array in between is overwritten.
-    mutating func secret(_ count: Int) throws(FileError) -> SecretBytes {
+    package mutating func secret(_ count: Int) throws(FileError) -> SecretBytes {
         var window = try plain(count)
         return SecretBytes(wiping: &window)
     }
 
-    mutating func u8() throws(FileError) -> UInt8 {
+    package mutating func u8() throws(FileError) -> UInt8 {
         UInt8(truncatingIfNeeded: try integer(1))
     }
 
-    mutating func u16() throws(FileError) -> UInt16 {
+    package mutating func u16() throws(FileError) -> UInt16 {
         UInt16(truncatingIfNeeded: try integer(2))
     }
 
-    mutating func u32() throws(FileError) -> UInt32 {
+    package mutating func u32() throws(FileError) -> UInt32 {
         UInt32(truncatingIfNeeded: try integer(4))
     }
 
-    mutating func u64() throws(FileError) -> UInt64 {
+    package mutating func u64() throws(FileError) -> UInt64 {
         try integer(8)
     }
 
@@ -62,7 +62,7 @@ struct SecretReader {
     }
 
     /// Throws unless all was read.
-    func finish() throws(FileError) {
+    package func finish() throws(FileError) {
         guard remaining == 0 else { throw .invalid("content is too long") }
     }
 

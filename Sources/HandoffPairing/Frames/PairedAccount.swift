@@ -22,23 +22,24 @@ package struct PairedAccount: Sendable {
         self.statements = statements
     }
 
-    /// Reads a plaintext, which is overwritten; `nil` when it is too short.
-    init?(wiping plaintext: inout [UInt8]) {
-        defer { SecretBytes.wipe(&plaintext) }
-        var reader = ByteReader(plaintext)
-        guard let epoch = try? reader.u64(), let key = try? reader.slice(EpochKeys.accountKeyCount) else { return nil }
+    /// Reads a plaintext; `nil` when it is too short.
+    init?(_ plaintext: SecretBytes) {
+        var reader = SecretReader(plaintext)
+        guard let epoch = try? reader.u64(), let key = try? reader.secret(EpochKeys.accountKeyCount),
+            let statements = try? reader.plain(reader.remaining)
+        else { return nil }
         self.epoch = epoch
-        accountKey = SecretBytes(copying: key)
-        statements = reader.rest()
+        accountKey = key
+        self.statements = statements
     }
 
-    /// The plaintext; the caller overwrites it.
-    var plaintext: [UInt8] {
-        // In secret memory, as a growing array would leave copies of the key behind.
+    /// The plaintext, in secret memory, as an array would leave copies of the key behind.
+    var plaintext: SecretBytes {
         var writer = ByteWriter(capacity: 8)
         writer.u64(epoch)
-        let parts = [SecretBytes(copying: writer.bytes), accountKey, SecretBytes(copying: statements)]
-        return SecretBytes.concatenated(parts).exposedCopy()
+        return SecretBytes.concatenated([
+            SecretBytes(copying: writer.bytes), accountKey, SecretBytes(copying: statements),
+        ])
     }
 
     /// The account of this device, checked: every signature, that `device` and the inviter are members, and that the key

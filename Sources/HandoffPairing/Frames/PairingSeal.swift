@@ -20,16 +20,37 @@ package struct PairingSeal: Sendable {
 
     /// Seals the next frame of this side.
     package mutating func seal(_ kind: PairingFrameKind, _ plaintext: [UInt8]) throws(CryptoError) -> PairingFrame {
-        let nonce = Self.nonce(from: role, sent)
-        sent &+= 1
+        let nonce = nextToSend()
         return PairingFrame(kind, try AESGCM.seal(plaintext, key: key, nonce: nonce, additionalData: [kind.rawValue]))
+    }
+
+    /// Seals the next frame of this side, whose plaintext is a secret.
+    package mutating func seal(_ kind: PairingFrameKind, _ secret: SecretBytes) throws(CryptoError) -> PairingFrame {
+        let nonce = nextToSend()
+        let sealed = try AESGCM.seal(secret, key: key, nonce: nonce, additionalData: [kind.rawValue])
+        return PairingFrame(kind, sealed.exposedCopy())  // Sealed, it is no secret any more.
     }
 
     /// Opens the next frame of the other side; `nil` ends the session.
     package mutating func open(_ frame: PairingFrame) -> [UInt8]? {
-        let nonce = Self.nonce(from: role.other, opened)
-        opened &+= 1
-        return AESGCM.open(frame.body, key: key, nonce: nonce, additionalData: [frame.kind.rawValue])
+        AESGCM.open(frame.body, key: key, nonce: nextToOpen(), additionalData: [frame.kind.rawValue])
+    }
+
+    /// Opens the next frame of the other side, whose plaintext is a secret; `nil` ends the session.
+    package mutating func openSecret(_ frame: PairingFrame) -> SecretBytes? {
+        let sealed = SecretBytes(copying: frame.body)
+        return AESGCM.open(
+            sealed, in: 0..<sealed.count, key: key, nonce: nextToOpen(), additionalData: [frame.kind.rawValue])
+    }
+
+    private mutating func nextToSend() -> [UInt8] {
+        defer { sent &+= 1 }
+        return Self.nonce(from: role, sent)
+    }
+
+    private mutating func nextToOpen() -> [UInt8] {
+        defer { opened &+= 1 }
+        return Self.nonce(from: role.other, opened)
     }
 
     private static func nonce(from role: PairingRole, _ counter: UInt64) -> [UInt8] {

@@ -126,10 +126,9 @@ package struct InviterSession: Sendable {
     ) -> [InviterAction] {
         switch state {
         case .asking(var seal, _):
-            var plaintext = PairedAccount(epoch: epoch, accountKey: accountKey, statements: statements).plaintext
-            defer { SecretBytes.wipe(&plaintext) }
+            let account = PairedAccount(epoch: epoch, accountKey: accountKey, statements: statements)
             do throws(CryptoError) {
-                let frame = try seal.seal(.account, plaintext)
+                let frame = try seal.seal(.account, account.plaintext)
                 guard frame.kind.bodyCount.contains(frame.body.count) else { return refuse(.failed) }
                 enter(.transferring(seal))
                 return [.send(frame.encoded)]

@@ -161,8 +161,8 @@ package struct JoinerSession: Sendable {
             enter(.waiting(seal))
             return [.inviter(peer)]
         case .waiting(var seal):
-            guard var plaintext = seal.open(frame) else { return end(.violation(.seal)) }
-            guard let account = PairedAccount(wiping: &plaintext) else { return end(.violation(.layout)) }
+            guard let plaintext = seal.openSecret(frame) else { return end(.violation(.seal)) }
+            guard let account = PairedAccount(plaintext) else { return end(.violation(.layout)) }
             enter(.storing(seal))
             return [.account(account)]
         case .deriving, .storing, .ended:
