@@ -33,7 +33,8 @@ package enum OpenSSL {
     /// keys find the arena full, they fail.
     static func secretMemory(_ count: Int) -> UnsafeMutableRawPointer? {
         start()
-        let isRoom = CRYPTO_secure_used() < secureArena / 2
+        let share = secureArena / 2
+        let isRoom = count <= share - min(CRYPTO_secure_used(), share)
         return (isRoom ? copenssl_secure_malloc(count) : nil) ?? copenssl_malloc(count)
     }
 
