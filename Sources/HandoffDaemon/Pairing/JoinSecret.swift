@@ -11,7 +11,7 @@ final class JoinSecret {
     }
 
     /// Salts whose passwords are kept: each inviter has one.
-    private static let mostKept = 2 * JoinTargets.most
+    private static let mostKept = PairingLimits().instances
 
     /// Digits or link.
     let given: Given

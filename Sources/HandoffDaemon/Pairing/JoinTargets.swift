@@ -5,8 +5,9 @@ package import LoopIO
 /// time is a parameter.
 ///
 /// Each may be tried again as long as nothing was learned there: a call that was cut or put off before our proof of the
-/// code tells nobody anything. With our proof a false inviter can check one guess of its own, whatever it answers; so
-/// there are no more of them than an inviter allows wrong guesses. Whoever has refused the code is not asked again.
+/// code tells nobody anything, so those who only do that are called in turn with all others, and keep nobody out. With our
+/// proof a false inviter can check one guess of its own, whatever it answers; so no more proofs are given than an inviter
+/// allows wrong guesses. Whoever has refused the code is not asked again.
 package struct JoinTargets {
     /// How a call ended without the account.
     package enum CallEnd {
@@ -33,11 +34,8 @@ package struct JoinTargets {
         var end: PairingFailure?
     }
 
-    /// Inviters that are asked about one code at most: each learns one guess from us.
-    package static let most = 5
     /// Calls in a row without any answer after which nobody is there.
     package static let mostSilences = 8
-
     /// Proofs of the code that are given to those who give none.
     package static let mostGuesses = 5
 
@@ -119,11 +117,9 @@ package struct JoinTargets {
         targets[index].due = now.advanced(by: wait)
     }
 
-    /// Those who may be called, now or later: nobody new once enough were asked.
+    /// Those who may be called, now or later: nobody once enough proofs were given.
     private var callable: [Target] {
-        guard guesses < Self.mostGuesses else { return [] }
-        let talked = targets.count(where: \.hasTalked)
-        return targets.filter { $0.end == nil && ($0.hasTalked || talked < Self.most) }
+        guesses < Self.mostGuesses ? targets.filter { $0.end == nil } : []
     }
 
     /// What to say when nobody has let this device in: what tells most of it.
@@ -138,6 +134,8 @@ package struct JoinTargets {
         }
         if guesses >= Self.mostGuesses { return .untrusted }
         if targets.contains(where: \.isBusy) { return .busy }
-        return targets.isEmpty ? .nobodyThere : .unreachable(Array(places.prefix(3)))
+        if targets.isEmpty { return .nobodyThere }
+        let few = Array(places.prefix(3))
+        return targets.contains(where: \.hasTalked) ? .brokenOff(few) : .unreachable(few)
     }
 }

@@ -69,6 +69,13 @@ extension PairingFailure {
             "nobody answers at \(places.joined(separator: ", ")); check that handoffctl pair still waits there, that both"
                 + " devices are on one network, and that no firewall is between them")
     }
+    /// Those who answer at the addresses end it before they prove anything, to the last.
+    static func brokenOff(_ places: [String]) -> PairingFailure {
+        PairingFailure(
+            .unreachable,
+            "whoever answers at \(places.joined(separator: ", ")) breaks off each time; someone else on this network may be in"
+                + " the way: use the link or the address that the inviting device shows")
+    }
     /// This machine is on no network.
     static let noNetwork = PairingFailure(
         .noNetwork, "this device is on no network; connect it, and join once more")
@@ -177,7 +184,8 @@ extension PairingFailure {
     /// One of each end on the joining device, for tests of the words.
     package static let ofJoiner: [PairingFailure] = [
         .wrongCode, .codeUsed, .windowClosed, .busy, .declined, .cancelledThere, .nobodyThere,
-        .unreachable(["192.0.2.1:24863"]), .noNetwork, .untrusted, .versionsDiffer, .removed, .accountFull,
+        .unreachable(["192.0.2.1:24863"]), .brokenOff(["192.0.2.1:24863"]), .noNetwork, .untrusted, .versionsDiffer,
+        .removed, .accountFull,
         .failedThere,
         .failedHere("the disk is full"), .badLink, .badCode, .joining, .memberMeanwhile, .stopping,
     ]

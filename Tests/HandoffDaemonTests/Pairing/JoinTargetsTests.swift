@@ -68,17 +68,41 @@ import Testing
         #expect(!targets.areOver)
     }
 
-    @Test mutating func fiveInvitersGetAGuessAtMost() throws {
+    @Test(arguments: [true, false]) mutating func fiveGuessesAreGivenAtMost(_ isRefused: Bool) throws {
         let wrong = try failure(.wrongCode)
         for number in 0..<9 { targets.found(service("\(number)"), now: start) }
         var called = 0
         while let next = targets.next(now: start) {
             called += 1
-            targets.ended(next.instance, .over(wrong), now: start)
+            targets.ended(next.instance, isRefused ? .over(wrong) : .cut, wasGuess: true, now: start)
         }
-        #expect(called == JoinTargets.most)
+        #expect(called == JoinTargets.mostGuesses)
         #expect(targets.areOver)
-        #expect(targets.failure == wrong)
+        #expect(try targets.failure == (isRefused ? wrong : failure(.untrusted)))
+    }
+
+    @Test mutating func whoTalksAndBreaksOffKeepsNobodyElseFromBeingCalled() throws {
+        for number in 0..<40 { targets.found(service("\(number)"), now: start) }
+        targets.found(service("right"), now: start)
+        var now = start
+        var called: [String] = []
+        while called.last != "right" {
+            // Each of them holds us up for as long as it can.
+            let next = try #require(targets.next(now: now))
+            called.append(next.instance)
+            now = now.advanced(by: .seconds(5))
+            targets.ended(next.instance, .cut, now: now)
+        }
+        #expect(called.count == 41)
+        // And in turn again, so that one that was cut off by others has as many calls as they.
+        called = []
+        for _ in 0..<41 {
+            called.append(try #require(targets.next(now: now)).instance)
+            now = now.advanced(by: .seconds(5))
+            targets.ended(try #require(called.last), .cut, now: now)
+        }
+        #expect(Set(called).count == 41)
+        #expect(targets.failure.message.contains("link"))
     }
 
     @Test mutating func madeUpNamesDoNotGrowMemory() {
