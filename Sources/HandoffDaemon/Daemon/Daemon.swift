@@ -46,6 +46,8 @@ package actor Daemon {
     /// Which core it is, counted from the start.
     private var coreNumber = 0
     private var isDiscovering = false
+    /// Not given anew to who leaves the account: codes are counted for the network that guesses at them.
+    private let pairingAllowance = PairingAllowanceBox()
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?
@@ -138,7 +140,8 @@ package actor Daemon {
         }
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, stored: stored,
-            name: making.name, port: port, discovery: making.discovery(), air: air, unixSeconds: making.unixSeconds)
+            name: making.name, port: port, discovery: making.discovery(), air: air, pairingAllowance: pairingAllowance,
+            unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

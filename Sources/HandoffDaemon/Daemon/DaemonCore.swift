@@ -27,8 +27,8 @@ final class DaemonCore {
     let unixSeconds: () -> UInt64
     let worker: Worker
     let budgets = MemberBudgets()
-    /// What pairing codes may still be tried; it outlives the windows.
-    let pairingAllowance = PairingAllowanceBox()
+    /// What pairing codes may still be tried; it outlives the windows, and this core.
+    let pairingAllowance: PairingAllowanceBox
     let socket: DatagramSocket
     private let staticDiscovery: StaticDiscovery
     private let dialer: Dialer
@@ -52,7 +52,8 @@ final class DaemonCore {
 
     init(
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, stored: StoredState, name: String,
-        port: consuming BoundPort, discovery: any Discovery, air: PairingAir, unixSeconds: @escaping () -> UInt64
+        port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
+        unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
@@ -63,6 +64,7 @@ final class DaemonCore {
         self.port = port.port
         self.discovery = discovery
         self.air = air
+        self.pairingAllowance = pairingAllowance
         self.unixSeconds = unixSeconds
         boot = stored.boot
         peersFile = stored.peers

@@ -60,13 +60,27 @@ import Testing
         #expect(try couch.join(link: opened.link).account() == desk.status().account)
     }
 
-    @Test func afterThreeCodesThatWereGuessedAtThereIsOnlyTheLink() throws {
+    /// Three windows in which somebody guesses.
+    private func useUpTheCodes() throws {
         for _ in 1...3 {
             let window = try desk.pair()
             #expect(try guess(try window.opened()) == "wrongCode")
             window.close()
             try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
         }
+    }
+
+    @Test func leavingTheAccountGivesNoFurtherCodesToGuessAt() throws {
+        try useUpTheCodes()
+        let former = try desk.status().device
+        _ = try desk.call(.leaveAccount)
+        try fleet.poll("the desk begins anew") { try desk.status().device != former }
+        _ = try desk.call(.createAccount)
+        #expect(try desk.pair().opened().code == nil)
+    }
+
+    @Test func afterThreeCodesThatWereGuessedAtThereIsOnlyTheLink() throws {
+        try useUpTheCodes()
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         #expect(opened.code == nil)
