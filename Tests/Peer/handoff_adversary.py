@@ -158,6 +158,32 @@ class Adversary:
         for link in links:
             link.sock.close()
 
+    def hoard(self):
+        """A member and two more identities of it begin frames of 8 MiB and do not end them: all together they may hold 64 MiB."""
+        most, links, closed = 8 * 2**20, [], 0
+        contexts = [self.peer.context] * 3  # It has one connection already.
+        for _ in range(2):
+            key = Ed25519PrivateKey.generate()
+            self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
+            contexts += [l.make_context(key)] * 4
+        for context in contexts:
+            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            links.append(link)
+            link.send((l.HELLO, self.peer.hello()))
+            try:
+                link.send_raw(c.frame(l.STATEMENTS, bytes(most))[:-1])
+            except OSError:
+                pass
+        for link in links:
+            try:
+                while link.receive(0.5):
+                    pass
+            except (OSError, l.SSL.Error):
+                closed += 1
+            link.sock.close()
+        self.report("hoard: what is too much is closed", 3 <= closed < len(links), True)
+        self.report("hoard: a member is answered", self._ping(), {})
+
     def removed(self):
         """A device that is removed between its proof and its hello is served nothing."""
         key, peer = Ed25519PrivateKey.generate(), self.peer
@@ -227,6 +253,7 @@ def main():
     adversary.strangers()
     adversary.members()
     adversary.crowd()
+    adversary.hoard()
     time.sleep(1.5)  # What the floods have used up of this device's requests comes back; above it nothing is answered.
     adversary.removed()
     adversary.flood()

@@ -128,9 +128,13 @@ class Link:
 
     def send(self, *frames):
         """Sends (kind, body) pairs, in one write."""
-        data = b"".join(frame(kind, body) for kind, body in frames)
-        while data:
-            data = data[self.tls.send(data[:16384]) :]
+        self.send_raw(b"".join(frame(kind, body) for kind, body in frames))
+
+    def send_raw(self, data):
+        """Sends bytes that need not be whole frames, in one write."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self.tls.send(rest[:16384].tobytes()) :]
         self.sock.sendall(self._outgoing())
 
     def receive(self, timeout=None):

@@ -25,6 +25,7 @@ extension DaemonCore {
             handle: { [unowned self] in handle($1, over: $0) },
             note: { [unowned self] in note($1, from: $0.device) },
             raiseBoot: { [unowned self] in raiseBoot(above: $0) },
+            grew: { [unowned self] in pool.relieve() },
             ended: { [unowned self] link in
                 pool.ended(link)
                 network.linkEnded(link)

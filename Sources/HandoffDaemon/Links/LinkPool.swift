@@ -44,6 +44,10 @@ final class LinkPool {
     /// many identities as he likes.
     private static let maximumIntroductions = 16
 
+    /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
+    /// each connection of each of them may begin a frame of 8 MiB. Rosters have a few KiB.
+    private static let maximumWaiting = 64 * 1024 * 1024
+
     let loop: EventLoop
     let log: Logger
     let budgets: MemberBudgets
@@ -181,6 +185,15 @@ final class LinkPool {
     /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
     func networkChanged() {
         for link in all { link.checkAlive() }
+    }
+
+    /// Closes the connections that hold the most when all of them together hold too much.
+    func relieve() {
+        var waiting = all.reduce(0) { $0 + $1.waitingBytes }
+        while waiting > Self.maximumWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
+            waiting -= largest.waitingBytes
+            largest.close(.flooding)
+        }
     }
 
     /// Closes everything.

@@ -28,6 +28,8 @@ final class PeerLink {
         let note: (PeerLink, PeerNotice) -> Void
         /// The other side has seen a greater start number of this device.
         let raiseBoot: (UInt64) -> Void
+        /// A large frame is on its way.
+        let grew: () -> Void
         /// The link has ended; nothing follows.
         let ended: (PeerLink) -> Void
     }
@@ -69,6 +71,8 @@ final class PeerLink {
     private var isChecking = false
     /// How long the other side may take to show that it is there; two retransmissions fit in.
     private static let patienceForPing = Duration.seconds(1)
+    /// Bytes of a frame that is still on its way from which on the pool looks at all of them.
+    private static let largeFrame = 64 * 1024
 
     init(
         device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool,
@@ -97,6 +101,9 @@ final class PeerLink {
     /// Whether its device has yet to show that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
 
+    /// Bytes of a frame that has not arrived whole.
+    var waitingBytes: Int { hasEnded ? 0 : machine.bufferedBytes }
+
     /// Whether nobody waits for anything on it.
     var isIdle: Bool { machine.isIdle }
 
@@ -112,15 +119,18 @@ final class PeerLink {
         self.connection = connection
         presentedKey = connection.peerKey
         address = connection.remoteAddress
-        connection.onBytes = { [unowned self] bytes in
-            step { $0.received(bytes, budget: &budgets[device], at: now) }
-        }
+        connection.onBytes = { [unowned self] bytes in received(bytes) }
         connection.onClosed = { [unowned self] reason in
             wasCut = reason != .finished
             wasEndedByPeer = reason == .finished
             lost(reason.description)
         }
         step { $0.connected(statements: statements, at: now) }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        step { $0.received(bytes, budget: &budgets[device], at: now) }
+        if waitingBytes > Self.largeFrame { events.grew() }
     }
 
     /// The connection could not be made, or has broken.

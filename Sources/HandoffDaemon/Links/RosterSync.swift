@@ -24,6 +24,10 @@ final class RosterSync {
     /// Stragglers that are called at a time.
     private static let maximumStragglerCalls = 8
 
+    /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
+    /// milliseconds for each KiB.
+    private static let maximumMerging = 16 * 1024 * 1024
+
     private struct Attempt {
         var timer: LoopTimer?
         var failures = 0
@@ -43,6 +47,7 @@ final class RosterSync {
     private var isNewcomer = false
     /// When this device last signed a statement.
     private var madeNews: LoopInstant?
+    private var mergingBytes = 0
 
     init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
         self.loop = loop
@@ -78,19 +83,27 @@ final class RosterSync {
     func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (Bool) -> Void) {
         let statements: [Statement]
         do {
+            guard mergingBytes + body.count <= Self.maximumMerging else { throw SessionEnd.flooding }
             statements = try StatementList.decode(body)
         } catch {
             log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])
             return completion(false)
         }
+        mergingBytes += body.count
+        let count = body.count
         let device = link.device
         if pool.ring.peerKey(device) != nil {
-            keeper.merge(statements) { [pool] isGenuine in
+            keeper.merge(statements) { [self] isGenuine in
+                mergingBytes -= count
                 completion(isGenuine && pool.ring.peerKey(device) != nil)
             }
         } else {
-            guard let key = link.presentedKey else { return completion(false) }
-            keeper.introduce(key, statements) { [log] isMember in
+            guard let key = link.presentedKey else {
+                mergingBytes -= count
+                return completion(false)
+            }
+            keeper.introduce(key, statements) { [self] isMember in
+                mergingBytes -= count
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
                 completion(isMember)
             }

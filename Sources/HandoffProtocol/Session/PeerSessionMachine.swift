@@ -110,6 +110,9 @@ package struct PeerSessionMachine: Sendable {
         }
     }
 
+    /// Bytes that have arrived and are not a whole frame yet, or wait for a merge.
+    package var bufferedBytes: Int { decoder.buffered }
+
     /// False while bytes would only pile up: the driver stops reading then.
     package var wantsInput: Bool {
         switch state {
