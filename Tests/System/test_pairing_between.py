@@ -132,6 +132,20 @@ def guessing(stage):
     join(taker, window.link).wait("joined")
 
 
+@pairing_test("a share that fits one code alone does not tell whether that is the right one", limit=60)
+def shares(stage):
+    window = Inviting(stage.daemon("inviter"))
+    for guessed in (window.digits, wrong(window.digits)):
+        session = window.session(guessed)
+        w = guessed.w(session.expect(p.SALT))
+        session.send((p.SHARE_A, spake2.encoded(spake2.multiplied(spake2.M, w))))
+        session.expect(p.SHARE_B)
+        session.send((p.CONFIRM_A, os.urandom(32)))
+        # Right after a wrong guess nothing is looked at.
+        expect(session.ending() in ("wrongCode", "busy"), "the session goes on")
+    expect(window.wait("wrongCode")["guessesLeft"] == 4, "the guess does not count")
+
+
 @pairing_test("a false inviter gets five proofs of a code, however it ends the sessions", limit=120)
 def proofs(stage):
     """With every proof he can check one guess; so a device must not call again and again when it is cut off."""
