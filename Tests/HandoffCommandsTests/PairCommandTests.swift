@@ -189,6 +189,7 @@ import Testing
     @Test func withTheTimeoutTheWindowIsClosed() throws {
         let status = try run.run("pair", "--yes", "--timeout", "0.01", answer: Self.daemon([Self.window()]))
         #expect(status == .failed)
+        #expect(run.diagnostics.contains("waiting for 1 s"), "it waits as long as the user said")
         #expect(run.diagnostics.contains("no device joined in time"))
     }
 

@@ -6,7 +6,7 @@ import HandoffModel
 package struct AccountCreateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "create"], summary: "create an account with this device as its first member",
-        details: "Other devices join with an account file: see handoffctl help account export.",
+        details: "Other devices join by a code: see handoffctl help pair.",
         example: "handoffctl account create")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}

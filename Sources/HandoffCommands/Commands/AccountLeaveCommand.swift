@@ -10,8 +10,8 @@ package struct AccountLeaveCommand: Command {
         options: [OptionSpecification("--yes", .flag, "do not ask")],
         details: """
             The device forgets the account's keys and gets a new identity, so that it can join again, or another account;
-            the other devices do not know it any more. It comes back by handoffctl join only. Those that are away hear of
-            it when they meet one that knows. With the last device the account itself is gone.
+            the other devices do not know it any more. It comes back as a new device only. Those that are away hear of it
+            when they meet one that knows. With the last device the account itself is gone.
             """,
         example: "handoffctl account leave")
 

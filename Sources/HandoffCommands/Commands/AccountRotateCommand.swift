@@ -6,8 +6,9 @@ package struct AccountRotateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "rotate"], summary: "make a new account key, and give it to all devices of the account",
         details: """
-            For a key that may have become known, as by a backup of a device's state. Who belongs to the account stays
-            as it is: a device that was lost is taken out with handoffctl device remove, which makes a new key, too.
+            For a key that may have become known. Who belongs to the account stays as it is. It does not help against who
+            has a lost device, or a copy of a device's state, as in a backup: take that device out with handoffctl device
+            remove, or let it leave, which makes a new key, too.
             """,
         example: "handoffctl account rotate")
 

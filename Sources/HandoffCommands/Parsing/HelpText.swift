@@ -15,6 +15,9 @@ package enum HelpText {
         }
     }
 
+    /// Stands instead of a command, so that it is no option of any.
+    private static let version = ("--version", "print the version of handoffctl")
+
     private static func overview(_ table: CommandTable) -> String {
         """
         Continue on this device what was begun on another one.
@@ -25,8 +28,7 @@ package enum HelpText {
         \(lines(table.commands.map { ($0.specification.title, $0.specification.summary) }))
 
         Options for every command, before or after it:
-        \(lines(OptionSpecification.global.map { ($0.synopsis, $0.summary) }))
-          --version  print the version of handoffctl
+        \(lines(OptionSpecification.global.map { ($0.synopsis, $0.summary) } + [version]))
 
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 nothing to continue.
         More on one command: handoffctl help COMMAND

@@ -14,8 +14,8 @@ final class Countdown {
     }
 
     /// Begins to count; shows nothing yet.
-    func start(seconds: Int) {
-        end = context.loop.now.advanced(by: .seconds(seconds))
+    func start(for time: Duration) {
+        end = context.loop.now.advanced(by: time)
     }
 
     /// Shows it, once a second.
@@ -40,9 +40,14 @@ final class Countdown {
 
     /// `2:05`; rounded up, so that it begins with the whole time and ends with 0:00.
     static func text(_ left: Duration) -> String {
-        let (whole, fraction) = left.components
-        let seconds = max(0, fraction > 0 ? whole + 1 : whole)
+        let seconds = Self.seconds(left)
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+
+    /// Whole seconds, rounded up.
+    static func seconds(_ time: Duration) -> Int64 {
+        let (whole, fraction) = time.components
+        return max(0, fraction > 0 ? whole + 1 : whole)
     }
 
     private func tick() {

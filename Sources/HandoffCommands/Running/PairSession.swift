@@ -60,7 +60,9 @@ final class PairSession {
     }
 
     private func opened(_ window: PairingWindowDescription) {
-        countdown.start(seconds: window.seconds)
+        let whole = Duration.seconds(window.seconds)
+        let time = min(whole, request.timeout ?? whole)
+        countdown.start(for: time)
         guard !context.json else { return }
         if window.code == nil, !context.console.outputIsTerminal { return fail(.linkOnly()) }
         let text = PairingText(window, context.console, showsQRCode: request.showsQRCode)
@@ -69,7 +71,7 @@ final class PairSession {
             context.note("too many wrong codes were tried of late: only the link opens the window")
         }
         if !context.console.diagnosticsCanRewrite {
-            context.note("waiting for \(window.seconds) s; on the new device run: handoffctl join")
+            context.note("waiting for \(Countdown.seconds(time)) s; on the new device run: handoffctl join")
         }
     }
 
