@@ -206,12 +206,6 @@ class Daemon:
         self.process.terminate()
         return self.process.wait(within)
 
-    def forget_name(self):
-        """Starts from now on without a name of its own: a configured one is said again at each start."""
-        if "--name" in self.options:
-            at = self.options.index("--name")
-            del self.options[at:at + 2]
-
     def kill(self):
         self.process.kill()
         self.process.wait(20)

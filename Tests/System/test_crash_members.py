@@ -127,8 +127,6 @@ class Name(Members):
     """A device that is named."""
 
     def act(self):
-        for daemon in self.stage.daemons:
-            daemon.forget_name()
         self.done = self.one.ctl("device", "rename", "two", "zwei", code=None).code == 0
         self.until(lambda: all(self.is_named(daemon) for daemon in (self.one, self.two, self.three)), "the name")
 

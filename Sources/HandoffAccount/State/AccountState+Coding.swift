@@ -6,7 +6,8 @@ internal import HandoffProtocol
 ///
 /// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u64, record 32, since u64, account key
 /// 32 · has an exposed record u8 (0, 1), then its id 32 · former epochs u8, each n u64, label key 32, gate key 32 ·
-/// exports u16, each ticket 32, time u64 · since version 2: unfinished devices u16, each its id 32.
+/// exports u16, each ticket 32, time u64 · since version 2: unfinished devices u16, each its id 32 · since version 3:
+/// configured name, its length u8 (0 for none) and its text.
 extension AccountState {
     /// The file's bytes.
     package func encoded() -> SecretBytes {
@@ -49,6 +50,10 @@ extension AccountState {
         append { writer in
             writer.u16(UInt16(clamping: unfinished.count))
             for device in unfinished.sorted() { writer.raw(device.bytes) }
+            // A longer one than any file has room for cannot be configured.
+            let name = Array((configuredName ?? "").utf8.prefix(Int(UInt8.max)))
+            writer.u8(UInt8(clamping: name.count))
+            writer.raw(name)
         }
         return FileFormat.account.file(parts)
     }
@@ -77,6 +82,11 @@ extension AccountState {
             for _ in 0..<(try reader.u16()) {
                 unfinished.insert(DeviceID(checked: try reader.plain(DeviceID.byteCount)))
             }
+        }
+        if reader.version >= 3 {
+            let bytes = try reader.plain(Int(try reader.u8()))
+            guard let name = String(validating: bytes, as: UTF8.self) else { throw .invalid("a name is not UTF-8") }
+            configuredName = name.isEmpty ? nil : name
         }
         try reader.finish()
         guard formerEpochs.count <= FormerEpoch.mostKept else { throw .invalid("too many former epochs") }

@@ -66,6 +66,18 @@ extension AccountState {
         return roster.isRemoved(Fingerprint(device), by: Fingerprint(device))
     }
 
+    /// Gives this device the name that it is configured with, if that is another one than before: a name that the user gave
+    /// since then holds until the configuration changes.
+    ///
+    /// - Parameter name: nil when none is configured; then one that is configured later counts as another.
+    package func configured(name: String?, by signer: SigningKey) throws -> AccountState {
+        guard name != configuredName else { return self }
+        var next = self
+        if let name { next = try naming(DeviceID(signer.publicKey), name, by: signer) }
+        next.configuredName = name
+        return next
+    }
+
     /// Gives a member a name that replaces all others; the same name again changes nothing.
     package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)

@@ -18,6 +18,8 @@ package struct AccountState: Sendable {
     /// Devices that this one admitted by pairing, and that have not said yet that they have stored the account. Members
     /// all of them; whoever else is a member hears of them, but only here it is known that they may not know it.
     package internal(set) var unfinished: Set<DeviceID> = []
+    /// The name that this device was configured with when it last took a configured one; nil for none.
+    package var configuredName: String?
     /// An epoch record that must not stay in force, since a device that may hold its key is no member any more though
     /// nothing that the record names has changed. See ``epochDue(for:now:keyAwaited:)``.
     package internal(set) var exposedRecord: Fingerprint?

@@ -95,10 +95,12 @@ extension AccountKeeper {
         }
     }
 
-    /// Gives this device the name that it was configured with, if it is a member.
-    func rename(to name: String) {
-        guard state?.view.isLive(deviceID) ?? false else { return }
-        rename(deviceID, to: name) { [log] result in
+    /// Gives this device the name that it is configured with, if that has changed since it last did, and it is a member.
+    package func takeConfiguredName() {
+        change { [device, deviceID, configuredName] state in
+            guard let state, state.view.isLive(deviceID), state.configuredName != configuredName else { return nil }
+            return try state.configured(name: configuredName, by: device)
+        } completion: { [log] result in
             if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
         }
     }

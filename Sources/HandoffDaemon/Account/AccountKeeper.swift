@@ -55,6 +55,8 @@ package final class AccountKeeper {
     let device: SigningKey
     /// This device.
     let deviceID: DeviceID
+    /// What this device is called by its configuration; nil when that says nothing.
+    let configuredName: String?
     let loop: EventLoop
     private let worker: Worker
     let log: Logger
@@ -75,10 +77,11 @@ package final class AccountKeeper {
 
     /// A keeper of what is stored now; `review` begins its work.
     package init(
-        device: SigningKey, state: AccountState?, loop: EventLoop, worker: Worker, log: Logger,
-        surroundings: Surroundings
+        device: SigningKey, configuredName: String? = nil, state: AccountState?, loop: EventLoop, worker: Worker,
+        log: Logger, surroundings: Surroundings
     ) {
         self.device = device
+        self.configuredName = configuredName
         deviceID = DeviceID(device.publicKey)
         self.state = state
         self.loop = loop
@@ -228,7 +231,9 @@ package final class AccountKeeper {
         while !isStoring, !pending.isEmpty {
             let next = pending.removeFirst()
             do {
-                if let made = try next.change(state) {
+                if var made = try next.change(state) {
+                    // Who comes into an account has said its name on the way.
+                    if state == nil { made.configuredName = configuredName }
                     store(made, for: next)
                 } else {
                     next.completion(.success(state))

@@ -82,7 +82,8 @@ final class DaemonCore {
     // MARK: - Parts
 
     private(set) lazy var keeper: AccountKeeper = AccountKeeper(
-        device: stored.identity, state: stored.account, loop: loop, worker: worker, log: log.named("account"),
+        device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop, worker: worker,
+        log: log.named("account"),
         surroundings: AccountKeeper.Surroundings(
             store: { [folder = stored.folder] in try folder.store(account: $0) },
             unixSeconds: unixSeconds,
@@ -173,7 +174,7 @@ final class DaemonCore {
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         network.start()
         keeper.review()
-        nameSelf()
+        keeper.takeConfiguredName()
         askMachine()
     }
 
@@ -264,12 +265,6 @@ final class DaemonCore {
         guard let roster = keeper.state?.roster else { return [] }
         let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
         return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
-    }
-
-    /// A name that was configured holds for all members.
-    private func nameSelf() {
-        guard configuration.name != nil, keeper.state != nil else { return }
-        keeper.rename(to: name)
     }
 
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.

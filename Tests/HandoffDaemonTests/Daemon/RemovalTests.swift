@@ -155,19 +155,38 @@ import Testing
         _ = try continuing.refusal()
     }
 
-    @Test func twoWhoRemoveEachOtherAreBothOut() throws {
+    @Test func twoWhoRemovedEachOtherWhileApartAreBothOutForThoseWhoHearOfBoth() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
-        let members = try fleet.account("desk", "couch", "train")
-        fleet.air.hold()
-        for member in members.prefix(2) { member.blockDatagrams() }
-        let ends = [try remove("couch", by: members[0]), try remove("desk", by: members[1])]
-        for end in ends { _ = try? end.result() }
-        for member in members.prefix(2) { member.unblockDatagrams() }
-        fleet.air.release()
-        try fleet.poll("the train stands alone or with the first") {
-            try members[2].status().warnings.isEmpty && members[2].deviceList().count <= 2
+        let members = try fleet.account("desk", "couch", "train", "attic")
+        let (desk, couch, train, attic) = (members[0], members[1], members[2], members[3])
+        // Each tells one other device of its removal.
+        for device in [couch, attic] { try device.stop() }
+        _ = try remove("couch", by: desk).result()
+        try fleet.settle([desk, train])
+        for device in [desk, train] { try device.stop() }
+        for device in [couch, attic] { try device.start() }
+        _ = try remove("desk", by: couch).result()
+        try fleet.settle([couch, attic])
+
+        for device in [desk, train] { try device.start() }
+
+        try fleet.settle([train, attic])
+        for rest in [train, attic] { #expect(try Set(rest.deviceList().map(\.name)) == ["train", "attic"]) }
+        let published = try train.publish(Note.activity("for members"))
+        try fleet.poll("the attic sees it") { try attic.offers().map(\.id) == [published.activity] }
+        for device in [desk, couch] {
+            #expect(try device.offers().isEmpty)
+            _ = try device.publish(Note.activity("from one who is out"))
         }
+        // Who was wrongly removed can be a member again, as another device.
+        let former = try couch.status().device
+        _ = try couch.call(.leaveAccount)
+        try fleet.poll("the couch begins anew") { try couch.status().device != former }
+        try couch.importAccount(try attic.exportAccount())
+        try fleet.settle([train, attic, couch])
+        #expect(try train.offers().isEmpty && couch.offers().map(\.id) == [published.activity])
+        #expect(try Set(train.deviceList().map(\.name)) == ["train", "attic", "couch"])
     }
 
     @Test func aRemovedDeviceMayOnlyLeaveAndIsNewThen() throws {
@@ -219,28 +238,6 @@ import Testing
         _ = try members[0].call(.renameDevice, ["device": .string(ids[1].hex), "name": .string(ids[2].hex)])
         let event = try RemovalEvent(json: try remove(ids[2].hex.uppercased(), by: members[0]).result())
         #expect(event.device == ids[2])
-    }
-
-    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func aNameIsSeenByAll(_ name: String) throws {
-        let fleet = try Fleet()
-        defer { fleet.end() }
-        let members = try fleet.account("desk", "couch")
-        _ = try members[0].call(.renameDevice, ["device": "couch", "name": .string(name)])
-        for member in members {
-            try fleet.poll("\(member.name) sees the name") {
-                try member.deviceList().contains { $0.name.utf8.elementsEqual(name.utf8) }
-            }
-        }
-    }
-
-    @Test(arguments: ["", String(repeating: "x", count: 65)]) func aBadNameIsRefused(_ name: String) throws {
-        let fleet = try Fleet()
-        defer { fleet.end() }
-        let desk = try fleet.device("desk")
-        _ = try desk.call(.createAccount)
-        let call = try desk.open(ControlMethod.renameDevice.rawValue, ["device": "desk", "name": .string(name)])
-        #expect(try call.refusal().name == ControlErrorName.accountRefused.rawValue)
-        #expect(try desk.deviceList().map(\.name) == ["desk"])
     }
 
     @Test func aRemovalThatCannotBeStoredChangesNothing() throws {

@@ -1,0 +1,52 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// What devices are called, by whole daemons.
+@Suite struct NamingTests {
+    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func aNameIsSeenByAll(_ name: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        _ = try members[0].call(.renameDevice, ["device": "couch", "name": .string(name)])
+        for member in members {
+            try fleet.poll("\(member.name) sees the name") {
+                try member.deviceList().contains { $0.name.utf8.elementsEqual(name.utf8) }
+            }
+        }
+    }
+
+    @Test(arguments: ["", String(repeating: "x", count: 65)]) func aBadNameIsRefused(_ name: String) throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let call = try desk.open(ControlMethod.renameDevice.rawValue, ["device": "desk", "name": .string(name)])
+        #expect(try call.refusal().name == ControlErrorName.accountRefused.rawValue)
+        #expect(try desk.deviceList().map(\.name) == ["desk"])
+    }
+
+    @Test func aNameThatTheUserGaveOutlastsTheConfiguredOne() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch") { $0.configuration.name = $0.name }
+        let couch = members[1]
+        func names() throws -> Set<String> { try Set(couch.deviceList().map(\.name)) }
+        _ = try members[0].call(.renameDevice, ["device": "couch", "name": "sofa"])
+        try fleet.poll("the couch knows its name") { try names() == ["desk", "sofa"] }
+
+        try couch.stop()
+        try couch.start()
+        // Done behind whatever the start has changed.
+        _ = try couch.call(.renameDevice, ["device": "desk", "name": "table"])
+        #expect(try names() == ["table", "sofa"])
+
+        couch.configuration.name = "bench"
+        try couch.stop()
+        try couch.start()
+        try fleet.poll("the couch has another name") { try names() == ["table", "bench"] }
+        try fleet.settle(members)
+    }
+}
