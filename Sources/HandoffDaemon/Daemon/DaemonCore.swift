@@ -100,7 +100,7 @@ final class DaemonCore {
             peersChanged: { [unowned self] in control.offersChanged() },
             heard: { [unowned self] in heard($0) },
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
-            strayed: { [unowned self] in sync.strayed($0) },
+            strayed: { [unowned self] in stragglers.found($0) },
             deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
             fetchList: { [unowned self] in lists.fetch(of: $0) },
             foundStatic: { [unowned self] in statics.found($0) }))
@@ -121,6 +121,12 @@ final class DaemonCore {
 
     private(set) lazy var sync: RosterSync = RosterSync(
         loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: { [unowned self] in network })
+
+    private lazy var stragglers: StragglerCalls = StragglerCalls(
+        loop: loop, log: log.named("roster"), pool: pool,
+        surroundings: StragglerCalls.Surroundings(
+            offerAll: { [unowned self] in sync.offerAll($0) },
+            reconsider: { [unowned self] in network.reconsiderUnopened() }))
 
     private(set) lazy var statics: StaticPeers = StaticPeers(
         loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool,

@@ -78,7 +78,12 @@ final class LinkPool {
 
     /// Whether both sides of some connection to the device have accepted each other.
     func isConnected(_ device: DeviceID) -> Bool {
-        links[device]?.contains(where: \.isEstablished) ?? false
+        established(to: device) != nil
+    }
+
+    /// A connection on which both sides have accepted each other.
+    func established(to device: DeviceID) -> PeerLink? {
+        links[device]?.first(where: \.isEstablished)
     }
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.

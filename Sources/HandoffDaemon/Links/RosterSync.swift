@@ -16,13 +16,6 @@ final class RosterSync {
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// How soon a call about the same device or label is made again, at first and at most.
     private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
-    /// Services that led to a call are looked at again after this, and called again if that did not help.
-    private var reviewer: LoopTimer?
-    private var reviewIsDue: LoopInstant?
-    /// Labels of stragglers that are remembered; more than that are not members that were away.
-    private static let maximumStragglers = 256
-    /// Stragglers that are called at a time.
-    private static let maximumStragglerCalls = 8
 
     /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
     /// milliseconds for each KiB.
@@ -40,9 +33,6 @@ final class RosterSync {
     private let pool: LinkPool
     private let network: () -> PeerNetwork
     private var attempts: [DeviceID: Attempt] = [:]
-    private var strays: [Label: LoopInstant] = [:]
-    private var waitingStragglers: [PeerNetwork.Straggler] = []
-    private var stragglersCalled = 0
     /// This device has just joined: nobody knows it, so it calls whom it finds, whatever the order of the ids.
     private var isNewcomer = false
     /// When this device last signed a statement.
@@ -160,9 +150,7 @@ final class RosterSync {
             let spread = min(Self.spread.each * max(pool.ring.live.count - 3, 0), Self.spread.most)
             wait += spread * Double.random(in: 0..<1)
         }
-        if attempt.failures > 0 {
-            wait = min(Self.backoff.first * (1 << min(attempt.failures, 5)), Self.backoff.most)
-        }
+        if attempt.failures > 0 { wait = Self.pause(after: attempt.failures) }
         // It has been sent what is new, and says so in a moment.
         if isConnected { wait = max(wait, Self.settling) }
         // A member whose roster always differs, and which ends each connection at once, is not called without end.
@@ -177,64 +165,9 @@ final class RosterSync {
         attempts[id] = attempt
     }
 
-    /// A member shows itself under a label of another epoch: of a former one, and it is told of the one that holds; or of
-    /// one that is not known here, and both find out which one is to hold.
-    func strayed(_ straggler: PeerNetwork.Straggler) {
-        if let device = straggler.marked?.device {
-            // What either side learns goes over the connection that there is; if that ends before, it is called.
-            guard !pool.isConnected(device) else { return review(after: Self.backoff.first) }
-        } else {
-            guard pool.ring.isCurrent else { return }
-        }
-        if let last = strays[straggler.label], last.duration(to: loop.now) < Self.backoff.most { return }
-        if strays.count >= Self.maximumStragglers { strays.removeAll() }
-        strays[straggler.label] = loop.now
-        if waitingStragglers.count >= Self.maximumStragglers { waitingStragglers.removeFirst() }
-        waitingStragglers.append(straggler)
-        callStragglers()
-    }
-
-    /// Calls those who wait, a few at a time: a removed device still makes labels of former epochs, at any address.
-    private func callStragglers() {
-        while stragglersCalled < Self.maximumStragglerCalls, !waitingStragglers.isEmpty {
-            let straggler = waitingStragglers.removeFirst()
-            guard let gate = gate(of: straggler) else { continue }
-            stragglersCalled += 1
-            review(after: Self.backoff.most)
-            pool.call(
-                label: straggler.label, gate: gate, scope: .rosterOnly, addresses: straggler.addresses, isFixed: false,
-                only: straggler.marked?.device
-            ) { [self] _ in
-                stragglersCalled -= 1
-                callStragglers()
-            }
-        }
-    }
-
-    /// What opens the gate of a straggler that waits; nil when it need not be called any more.
-    private func gate(of straggler: PeerNetwork.Straggler) -> (isHeld: Bool, key: SecretBytes)? {
-        guard let marked = straggler.marked else {
-            return pool.ring.isCurrent ? pool.ring.gate(for: straggler.label) : nil
-        }
-        // It may have been removed, or have called, since.
-        guard pool.ring.peerKey(marked.device) != nil, !pool.isConnected(marked.device) else { return nil }
-        return (false, marked.gate)
-    }
-
-    /// Looks again after a while at what was called: a call may fail, or end before it has helped.
-    private func review(after wait: Duration) {
-        let due = loop.now.advanced(by: wait)
-        if let reviewIsDue, reviewIsDue <= due { return }
-        reviewIsDue = due
-        do {
-            reviewer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
-                reviewIsDue = nil
-                network().reconsiderUnopened()
-            }
-        } catch {
-            reviewIsDue = nil
-            log.error("Cannot set the timer of stragglers", ["error": "\(error)"])
-        }
+    /// How long to wait after so many calls about one device or label that did not help.
+    static func pause(after calls: Int) -> Duration {
+        min(backoff.first * (1 << min(calls, 5)), backoff.most)
     }
 
     private func differs(_ peer: Peer) -> Bool {
@@ -248,9 +181,8 @@ final class RosterSync {
         guard let peer = network().table[id], differs(peer) else { return }
         attempts[id, default: Attempt()].failures += 1
         attempts[id]?.last = loop.now
-        if let open = pool.all.first(where: { $0.device == id && $0.isEstablished }) {
-            offerStatements(open)
-            offerEpochKey(open)
+        if let open = pool.established(to: id) {
+            offerAll(open)
             return reconsider(id)
         }
         if let link = pool.link(to: id) {
@@ -273,7 +205,7 @@ final class RosterSync {
 
     /// A connection to a member by which statements can be sent, whatever epoch it is in; nil when it cannot be found.
     func find(_ id: DeviceID, completion: @escaping (PeerLink?) -> Void) {
-        if let open = pool.all.first(where: { $0.device == id && $0.isEstablished }) { return completion(open) }
+        if let open = pool.established(to: id) { return completion(open) }
         if let link = pool.link(to: id) { return completion(link) }
         call(former: id, completion: completion)
     }
@@ -285,6 +217,12 @@ final class RosterSync {
         let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
         pool.call(
             label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false, completion: completion)
+    }
+
+    /// Sends all that there is to know of the account to a member.
+    func offerAll(_ link: PeerLink) {
+        offerStatements(link)
+        offerEpochKey(link)
     }
 
     private func reconsider(_ id: DeviceID) {

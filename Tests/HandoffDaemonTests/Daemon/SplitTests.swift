@@ -35,28 +35,10 @@ import Testing
     }
 
     /// Keys that a device shares with another one, by what the first has stored.
-    private static func pair(_ device: TestDevice, _ other: TestDevice, _ fleet: Fleet) throws -> PairKeys {
-        let their = try stored(other, fleet) { $0.identity.publicKey }
-        return try stored(device, fleet) { own in
-            try PairKeys(own: own.identity, other: their, accountID: try #require(own.account).accountID)
-        }
-    }
-
-    /// Works on what a device that does not run has stored.
-    private static func stored<R>(
-        _ device: TestDevice, _ fleet: Fleet, _ work: (StoredState) throws -> R
-    ) throws -> R {
-        // The daemon before may still be writing.
-        var opened: StoredState?
-        try fleet.poll("the state folder is free") {
-            do throws(StateError) {
-                opened = try StateFolder.open(device.state.path, now: fleet.unixSeconds)
-            } catch .inUse {
-                return false
-            }
-            return true
-        }
-        return try work(try #require(opened))
+    private static func pair(_ device: TestDevice, _ other: TestDevice) throws -> PairKeys {
+        let their = try other.openState().identity.publicKey
+        let own = try device.openState()
+        return try PairKeys(own: own.identity, other: their, accountID: try #require(own.account).accountID)
     }
 
     @Test(arguments: [1, 20]) func twoMembersMeetAgainHoweverManyEpochsEachMade(count: Int) throws {
@@ -110,6 +92,26 @@ import Testing
         try fleet.settle(pairs[1])
 
         for device in pairs[0] { try device.start() }
+
+        try fleet.settle(devices)
+    }
+
+    /// The first call to it may fail for any reason, as where a machine is busy.
+    @Test func aMemberThatDidNotAnswerIsCalledAgainSoon() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let devices = try fleet.account("desk", "couch")
+        try devices[1].stop()
+        _ = try devices[0].call(.rotateKey)
+        fleet.air.hold()
+        try devices[1].start()
+        for device in devices { device.blockConnections() }
+        let failures = { (device: TestDevice) in device.log.count { $0.contains("Call failed") } }
+        let before = devices.map(failures)
+        fleet.air.release()
+        try fleet.poll("neither has answered") { zip(devices, before).allSatisfy { failures($0) > $1 } }
+
+        for device in devices { device.unblockConnections() }
 
         try fleet.settle(devices)
     }
@@ -174,7 +176,7 @@ import Testing
         try desk.stop()
         let name = try #require(Label(instanceName: present))
         for other in [couch, train] {
-            #expect(try !new.contains(Self.pair(desk, other, fleet).mark(under: name)))
+            #expect(try !new.contains(Self.pair(desk, other).mark(under: name)))
         }
 
         // After a start nobody has been heard yet.
@@ -184,7 +186,7 @@ import Testing
         try desk.stop()
         let firstLabel = try #require(Label(instanceName: first))
         for other in [couch, train] {
-            #expect(try missed.contains(Self.pair(desk, other, fleet).mark(under: firstLabel)))
+            #expect(try missed.contains(Self.pair(desk, other).mark(under: firstLabel)))
         }
     }
 
@@ -194,14 +196,11 @@ import Testing
         let devices = try fleet.account("desk", "couch", "thief")
         let (desk, couch, thief) = (devices[0], devices[1], devices[2])
         for device in devices { try device.stop() }
-        let stolen = try Self.stored(thief, fleet) { $0.identity }
-        try Self.stored(desk, fleet) { stored in
-            let account = try #require(stored.account)
-            try stored.folder.store(
-                account: try account.removing(
-                    DeviceID(stolen.publicKey), keeping: [], by: stored.identity, now: fleet.unixSeconds))
+        let stolen = try thief.openState().identity
+        try desk.editAccount {
+            try $0.removing(DeviceID(stolen.publicKey), keeping: [], by: $1, now: fleet.unixSeconds)
         }
-        let keys = try [desk, couch].map { try Self.pair(thief, $0, fleet) }
+        let keys = try [desk, couch].map { try Self.pair(thief, $0) }
         // It still believes that it is a member, and looks for those whom it misses.
         try thief.start()
         try desk.start()
