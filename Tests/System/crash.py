@@ -114,7 +114,8 @@ class Scene:
         """Waits for something, or for the strike."""
         limit = time.monotonic() + within
         while not self.struck and not condition():
-            expect(time.monotonic() < limit, f"not within {within} s: {what}; {self.views()}")
+            if time.monotonic() > limit:
+                raise Failure(f"not within {within} s: {what}; {self.views()}")
             time.sleep(0.02)
 
     # ---- For check

@@ -85,8 +85,13 @@ class Removal(Members):
     """A device that is removed."""
 
     def act(self):
-        done = self.one.ctl("device", "remove", "three", "--yes", "--timeout", "20", code=None)
-        self.done = '"removed"' in done.output
+        removal = self.one.follow("device", "remove", "three", "--yes", "--timeout", "20")
+        told = removal.next()
+        self.done = told is not None and told["event"] == "removed"
+        # It waits until all have heard, and who is struck does not.
+        self.until(lambda: removal.process.poll() is not None, "an end of the removal")
+        if removal.process.poll() is None:
+            removal.interrupt()
         self.until(lambda: self.is_one(self.one, self.two), "agreement after the removal")
 
     def check(self):

@@ -14,6 +14,21 @@ extension TestDevice {
     /// Lets accounts be stored again.
     func unblockAccountFile() -> Bool { rmdir(state.file(".account.new")) == 0 }
 
+    /// Opens the state folder; only while the daemon does not run.
+    func openState() throws -> StoredState {
+        var opened: StoredState?
+        // The daemon before may still be writing, on its worker.
+        try fleet.poll("the state folder is free") {
+            do throws(StateError) {
+                opened = try StateFolder.open(state.path, now: fleet.unixSeconds)
+            } catch .inUse {
+                return false
+            }
+            return true
+        }
+        return try #require(opened)
+    }
+
     /// Loses the account, but not the identity; only while the daemon does not run.
     func forgetAccount() throws {
         try #require(unlink(state.file("account")) == 0)
@@ -21,7 +36,7 @@ extension TestDevice {
 
     /// Changes the account behind the daemon's back; only while it does not run.
     func editAccount(_ change: (AccountState, SigningKey) throws -> AccountState) throws {
-        let stored = try StateFolder.open(state.path, now: fleet.unixSeconds)
+        let stored = try openState()
         let account = try #require(stored.account)
         try stored.folder.store(account: try change(account, stored.identity))
     }

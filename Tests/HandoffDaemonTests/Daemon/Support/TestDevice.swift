@@ -60,17 +60,7 @@ final class TestDevice {
     /// Starts the daemon on the state folder.
     func start() throws {
         let loop = fleet.loop
-        var opened: StoredState?
-        // The daemon before may still be writing, on its worker.
-        try fleet.poll("the state folder is free") {
-            do throws(StateError) {
-                opened = try StateFolder.open(state.path, now: fleet.unixSeconds)
-            } catch .inUse {
-                return false
-            }
-            return true
-        }
-        let stored = try #require(opened)
+        let stored = try openState()
         let daemon = Daemon(loop: loop, log: Logger(subsystem: name, sink: sink, level: .debug))
         self.daemon = daemon
         let path = controlPath
