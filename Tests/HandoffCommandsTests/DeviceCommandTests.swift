@@ -137,6 +137,13 @@ import Testing
         #expect(run.output == "left the account; this device has a new identity\n")
     }
 
+    @Test func aLeaveThatCannotBeStoredIsToBeAskedForAgain() throws {
+        let daemon = Self.daemon { $0.fail("dev.handoff1.Control.StorageFailed", ["message": "no space left"]) }
+        #expect(try run.run("account", "leave", "--yes", answer: daemon) == .failed)
+        #expect(run.diagnostics.contains("handoffctl: no space left\n"))
+        #expect(run.diagnostics.contains("run handoffctl account leave again"))
+    }
+
     @Test func leavingWithoutATerminalNeedsYes() throws {
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [])) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)

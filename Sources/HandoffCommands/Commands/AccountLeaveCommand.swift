@@ -49,7 +49,7 @@ package struct AccountLeaveCommand: Command {
             do throws(ClientError) {
                 show(try result.get(), devices, context)
             } catch {
-                context.fail(CommandFailure(error))
+                context.fail(CommandFailure(leaving: error))
             }
         }
     }

@@ -17,6 +17,19 @@ extension CommandFailure {
             advice: joining ? Self.joiningAdvice(reason) : Self.invitingAdvice(reason), details: refusal.parameters)
     }
 
+    /// Leaving the account failed.
+    init(leaving error: ClientError) {
+        guard case .refused(let refusal) = error, refusal.kind == "StorageFailed" else {
+            self.init(error)
+            return
+        }
+        // What was stored before it failed stays: the second time does the rest.
+        self.init(
+            .failed, refusal.kind, refusal.message,
+            advice: ["this device has not quite left: once that is mended, run handoffctl account leave again"],
+            details: refusal.parameters)
+    }
+
     private static func joiningAdvice(_ reason: String) -> [String] {
         switch reason {
         case "wrongCode": ["look at the digits on the other device, and run handoffctl join again"]

@@ -17,7 +17,9 @@ extension AccountKeeper {
             let state = try member(state)
             guard state.isCurrent else { throw AccountError.noCurrentKey }
             return try state.pairing(key, name: name, by: device)
-        } completion: { result in
+        } completion: { [self] result in
+            // What it said before, it said of an account that it may have lost since.
+            if case .success = result { finishing.remove(DeviceID(key)) }
             completion(
                 result.flatMap { state in
                     state.map { .success($0) } ?? .failure(Refusal.noAccount)
@@ -25,15 +27,22 @@ extension AccountKeeper {
         }
     }
 
-    /// A device that was admitted by pairing has the account: it said so, or was heard in the epoch that holds.
+    /// A device that was admitted by pairing has the account: it said so, or was heard in the epoch that holds. It says so
+    /// once, so that this is kept until it is stored.
     package func finished(_ device: DeviceID) {
-        guard state?.unfinished.contains(device) ?? false else { return }
-        change { state in
-            guard let state, state.unfinished.contains(device) else { return nil }
-            return state.finishing(device)
-        } completion: { [log] result in
-            // It stays listed as unfinished, and the next word of it tries again.
-            if case .failure(let error) = result { log.error("Cannot note a pairing", ["error": "\(error)"]) }
+        guard state?.unfinished.contains(device) ?? false, finishing.insert(device).inserted else { return }
+        review()
+    }
+
+    /// Stores who has finished joining.
+    func noteFinished() {
+        change { [self] state in
+            guard let state, !finishing.isDisjoint(with: state.unfinished) else { return nil }
+            return finishing.reduce(state) { $0.finishing($1) }
+        } completion: { [self] result in
+            guard case .failure(let error) = result else { return }
+            log.error("Cannot note a pairing", ["error": "\(error)"])
+            retry()
         }
     }
 

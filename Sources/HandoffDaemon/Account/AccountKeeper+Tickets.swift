@@ -81,7 +81,7 @@ extension AccountKeeper {
             case .success: tellClosed(ticket, usedBy: users)
             case .failure(let error):
                 log.error("Cannot close a ticket", ["error": "\(error)"])
-                rearm(after: .seconds(60))
+                retry()
             }
         }
     }

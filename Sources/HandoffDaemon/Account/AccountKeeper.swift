@@ -69,6 +69,10 @@ package final class AccountKeeper {
     private var timer: LoopTimer?
     private var keyAwaitedSince: LoopInstant?
     private var turn = EpochTurn()
+    /// Devices that have finished joining, until that is stored.
+    var finishing: Set<DeviceID> = []
+    /// How soon what is due here, and could not be stored, is tried again.
+    private var backoff = Backoff(first: .seconds(2), longest: .seconds(60))
 
     /// The account as it is stored; nil without one.
     package private(set) var state: AccountState?
@@ -154,6 +158,8 @@ package final class AccountKeeper {
     package func review() {
         guard let state else { return }
         let now = surroundings.unixSeconds()
+        finishing.formIntersection(state.unfinished)
+        if !finishing.isEmpty { return noteFinished() }
         if let ticket = state.ticketsDue(for: deviceID, now: now).first {
             return closeDue(ticket)
         }
@@ -195,12 +201,18 @@ package final class AccountKeeper {
                 log.notice("A new account key holds", ["reason": "\(reason)", "epoch": "\(state?.epoch ?? 0)"])
             case .failure(let error):
                 log.error("Cannot make a new account key", ["error": "\(error)"])
-                rearm(after: .seconds(60))
+                retry()
             }
         }
     }
 
-    func rearm(after wait: Duration) {
+    /// Looks later at what is due, since it could not be done.
+    func retry() {
+        var generator = SystemRandomNumberGenerator()
+        rearm(after: backoff.next(using: &generator))
+    }
+
+    private func rearm(after wait: Duration) {
         do {
             timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
         } catch {
@@ -264,6 +276,7 @@ package final class AccountKeeper {
     private func take(_ made: AccountState, for next: Pending) {
         isStoring = false
         isSayingFarewell = false
+        backoff.reset()
         let former = state
         state = made
         onChange?(former, made)

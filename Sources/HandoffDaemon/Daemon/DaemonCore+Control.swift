@@ -77,8 +77,11 @@ extension DaemonCore {
             warnings.append("another machine runs with this device's identity: reset one of the two state folders")
         }
         if let state = keeper.state {
-            let standing = state.standing(of: keeper.deviceID)
-            if let words = Self.words(for: standing) { warnings.append(words) }
+            if state.hasLeft(keeper.deviceID) {
+                warnings.append("this device has left its account, and could not forget it: leave the account again")
+            } else if let words = Self.words(for: state.standing(of: keeper.deviceID)) {
+                warnings.append(words)
+            }
             if state.view.isLive(keeper.deviceID), !state.isCurrent {
                 warnings.append("the account key in force has not reached this device yet")
             }

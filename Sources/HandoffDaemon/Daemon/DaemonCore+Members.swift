@@ -134,7 +134,9 @@ extension DaemonCore {
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 loop.later { [weak self] in self?.onLeft?(next) }
-            case .failure(let error): completion(.failure(error))
+            case .failure(let error):
+                log.error("Cannot forget the account that this device has left", ["error": "\(error)"])
+                completion(.failure(error))
             }
         }
     }

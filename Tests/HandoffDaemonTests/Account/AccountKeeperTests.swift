@@ -1,3 +1,4 @@
+import Glibc
 import HandoffAccount
 import HandoffCrypto
 import HandoffDaemon
@@ -14,13 +15,18 @@ import Testing
 
     /// A keeper on a loop that the test runs.
     private struct Rig {
+        let time = ManualClock()
         let loop: EventLoop
+        let worker: Worker
         let keeper: AccountKeeper
         let stores = Counter()
+        /// How many of the next stores fail.
+        let failing = Counter()
         let clock = Counter()
         let inReach = Counter()
 
-        init(members: Int = 1) throws {
+        /// - Parameter paired: a device that was let in, and has not finished joining.
+        init(members: Int = 1, paired: PublicKey? = nil) throws {
             let device = try SigningKey()
             var state = try AccountState.creating(device: device, name: "desk", now: AccountKeeperTests.start)
             for number in 1..<members {
@@ -29,15 +35,32 @@ import Testing
                 while DeviceID(other) < DeviceID(device.publicKey) { other = try SigningKey().publicKey }
                 state = try state.admitting(other, name: "other \(number)", by: device)
             }
-            loop = try EventLoop()
-            let (stores, clock, inReach) = (stores, clock, inReach)
+            if let paired { state = try state.pairing(paired, name: "couch", by: device) }
+            loop = try EventLoop(clock: time)
+            worker = try Worker()
+            let (stores, failing, clock, inReach) = (stores, failing, clock, inReach)
             keeper = AccountKeeper(
-                device: device, state: state, loop: loop, worker: try Worker(),
+                device: device, state: state, loop: loop, worker: worker,
                 log: Logger(subsystem: "test", sink: MemorySink(), level: .debug),
                 surroundings: AccountKeeper.Surroundings(
-                    store: { _ in stores.value.add(1, ordering: .relaxed) },
+                    store: { _ in
+                        stores.value.add(1, ordering: .relaxed)
+                        guard failing.value.load(ordering: .relaxed) > 0 else { return }
+                        failing.value.subtract(1, ordering: .relaxed)
+                        throw Errno(rawValue: ENOSPC)
+                    },
                     unixSeconds: { AccountKeeperTests.start + UInt64(clock.value.load(ordering: .relaxed)) },
                     membersInReach: { inReach.value.load(ordering: .relaxed) }))
+        }
+
+        /// Lets time pass, with what is stored meanwhile.
+        func pass(seconds: Int) throws {
+            for _ in 0...seconds {
+                // Behind all that is being stored.
+                worker.run({}, on: loop) { [loop] _ in loop.stop() }
+                try loop.run()
+                time.advance(by: .seconds(1))
+            }
         }
     }
 
@@ -74,5 +97,45 @@ import Testing
         rig.keeper.accept(try SecretBytes(random: 32)) { _ in rig.loop.stop() }
         try rig.loop.run()
         #expect(rig.keeper.state?.epoch == epoch)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoHasFinishedIsNotForgottenWhenThatCannotBeStored() throws {
+        let couch = try SigningKey().publicKey
+        let rig = try Rig(paired: couch)
+        rig.failing.value.store(3, ordering: .relaxed)
+        rig.keeper.finished(DeviceID(couch))
+        rig.keeper.finished(DeviceID(couch))
+        try rig.pass(seconds: 1)
+        #expect(rig.stores.value.load(ordering: .relaxed) == 1)
+        #expect(rig.keeper.state?.unfinished == [DeviceID(couch)])
+
+        // After 2, 4 and 8 s, each up to a fifth longer.
+        try rig.pass(seconds: 20)
+
+        #expect(rig.stores.value.load(ordering: .relaxed) == 4)
+        #expect(rig.keeper.state?.unfinished.isEmpty == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoIsPairedAnewHasToFinishAnew() throws {
+        let couch = try SigningKey().publicKey
+        let rig = try Rig(paired: couch)
+        rig.failing.value.store(1, ordering: .relaxed)
+        rig.keeper.finished(DeviceID(couch))
+        try rig.pass(seconds: 1)
+        rig.keeper.admit(couch, name: "sofa") { _ in }
+        try rig.pass(seconds: 20)
+        #expect(rig.keeper.state?.unfinished == [DeviceID(couch)])
+        rig.keeper.finished(DeviceID(couch))
+        try rig.pass(seconds: 1)
+        #expect(rig.keeper.state?.unfinished.isEmpty == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aNewKeyThatCannotBeStoredIsTriedAgainSoon() throws {
+        let rig = try Rig()
+        rig.clock.value.store(Int(Self.month), ordering: .relaxed)
+        rig.failing.value.store(1, ordering: .relaxed)
+        rig.keeper.review()
+        try rig.pass(seconds: 4)
+        #expect(rig.keeper.state?.epoch == 2)
     }
 }
