@@ -5,7 +5,7 @@ end without being struck, so that every call which it makes has been struck once
 another one has shown, and of those who are not asked themselves, the gate takes some steps, beginning anywhere.
 
 Environment: HANDOFF_CRASH=all: every step in all ways. HANDOFF_CRASH_ROUNDS (default 0): so many more plays of each scene,
-struck at random steps in random ways. HANDOFF_CRASH_PLAYS (default 4): how many plays run at a time.
+struck at random steps in random ways. HANDOFF_CRASH_PLAYS (default 8): how many plays run at a time.
 """
 
 import concurrent.futures
@@ -24,7 +24,9 @@ from harness import Failure, OutOfTime, Stage, expect, tail
 CONVERGE = 75
 ROUNDS = int(os.environ.get("HANDOFF_CRASH_ROUNDS", "0"))
 ALL = os.environ.get("HANDOFF_CRASH") == "all"
-PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "4"))
+PLAYS = int(os.environ.get("HANDOFF_CRASH_PLAYS", "8"))
+# How many of them are of one victim and way.
+WIDTH = 3
 MOST_STEPS = 400
 
 # How to strike, at which calls, and each how many of them in the gate.
@@ -223,26 +225,40 @@ class Play:
 
 
 def every_step(stage, scene_class, ways=None):
-    """Plays a scene with each victim struck at each step in each way; prints what was done."""
-    for victim in scene_class.victims:
-        for way in ways or scene_class.ways:
-            begin, struck = time.monotonic(), 0
-            stride = 1 if ALL else WAYS[way].get("stride", 1) * (1 if victim == scene_class.victims[0] else 3)
-            with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool:
-                step, is_over = random.randint(1, stride), False
-                while not is_over and step < MOST_STEPS:
-                    numbers = range(step, step + PLAYS * stride, stride)
-                    done = [future.result() for future in
-                            [pool.submit(Play, scene_class, victim, way, number) for number in numbers]]
-                    complain(done)
-                    step += PLAYS * stride
-                    struck += sum(play.struck for play in done)
-                    is_over = not all(play.struck for play in done)
-            expect(is_over, f"{scene_class.__name__}: no end after {step} steps")
-            print(f"   {scene_class.__name__}: {victim}, {way}: {struck} steps, "
-                  f"{time.monotonic() - begin:.1f} s", flush=True)
+    """Plays a scene with each victim struck at each step in each way; prints what was done. All ways go on beside each
+    other, since a play mostly waits for what takes its time."""
+    tracks = [(victim, way) for victim in scene_class.victims for way in ways or scene_class.ways]
+    with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool, \
+            concurrent.futures.ThreadPoolExecutor(len(tracks)) as runners:
+        running = [runners.submit(one_way, pool, scene_class, *track) for track in tracks]
+        try:
+            for done in concurrent.futures.as_completed(running):
+                done.result()
+        except BaseException:
+            # What has not begun is not wanted any more.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     if ROUNDS:
         at_random(scene_class, ways or scene_class.ways)
+
+
+def one_way(pool, scene_class, victim, way):
+    """Strikes one victim in one way, at each step or so, until a play is not struck any more."""
+    stride = 1 if ALL else WAYS[way].get("stride", 1) * (1 if victim == scene_class.victims[0] else 3)
+    # Plays beyond the last step show nothing: only where there are many steps are some tried at a time.
+    width = WIDTH if stride == 1 else 1
+    begin, struck, step, is_over = time.monotonic(), 0, random.randint(1, stride), False
+    while not is_over and step < MOST_STEPS:
+        numbers = range(step, step + width * stride, stride)
+        done = [future.result() for future in
+                [pool.submit(Play, scene_class, victim, way, number) for number in numbers]]
+        complain(done)
+        step += width * stride
+        struck += sum(play.struck for play in done)
+        is_over = not all(play.struck for play in done)
+    expect(is_over, f"{scene_class.__name__}: no end after {step} steps")
+    print(f"   {scene_class.__name__}: {victim}, {way}: {struck} steps, "
+          f"{time.monotonic() - begin:.1f} s", flush=True)
 
 
 def at_random(scene_class, ways):
