@@ -23,7 +23,10 @@ import Testing
             ControlPeer(
                 device: nil, name: nil, address: "10.0.0.1:24863", via: .static, connected: false, activities: 0),
         ], published: 1, offered: 3,
-        tickets: [ControlTicket(id: "0123456789ab", device: Sample.device(0x3F), mine: true)],
+        tickets: [
+            ControlTicket(id: "0123456789ab", device: Sample.device(0x3F), mine: true),
+            ControlTicket(id: "fedcba987654", device: Sample.device(0x3F), mine: true, age: 300, outdated: true),
+        ],
         warnings: ["no firewall rule"])
 
     @Test func statusIsReadable() throws {
@@ -43,6 +46,8 @@ import Testing
                             laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
                             not yet known           10.0.0.1:24863     static  none        0
                 tickets     0123456, exported by this device, not yet used
+                            fedcba9, exported by this device 5 min ago, no longer valid, since the account key has \
+                changed; export a new file
                 warnings    no firewall rule
 
                 """)

@@ -28,7 +28,7 @@ package struct FileFormat: Sendable {
     package static let boot = FileFormat(magic: "hndf-bot", version: 1, longestContent: 64)
     /// Account with its keys. The roster may pass its limit of bytes by what lets a removal fit.
     package static let account = FileFormat(
-        magic: "hndf-acc", version: 3, readingFrom: 1, longestContent: 32 * 1024 * 1024)
+        magic: "hndf-acc", version: 4, readingFrom: 1, longestContent: 32 * 1024 * 1024)
     /// Exported account.
     package static let export = FileFormat(magic: "hndf-exp", version: 1, longestContent: 32 * 1024 * 1024)
 

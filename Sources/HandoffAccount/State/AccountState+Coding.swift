@@ -7,7 +7,7 @@ internal import HandoffProtocol
 /// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u64, record 32, since u64, account key
 /// 32 · has an exposed record u8 (0, 1), then its id 32 · former epochs u8, each n u64, label key 32, gate key 32 ·
 /// exports u16, each ticket 32, time u64 · since version 2: unfinished devices u16, each its id 32 · since version 3:
-/// configured name, its length u8 (0 for none) and its text.
+/// configured name, its length u8 (0 for none) and its text · since version 4: for each export its record 32.
 extension AccountState {
     /// The file's bytes.
     package func encoded() -> SecretBytes {
@@ -54,6 +54,7 @@ extension AccountState {
             let name = Array((configuredName ?? "").utf8.prefix(Int(UInt8.max)))
             writer.u8(UInt8(clamping: name.count))
             writer.raw(name)
+            for export in exports { writer.raw(export.record.bytes) }
         }
         return FileFormat.account.file(parts)
     }
@@ -74,9 +75,10 @@ extension AccountState {
             let label = try reader.secret(SHA256.byteCount)
             formerEpochs.append(FormerEpoch(n: n, label: label, gate: try reader.secret(SHA256.byteCount)))
         }
+        var open: [(ticket: Fingerprint, time: UInt64)] = []
         for _ in 0..<(try reader.u16()) {
             let ticket = try reader.fingerprint()
-            exports.append(TicketExport(ticket: ticket, time: try reader.u64()))
+            open.append((ticket, try reader.u64()))
         }
         if reader.version >= 2 {
             for _ in 0..<(try reader.u16()) {
@@ -87,6 +89,11 @@ extension AccountState {
             let bytes = try reader.plain(Int(try reader.u8()))
             guard let name = String(validating: bytes, as: UTF8.self) else { throw .invalid("a name is not UTF-8") }
             configuredName = name.isEmpty ? nil : name
+        }
+        for (ticket, time) in open {
+            // Former versions did not say; who exported has a key.
+            guard let record = reader.version >= 4 ? try reader.fingerprint() : held?.record else { continue }
+            exports.append(TicketExport(ticket: ticket, time: time, record: record))
         }
         try reader.finish()
         guard formerEpochs.count <= FormerEpoch.mostKept else { throw .invalid("too many former epochs") }

@@ -27,7 +27,7 @@ extension AccountState {
         let seed = try SecretBytes(random: SigningKey.seedCount)
         let key = try SigningKey(seed: seed).publicKey
         var next = try adding([Statement.sign(.ticket(key), accountID: accountID, with: signer)])
-        next.exports.append(TicketExport(ticket: Fingerprint(ticket: key), time: now))
+        next.exports.append(TicketExport(ticket: Fingerprint(ticket: key), time: now, record: held.record))
         let file = AccountFile(ticketSeed: seed, n: held.n, accountKey: held.accountKey, roster: next.roster)
         return (next, file)
     }
@@ -64,6 +64,15 @@ extension AccountState {
         return view.openTickets.filter { ticket in
             ticket.users.contains { $0 != device } || old.contains(ticket.id)
         }.map(\.id)
+    }
+
+    /// Whether the file of an export can be of no use any more though its ticket is open: the key in it is not the one in
+    /// force, so that those who know the present one do not open to it.
+    ///
+    /// The ticket is not closed for that. A member that has not heard of the present epoch may admit a device with the
+    /// file, and that device stays, unless somebody has closed the ticket and kept nobody.
+    package func isOutdated(_ export: TicketExport) -> Bool {
+        view.currentEpoch?.id != export.record
     }
 
     /// Closes a ticket for ever, with a new epoch in the same write: of its users one is kept, of several none.

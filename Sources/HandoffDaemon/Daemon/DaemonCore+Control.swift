@@ -49,7 +49,7 @@ extension DaemonCore {
             let export = state.exports.first { $0.ticket == ticket.id }
             return ControlTicket(
                 id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == keeper.deviceID,
-                age: export.map { Double($0.age(at: now)) })
+                age: export.map { Double($0.age(at: now)) }, outdated: export.map { state.isOutdated($0) })
         }
     }
 
@@ -100,7 +100,8 @@ extension DaemonCore {
         case .unconfirmed:
             """
             no other device of the account has confirmed this one yet; if one is in reach and this stays, the account \
-            file was used or closed before: leave the account, and join with a new file
+            file is no longer valid, since it was used or closed before, or the account key has changed since it was \
+            made: leave the account, and join with a new file
             """
         case .fileUsedTwice:
             """

@@ -129,6 +129,43 @@ import Testing
         #expect(throws: AccountError.noCurrentKey) { try state.exportingTicket(by: guest.key, now: Self.now) }
     }
 
+    @Test("of two files the second is outdated once the first was used, and its ticket stays open")
+    func outdated() throws {
+        var founder = try Member.founder()
+        let first = try Self.export(&founder)
+        _ = try Self.export(&founder)
+        #expect(founder.state.exports.map(founder.state.isOutdated) == [false, false])
+        let guest = try Self.importing(first, 5)
+        founder.state = try founder.state.merging(guest.state.roster.ordered).state
+        for ticket in founder.state.ticketsDue(for: founder.id, now: Self.now) {
+            founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
+        }
+        #expect(founder.state.exports.map(founder.state.isOutdated) == [true])
+        #expect(founder.state.view.openTickets.map(\.id) == founder.state.exports.map(\.ticket))
+        let read = try AccountState(decoding: founder.state.encoded())
+        #expect(read.exports.map(read.isOutdated) == [true], "also after a start")
+    }
+
+    @Test("a member that has not heard of the new epoch admits with an outdated file, and the device stays")
+    func admittedByAnOutdatedFile() throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let file = try Self.export(&founder)
+        try founder.meet(&second)
+        founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
+        #expect(founder.state.exports.map(founder.state.isOutdated) == [true])
+
+        let guest = try Self.importing(file, 5)
+        second.state = try #require(
+            try second.state.admits(guest.key.publicKey, with: guest.state.roster.ordered)
+        ).state
+        for ticket in second.state.ticketsDue(for: second.id, now: Self.now) {
+            second.state = try second.state.closingTicket(ticket, by: second.key, now: Self.now)
+        }
+        try founder.meet(&second)
+        for member in [founder, second] { #expect(member.state.view.isLive(guest.id)) }
+    }
+
     @Test("a revocation keeps nobody, also not the one whom another member keeps at the same time")
     func revoking() throws {
         var founder = try Member.founder()

@@ -7,7 +7,8 @@ extension AccountState {
     func encoded(version: UInt16) -> SecretBytes {
         let nameCount = 1 + (configuredName ?? "").utf8.count
         let unfinishedCount = 2
-        let added = nameCount + (version == 1 ? unfinishedCount : 0)
+        let recordsCount = SHA256.byteCount * exports.count
+        let added = nameCount + recordsCount + (version == 1 ? unfinishedCount : 0)
         return Self.file(
             version: version, content: encoded().exposedCopy()[16...].dropLast(SHA256.byteCount + added))
     }

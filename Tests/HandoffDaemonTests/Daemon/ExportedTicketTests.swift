@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffJSON
+import LoopIO
 import Testing
 
 /// Exports that are revoked or used twice, and keys that are changed by hand.
@@ -89,6 +90,35 @@ import Testing
         #expect(try desk.status().warnings.isEmpty)
     }
 
+    @Test func theUseOfOneFileEndsTheOthersAndBothSidesSaySo() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
+        let late = try fleet.device("late")
+        _ = try desk.call(.createAccount)
+        let files = [try desk.exportAccount(), try desk.exportAccount()]
+        #expect(try desk.status().tickets.map(\.outdated) == [false, false])
+        try couch.importAccount(files[0])
+        try fleet.poll("the first file is used") {
+            try desk.status().tickets.count == 1 && couch.deviceList().count == 2
+        }
+        #expect(try desk.status().tickets.map(\.outdated) == [true])
+        // Only the desk knows when it was made.
+        try fleet.poll("the couch knows the ticket") { try couch.status().tickets.map(\.outdated) == [nil] }
+
+        try late.importAccount(files[1])
+        let published = try desk.publish(Note.activity("for members"))
+        try fleet.poll("the couch sees it") { try couch.offers().map(\.id) == [published.activity] }
+        #expect(try late.offers().isEmpty)
+        #expect(try late.status().warnings.contains { $0.contains("the account key has changed since it was made") })
+
+        // What both are told to do helps.
+        _ = try late.call(.leaveAccount)
+        try revoke(try #require(try desk.status().tickets.first?.id), by: desk)
+        try late.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, late])
+    }
+
     @Test func ofTwoDevicesThatUseAFileAtOnceTheOneThatIsOutSaysSo() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
@@ -111,6 +141,46 @@ import Testing
                 return isIn ? warnings.isEmpty : warnings.contains { $0.contains("has confirmed this one") }
             }
         }
+    }
+
+    @Test func whenPartedMembersEachConfirmAnotherDeviceOfOneFileBothDevicesAreOut() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let (desk, couch) = (members[0], members[1])
+        let file = try desk.exportAccount()
+        try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
+        // From here on nobody finds anybody, but by an address.
+        try couch.stop()
+        fleet.air.hold()
+        try couch.start()
+        var guests: [TestDevice] = []
+        for (name, member) in [("train", desk), ("late", couch)] {
+            let guest = try fleet.device(name)
+            try guest.importAccount(file)
+            _ = try guest.call(.addPeer, ["address": .string(member.address.description)])
+            try fleet.poll("\(member.name) confirms \(name)") {
+                let isIn = try Set(member.deviceList().map(\.name)) == ["desk", "couch", name]
+                return try isIn && member.status().tickets.isEmpty && guest.status().warnings.isEmpty
+            }
+            guests.append(guest)
+        }
+
+        fleet.air.release()
+
+        // Each member keeps a device that the other one does not, and whom not all keep is out.
+        try fleet.settle(members)
+        for member in members { #expect(try Set(member.deviceList().map(\.name)) == ["desk", "couch"]) }
+        for guest in guests {
+            try fleet.poll("\(guest.name) knows") {
+                try guest.status().warnings.contains { $0.contains("was closed, so it is no member") }
+            }
+        }
+
+        // What they are told to do helps.
+        _ = try guests[1].call(.leaveAccount)
+        try guests[1].importAccount(try couch.exportAccount())
+        try fleet.settle(members + [guests[1]])
     }
 
     @Test func theKeyCanBeChangedByHand() throws {
