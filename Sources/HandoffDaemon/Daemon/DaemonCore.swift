@@ -181,6 +181,7 @@ final class DaemonCore {
         network.start()
         keeper.review()
         keeper.takeConfiguredName()
+        nameSelf()
         askMachine()
     }
 
@@ -250,6 +251,7 @@ final class DaemonCore {
         statics.accountChanged(live: ring.live)
         removals.accountChanged(members: ring.live)
         pairing.accountChanged()
+        nameSelf()
         control.offersChanged()
     }
 
@@ -271,6 +273,17 @@ final class DaemonCore {
         guard let roster = keeper.state?.roster else { return [] }
         let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
         return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
+    }
+
+    /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
+    /// then its names count no more either.
+    private func nameSelf() {
+        guard let view = keeper.state?.view, view.isLive(keeper.deviceID), view.names[keeper.deviceID] == nil else {
+            return
+        }
+        keeper.rename(keeper.deviceID, to: name) { [log] result in
+            if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
+        }
     }
 
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.

@@ -49,6 +49,20 @@ import Testing
         #expect(try Set(members[1].deviceList().map(\.name)) == ["couch", "train"])
     }
 
+    @Test func whoWasNamedByADeviceThatLeavesNamesItself() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let train = try fleet.device("train")
+        _ = try train.join(code: try members[0].pair(automatic: true).opened().code).account()
+        try fleet.settle(members + [train])
+        _ = try leave(members[0])
+        for device in [members[1], train] {
+            try fleet.poll("\(device.name) knows the names") { try device.members() == ["couch", "train"] }
+        }
+        try fleet.settle([members[1], train])
+    }
+
     @Test func whoHasLeftJoinsAgainAsANewDevice() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
