@@ -10,13 +10,22 @@ package import LoopIO
 /// Diagram: `docs/state-machines/account.md`.
 package final class AccountKeeper {
     /// Why a request about the account is refused.
-    package enum Refusal: Error {
+    package enum Refusal: Error, CustomStringConvertible {
         /// There is no account yet.
         case noAccount
         /// There is one already.
         case exists(AccountID)
         /// This device was removed from its account, and has to leave it before it can be in one again.
         case removed(AccountID)
+
+        package var description: String {
+            switch self {
+            case .noAccount: "this device has no account yet; create one, or import one that another device exported"
+            case .exists(let account): "this device is in account \(account.short) already"
+            case .removed(let account):
+                "this device was removed from account \(account.short); leave it, which gives the device a new identity"
+            }
+        }
     }
 
     /// What the keeper needs of the rest of the daemon.

@@ -134,28 +134,27 @@ extension CallError {
         case let refusal as ActivityStore.Refusal: self.init(refusal)
         case let error as ActivityError: self = .invalidActivity(error)
         case let failure as HandoffFailure: self = .continuationFailed(failure)
-        case AccountKeeper.Refusal.noAccount:
-            self = .control(
-                .noAccount, "this device has no account yet; create one, or import one that another device exported")
-        case AccountKeeper.Refusal.exists(let account):
-            self = CallError(
-                name: ControlErrorName.accountExists.rawValue,
-                parameters: [
-                    "account": .string(account.hex),
-                    "message": .string("this device is in account \(account.short) already"),
-                ])
+        case let refusal as AccountKeeper.Refusal: self.init(refusal)
         case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
             self = .control(.wrongPassphrase, "the account file \(error)")
         case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
-        case AccountKeeper.Refusal.removed(let account):
-            self = .control(
-                .accountRefused,
-                "this device was removed from account \(account.short); leave it, which gives the device a new identity"
-            )
         case AccountError.noSuchDevice(let device):
             self = .noSuchDevice(device.hex, "\(AccountError.noSuchDevice(device))")
         case let error as AccountError: self = .control(.accountRefused, "\(error)")
         default: self = .control(.storageFailed, "\(error)")
+        }
+    }
+
+    /// What the keeper of the account refused.
+    private init(_ refusal: AccountKeeper.Refusal) {
+        let message = "\(refusal)"
+        switch refusal {
+        case .noAccount: self = .control(.noAccount, message)
+        case .exists(let account):
+            self = CallError(
+                name: ControlErrorName.accountExists.rawValue,
+                parameters: ["account": .string(account.hex), "message": .string(message)])
+        case .removed: self = .control(.accountRefused, message)
         }
     }
 }

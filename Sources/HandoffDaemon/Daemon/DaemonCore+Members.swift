@@ -44,8 +44,7 @@ extension DaemonCore {
 
     /// The member that a user means.
     private func member(_ text: String) throws -> DeviceID {
-        guard let state = keeper.state else { throw AccountKeeper.Refusal.noAccount }
-        guard state.view.isLive(keeper.deviceID) else { throw AccountKeeper.Refusal.removed(state.accountID) }
+        let state = try keeper.member(keeper.state)
         switch DeviceSelection.choose(text, among: state.view.live, name: { ring.name(of: $0) }) {
         case .one(let device): return device
         case .nothing: throw CallError.noSuchDevice(text)

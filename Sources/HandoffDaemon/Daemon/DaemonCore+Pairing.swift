@@ -13,20 +13,14 @@ extension DaemonCore {
             isMember: { [unowned self] in keeper.state?.view.isLive(keeper.deviceID) ?? false },
             mayInvite: { [unowned self] in try requireCurrentKey() },
             mayJoin: { [unowned self] in
-                if let state = keeper.state { throw AccountKeeper.Refusal.exists(state.accountID) }
+                try keeper.refuseAnother(keeper.state)
             },
             inviter: { [unowned self] in try inviter(isAutomatic: $0) },
             joiner: { [unowned self] in try joiner($0) })
     }
 
     private func requireCurrentKey() throws {
-        guard let state = keeper.state else { throw AccountKeeper.Refusal.noAccount }
-        guard state.view.isLive(keeper.deviceID) else {
-            throw CallError.control(.accountRefused, "\(AccountError.notLive(keeper.deviceID))")
-        }
-        guard state.isCurrent else {
-            throw CallError.control(.accountRefused, "\(AccountError.noCurrentKey)")
-        }
+        guard try keeper.member(keeper.state).isCurrent else { throw AccountError.noCurrentKey }
     }
 
     private func inviter(isAutomatic: Bool) throws -> Inviter {

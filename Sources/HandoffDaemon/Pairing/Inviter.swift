@@ -209,6 +209,7 @@ final class Inviter {
             switch error {
             case AccountError.full: end(.fullHere, saying: .accountFull)
             case AccountError.removedForEver: end(.removedDevice(peer.name), saying: .removed)
+            case is AccountKeeper.Refusal: end(.noMemberAnyMore)
             default: end(.inviterFailed("\(error)"), saying: .failed)
             }
         }

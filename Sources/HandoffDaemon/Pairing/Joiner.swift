@@ -100,9 +100,10 @@ final class Joiner {
         } catch {
             return end(.failure(.failedHere("\(error)")))
         }
-        onEvent?(.looking)
         switch place {
-        case .anywhere: startSearch()
+        case .anywhere:
+            onEvent?(.looking)
+            startSearch()
         case .known(let peers): resolve(peers)
         }
     }
@@ -267,7 +268,7 @@ final class Joiner {
 
     private func refuse(_ error: any Error, _ call: JoinCall) {
         log.error("The account that was handed over was not taken", ["error": "\(error)"])
-        if case AccountKeeper.Refusal.exists = error {
+        if error is AccountKeeper.Refusal {
             call.refuse(.alreadyMember)
             return end(.failure(.memberMeanwhile))
         }

@@ -56,7 +56,9 @@ extension PairingFailure {
     static let declined = PairingFailure(.declined, "the inviting device did not let this one in")
     /// The other side gave up.
     static let cancelledThere = PairingFailure(
-        .cancelled, "the pairing was cancelled on the inviting device; open a new window there with handoffctl pair")
+        .cancelled,
+        "the pairing was cancelled on the inviting device; open a new window with handoffctl pair there, or on another device"
+            + " of the account")
     /// Nobody invites on this network.
     static let nobodyThere = PairingFailure(
         .nobodyThere,

@@ -218,6 +218,70 @@ import Testing
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
     }
 
+    // MARK: - The inviter is a member no more
+
+    /// How the inviter gets out of the account.
+    enum WayOut: CaseIterable {
+        case leaves
+        case isRemoved
+    }
+
+    private func remove(_ name: String, by member: TestDevice) throws {
+        _ = try member.open(ControlMethod.removeDevice.rawValue, ["device": .string(name)], more: true).result()
+    }
+
+    @Test("a window closes when its device is a member no more", arguments: WayOut.allCases, [false, true])
+    private func noMemberAnyMore(_ way: WayOut, _ isAsked: Bool) throws {
+        let train = try fleet.device("train")
+        _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
+        try fleet.settle([desk, train])
+
+        let window = try desk.pair()
+        let opened = try window.opened()
+        let join = isAsked ? try couch.join(code: opened.code) : nil
+        let device = isAsked ? try window.confirm() : nil
+        switch way {
+        case .leaves: _ = try desk.call(.leaveAccount)
+        case .isRemoved: try remove("desk", by: train)
+        }
+
+        let end = try window.end()
+        #expect(end.reason == "cancelled")
+        #expect(end.message.contains("no longer in the account"))
+        if let told = try join?.end() {
+            #expect(told.reason == "cancelled")
+            #expect(told.message.contains("another device of the account"))
+        }
+        try fleet.poll("nothing is announced") { fleet.pairingAir.publications.isEmpty }
+        // Nothing answers at the address any more, and nobody waits for an answer.
+        let address = try #require(opened.addresses.first)
+        #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
+        if let device { #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) } }
+
+        // What the joiner was told to do helps.
+        _ = try couch.join(code: try train.pair(automatic: true).opened().code).account()
+        try fleet.settle([train, couch])
+        try fleet.poll("the names are known") { try train.members() == ["train", "couch"] }
+    }
+
+    @Test func aDeviceThatWasRemovedIsToldSoWhenItInvitesOrJoins() throws {
+        let train = try fleet.device("train")
+        _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
+        try fleet.settle([desk, train])
+        try remove("train", by: desk)
+        try fleet.poll("the train knows") { try !train.status().warnings.isEmpty }
+        let calls = [
+            try train.open(ControlMethod.pair.rawValue, more: true),
+            try train.open(ControlMethod.join.rawValue, ["code": "12345678"], more: true),
+        ]
+        for call in calls {
+            let refusal = try call.refusal()
+            #expect(refusal.name == ControlErrorName.accountRefused.rawValue)
+            let message = try #require(refusal.parameters["message"]?.string)
+            #expect(message.contains("was removed from account") && message.contains("leave it"), "\(message)")
+        }
+    }
+
     // MARK: - Time
 
     @Test func theWindowRunsOut() throws {

@@ -41,6 +41,11 @@ final class JoinCall {
         try PairingReason(try call.refusal(sourceLocation)).reason
     }
 
+    /// What it ends with, in words; events before it are passed over.
+    func end(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingReason {
+        try PairingReason(try call.refusal(sourceLocation))
+    }
+
     /// The error that it ends with.
     func refusal(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> OpenCall.Refused {
         try call.refusal(sourceLocation)

@@ -44,6 +44,11 @@ final class PairCall {
         try PairingReason(try call.refusal(sourceLocation)).reason
     }
 
+    /// What the window ends with, in words; events before it are passed over.
+    func end(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> PairingReason {
+        try PairingReason(try call.refusal(sourceLocation))
+    }
+
     /// Is gone, as a program that was killed.
     func close() { call.close() }
 }
