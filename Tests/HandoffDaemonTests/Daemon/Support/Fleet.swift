@@ -100,14 +100,17 @@ final class Fleet {
                 && states.allSatisfy {
                     $0.peers.count == members.count - 1 && $0.tickets.isEmpty && $0.warnings.isEmpty
                 }
-                && haveSettled(members.map { try $0.storedAccount() }, states.map(\.device))
+                && haveSettled(members.map { try $0.storedAccount() }, states)
         }
     }
 
-    private func haveSettled(_ accounts: [AccountState?], _ devices: [DeviceID]) -> Bool {
+    private func haveSettled(_ accounts: [AccountState?], _ states: [ControlStatus]) -> Bool {
         Set(accounts.map { $0?.roster.digest }).count == 1
-            && zip(accounts, devices).allSatisfy { account, device in
-                let due = account?.epochDue(for: device, now: unixSeconds, keyAwaited: .zero)
+            && zip(accounts, states).allSatisfy { account, state in
+                // The daemons were asked one after the other, and a new epoch may have come between: then the statements
+                // are the same already, and the key is still on its way.
+                guard let account, account.isCurrent, account.epoch == state.epoch else { return false }
+                let due = account.epochDue(for: state.device, now: unixSeconds, keyAwaited: .zero)
                 return due == nil || due?.reason == .old
             }
     }
