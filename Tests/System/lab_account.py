@@ -68,16 +68,17 @@ def pair(inviter, joiner, by="code"):
 @test("five devices pair and are named; one is removed while another is off, which is back after two rotations", limit=300)
 def life(stage):
     lab = Lab(stage, 6, "--no-avahi")
+    # Names that are no beginning of an id.
     one, two, three, four, five = daemons = [
-        stage.daemon(f"d{number}", host=host) for number, host in enumerate(lab.hosts[:5], 1)]
+        stage.daemon(f"m{number}", host=host) for number, host in enumerate(lab.hosts[:5], 1)]
     one.ctl("account", "create")
     # Each new member lets the next one in.
     for inviter, joiner, by in ((one, two, "code"), (two, three, "link"), (three, four, "code"), (one, five, "link")):
         pair(inviter, joiner, by)
-    print(f"   five agree after {agree(daemons, ['d1', 'd2', 'd3', 'd4', 'd5']):.2f} s")
-    three.ctl("device", "rename", "d4", "thief")
-    two.ctl("device", "rename", "d2", "two")
-    names = ["d1", "two", "d3", "thief", "d5"]
+    print(f"   five agree after {agree(daemons, ['m1', 'm2', 'm3', 'm4', 'm5']):.2f} s")
+    three.ctl("device", "rename", "m4", "thief")
+    two.ctl("device", "rename", "m2", "two")
+    names = ["m1", "two", "m3", "thief", "m5"]
     print(f"   two names agree after {agree(daemons, names):.2f} s")
 
     publish = one.publish(TYPE, "--title", "Before")
@@ -87,10 +88,13 @@ def life(stage):
 
     # Everything that the removed one has, also on another machine.
     expect(four.stop() == 0, "it did not end in order")
-    six = stage.daemon("d6", start=False, host=lab.hosts[5])
+    six = stage.daemon("m6", start=False, host=lab.hosts[5])
     shutil.copytree(four.state, six.state)
     four.start()
     agree(daemons, names)
+    # The last that it is told as a member is that nothing is on offer any more.
+    while four.ctl("list").lines:
+        time.sleep(0.1)
     expect(five.stop() == 0, "it did not end in order")
     before = view(one)[1]
     removal = one.follow("device", "remove", "thief", "--yes", "--timeout", "20")
@@ -99,9 +103,9 @@ def life(stage):
         removed = removal.wait("confirmed")
     away = [device for device in removed["waiting"]]
     listed = {device["id"]: device["name"] for device in call(one, "ListDevices")["devices"]}
-    expect([listed.get(id) for id in away] == ["d5"], f"who has yet to hear: {away}")
+    expect([listed.get(id) for id in away] == ["m5"], f"who has yet to hear: {away}")
     removal.interrupt()
-    rest = ["d1", "two", "d3", "d5"]
+    rest = ["m1", "two", "m3", "m5"]
     print(f"   three agree after the removal after {agree((one, two, three), rest, before + 1):.2f} s")
 
     six.start()
@@ -145,9 +149,12 @@ def knocking(stage):
     one.ctl("account", "export", file)
     third, address = lab.hosts[2], lab.hosts[0].addresses[0]
     port = call(one, "GetStatus")["port"]
+    # Two members that close its ticket at once make one more epoch, and the key of that reaches nobody who does not call.
+    two.stop()
     joined = third.run(sys.executable, os.path.join(PEER, "handoff_peer.py"), "--state", state, "--account", file, "hello",
                        f"{address}:{port}")
     expect(joined.code == 0, str(joined))
+    two.start()
     agree((one, two), ["one", "two", "Python"])
 
     def knock():

@@ -77,7 +77,7 @@ class Meter:
 def many(stage):
     lab = Lab(stage, COUNT, "--no-avahi", "--ipv4-only")
     begin = time.monotonic()
-    daemons = [stage.daemon(f"d{number}", host=host) for number, host in enumerate(lab.hosts, 1)]
+    daemons = [stage.daemon(f"m{number}", host=host) for number, host in enumerate(lab.hosts, 1)]
     first, last = daemons[0], daemons[-1]
     print(f"   {COUNT} daemons started in {time.monotonic() - begin:.1f} s, {used(daemons)[1] / 1e6:.0f} MB", flush=True)
     first.ctl("account", "create")
@@ -103,7 +103,7 @@ def many(stage):
     meter.agreement("a new key", lambda daemon: (view(daemon) or (0, 0))[1] == epoch + 1,
                     lambda: first.ctl("account", "rotate"))
     meter.agreement("one is named", lambda daemon: "renamed" in {name for _, name in (view(daemon) or (0, 0, ()))[2]},
-                    lambda: first.ctl("device", "rename", "d2", "renamed"))
+                    lambda: first.ctl("device", "rename", "m2", "renamed"))
     rest = daemons[:-1]
     Meter(lab, rest).agreement("one is removed", count_of(COUNT - 1),
                                lambda: first.ctl("device", "remove", last.name, "--yes", "--no-wait"))
