@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -116,8 +117,10 @@ static int stream(int file) {
 // ---- What is not on the disk yet -------------------------------------------------------------------------------------
 //
 // The worst that a failing power may do: bytes of a file that was not synchronised are gone, and names are as they were
-// when the folder was synchronised last. One thread stores, so that a lock is not worth having here.
+// when the folder was synchronised last. One thread stores; the power may fail at a call of another one, and then what
+// the first one does must be noted and done, or neither.
 
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 #define MOST 32
 static struct { char old[64], new[64]; int had; } moved[MOST];     // old is empty: the name was deleted
 static int moved_count;
@@ -163,8 +166,10 @@ static void synchronised(const char *name) {
     moved_count = 0;
 }
 
+// The lock is kept: nothing comes to the disk any more.
 static void lose(void) {
     char path[PATH_MAX], other[PATH_MAX];
+    pthread_mutex_lock(&disk);
     for (int i = 0; i < unsynced_count; i++) {
         full(path, folder, unsynced[i]);
         truncate(path, 0);
@@ -234,7 +239,10 @@ static int judge_write(int file, size_t count) {
     if (!page) return 0;
     if ((what = inside(file, path))) {
         int verdict = counted(WRITE, "write", what);
-        if (verdict != 1) written(what);
+        if (verdict == 1) return 1;
+        pthread_mutex_lock(&disk);
+        written(what);
+        pthread_mutex_unlock(&disk);
         return verdict;
     }
     int kind = stream(file);
@@ -292,8 +300,11 @@ static int synchronise(int file, long call) {
     char path[PATH_MAX];
     const char *what = page ? inside(file, path) : NULL;
     if (what && counted(SYNC, "sync", what)) return -1;
+    if (!what) return syscall(call, file);
+    pthread_mutex_lock(&disk);
     int result = syscall(call, file);
-    if (what && result == 0) synchronised(what);
+    if (result == 0) synchronised(what);
+    pthread_mutex_unlock(&disk);
     return result;
 }
 int fsync(int file) { return synchronise(file, SYS_fsync); }
@@ -302,12 +313,14 @@ int fdatasync(int file) { return synchronise(file, SYS_fdatasync); }
 static int do_rename(int at, const char *old, int to, const char *new, unsigned flags) {
     char path[PATH_MAX], other[PATH_MAX], words[2 * NAME_MAX + 2];
     const char *from = page ? named(at, old, path) : NULL, *target = page ? named(to, new, other) : NULL;
-    if (from && target) {
-        snprintf(words, sizeof words, "%s %s", from, target);
-        if (counted(RENAME, "rename", words)) return -1;
-        moving(from, target);
-    }
-    return syscall(SYS_renameat2, at, old, to, new, flags);
+    if (!from || !target) return syscall(SYS_renameat2, at, old, to, new, flags);
+    snprintf(words, sizeof words, "%s %s", from, target);
+    if (counted(RENAME, "rename", words)) return -1;
+    pthread_mutex_lock(&disk);
+    moving(from, target);
+    int result = syscall(SYS_renameat2, at, old, to, new, flags);
+    pthread_mutex_unlock(&disk);
+    return result;
 }
 int rename(const char *old, const char *new) { return do_rename(AT_FDCWD, old, AT_FDCWD, new, 0); }
 int renameat(int at, const char *old, int to, const char *new) { return do_rename(at, old, to, new, 0); }
@@ -318,17 +331,18 @@ int renameat2(int at, const char *old, int to, const char *new, unsigned flags) 
 int unlinkat(int at, const char *name, int flags) {
     char path[PATH_MAX];
     const char *what = page ? named(at, name, path) : NULL;
-    if (what) {
-        char there[PATH_MAX];
-        full(there, folder, what);
-        // What is not there cannot go: mostly the new name of a file, before it is written.
-        if (syscall(SYS_faccessat, AT_FDCWD, there, F_OK) == 0) {
-            if (counted(UNLINK, "unlink", what)) return -1;
-            moving("", what);
-        }
-        forget(what);
-    }
-    return syscall(SYS_unlinkat, at, name, flags);
+    if (!what) return syscall(SYS_unlinkat, at, name, flags);
+    char there[PATH_MAX];
+    full(there, folder, what);
+    // What is not there cannot go: mostly the new name of a file, before it is written.
+    int is_there = syscall(SYS_faccessat, AT_FDCWD, there, F_OK) == 0;
+    if (is_there && counted(UNLINK, "unlink", what)) return -1;
+    pthread_mutex_lock(&disk);
+    if (is_there) moving("", what);
+    forget(what);
+    int result = syscall(SYS_unlinkat, at, name, flags);
+    pthread_mutex_unlock(&disk);
+    return result;
 }
 int unlink(const char *name) { return unlinkat(AT_FDCWD, name, 0); }
 
