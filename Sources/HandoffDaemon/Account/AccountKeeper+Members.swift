@@ -27,6 +27,10 @@ extension AccountKeeper {
         }
     }
 
+    /// Devices that were admitted by pairing and have not said that they have the account, whether or not it is stored yet
+    /// that the others have.
+    package var unfinished: Set<DeviceID> { (state?.unfinished ?? []).subtracting(finishing) }
+
     /// A device that was admitted by pairing has the account: it said so, or was heard in the epoch that holds. It says so
     /// once, so that this is kept until it is stored.
     package func finished(_ device: DeviceID) {

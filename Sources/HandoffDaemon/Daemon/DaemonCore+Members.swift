@@ -21,13 +21,13 @@ extension DaemonCore {
             return ControlDevice(
                 id: id, name: ring.name(of: id), kind: isSelf ? kind : peer?.kind ?? .other, isSelf: isSelf,
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : holders.devices.contains(id),
-                unfinished: state.unfinished.contains(id), admittedBy: state.view.admitter(of: id))
+                unfinished: keeper.unfinished.contains(id), admittedBy: state.view.admitter(of: id))
         }
     }
 
     /// Lines for `status` about devices that were let in and may not know it.
     func unfinishedWarnings() -> [String] {
-        (keeper.state?.unfinished ?? []).sorted().map { id in
+        keeper.unfinished.sorted().map { id in
             let name = VisibleText.escape(ring.name(of: id))
             return "\(name) (\(id.short)) was let in and has not finished joining: let it join again, or remove it"
         }
