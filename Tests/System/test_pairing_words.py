@@ -56,7 +56,8 @@ class Scene:
         return self
 
     def asked(self):
-        self.window.sees('"confirm"' if self.json else r"into this account\?")
+        # What is typed before the question is thrown away, so that nobody lets a device in by mistake.
+        self.window.sees(r"into this account\?")
 
 
 def wrong_code(scene):
