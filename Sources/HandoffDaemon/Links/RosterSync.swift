@@ -37,6 +37,7 @@ final class RosterSync {
     private var isNewcomer = false
     /// When this device last signed a statement.
     private var madeNews: LoopInstant?
+    /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
 
     init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
@@ -79,23 +80,20 @@ final class RosterSync {
             log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])
             return completion(false)
         }
-        mergingBytes += body.count
         let count = body.count
         let device = link.device
+        mergingBytes += count
+        let done = { [self] (isMember: Bool) in
+            mergingBytes -= count
+            completion(isMember)
+        }
         if pool.ring.peerKey(device) != nil {
-            keeper.merge(statements) { [self] isGenuine in
-                mergingBytes -= count
-                completion(isGenuine && pool.ring.peerKey(device) != nil)
-            }
+            keeper.merge(statements) { [pool] isGenuine in done(isGenuine && pool.ring.peerKey(device) != nil) }
         } else {
-            guard let key = link.presentedKey else {
-                mergingBytes -= count
-                return completion(false)
-            }
-            keeper.introduce(key, statements) { [self] isMember in
-                mergingBytes -= count
+            guard let key = link.presentedKey else { return done(false) }
+            keeper.introduce(key, statements) { [log] isMember in
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
-                completion(isMember)
+                done(isMember)
             }
         }
     }
