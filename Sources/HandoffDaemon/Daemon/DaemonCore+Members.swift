@@ -15,13 +15,16 @@ extension DaemonCore {
         guard let state = keeper.state, state.view.isLive(keeper.deviceID) else {
             return [ControlDevice(id: keeper.deviceID, name: name, kind: kind, isSelf: true, online: true)]
         }
+        // Each is made anew when it is asked for.
+        let ring = self.ring
+        let unfinished = keeper.unfinished
         return state.view.live.sorted().map { id in
             let isSelf = id == keeper.deviceID
             let peer = network.table[id]
             return ControlDevice(
                 id: id, name: ring.name(of: id), kind: isSelf ? kind : peer?.kind ?? .other, isSelf: isSelf,
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : holders.devices.contains(id),
-                unfinished: keeper.unfinished.contains(id), admittedBy: state.view.admitter(of: id))
+                unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id))
         }
     }
 
