@@ -41,18 +41,22 @@ package struct SecretReader {
         return SecretBytes(wiping: &window)
     }
 
+    /// Reads a byte.
     package mutating func u8() throws(FileError) -> UInt8 {
         UInt8(truncatingIfNeeded: try integer(1))
     }
 
+    /// Reads 16 bits.
     package mutating func u16() throws(FileError) -> UInt16 {
         UInt16(truncatingIfNeeded: try integer(2))
     }
 
+    /// Reads 32 bits.
     package mutating func u32() throws(FileError) -> UInt32 {
         UInt32(truncatingIfNeeded: try integer(4))
     }
 
+    /// Reads 64 bits.
     package mutating func u64() throws(FileError) -> UInt64 {
         try integer(8)
     }

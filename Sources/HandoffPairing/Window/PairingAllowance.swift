@@ -2,8 +2,8 @@ package import HandoffProtocol
 
 /// How many codes may be tried wrongly: three within ten minutes, then one every ten minutes.
 ///
-/// Lives as long as the daemon, over all windows and accounts. A code that nobody tries costs nothing; so opening windows cannot use
-/// it up, and who guesses at codes has five guesses in ten minutes in the long run.
+/// Lives as long as the daemon, over all windows and accounts. A code that nobody tries costs nothing; so opening windows
+/// cannot use it up, and who guesses at codes has five guesses in ten minutes in the long run.
 package struct PairingAllowance: Sendable, Equatable {
     /// Codes that may be tried at once after a long rest.
     package static let burst = 3
