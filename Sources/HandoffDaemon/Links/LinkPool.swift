@@ -58,6 +58,8 @@ final class LinkPool {
     /// Calls to devices that are known only when they answer.
     private var dials: [UInt64: Dial] = [:]
     private var calls: UInt64 = 0
+    /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
+    private var isStopped = false
     /// The account as it is now.
     var ring: KeyRing
 
@@ -88,9 +90,9 @@ final class LinkPool {
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
     ///
-    /// - Returns: nil when nobody knows where the device is, or when it is no member.
+    /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     func link(to device: DeviceID) -> PeerLink? {
-        guard ring.peerKey(device) != nil else { return nil }
+        guard !isStopped, ring.peerKey(device) != nil else { return nil }
         // The other side may serve nothing on a connection of a former epoch.
         let usable = links[device, default: []].filter { $0.isUsable && $0.epochMark == ring.epochMark }
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
@@ -106,13 +108,14 @@ final class LinkPool {
     }
 
     /// Calls a device that is known only by a label of another epoch, or by a configured address: whoever answers must be
-    /// live. Ends by itself when nothing comes of it.
+    /// live. Ends by itself when nothing comes of it; once the pool has stopped, nobody is called, nor told.
     ///
     /// - Parameter device: the only one that may answer; nil for any live one.
     func call(
         label: Label, gate: (isHeld: Bool, key: SecretBytes), scope: SessionScope, addresses: [SocketAddress],
         isFixed: Bool, only device: DeviceID? = nil, completion: @escaping (PeerLink?) -> Void
     ) {
+        guard !isStopped else { return }
         let ring = self.ring
         calls += 1
         let id = calls
@@ -120,7 +123,8 @@ final class LinkPool {
             DialTarget(
                 candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
                 accepts: { ring.admits($0) && (device == nil || device == DeviceID($0)) })
-        ) { [self] result in
+        ) { [weak self] result in
+            guard let self else { return }
             dials[id] = nil
             switch result {
             case .failure(let error):
@@ -146,7 +150,7 @@ final class LinkPool {
         let device = DeviceID(key)
         let isLive = ring.admits(key)
         // What is live may have changed since the handshake began.
-        guard isLive || ring.mayIntroduce(key), makeRoom(for: device) else {
+        guard !isStopped, isLive || ring.mayIntroduce(key), makeRoom(for: device) else {
             return connection.close("the device is not live, or has enough connections")
         }
         let isCurrent = ring.isCurrent && connection.epoch == ring.epochMark
@@ -201,8 +205,9 @@ final class LinkPool {
         }
     }
 
-    /// Closes everything.
+    /// Closes everything, for ever.
     func stop() {
+        isStopped = true
         dials.removeAll()
         for link in all { link.close() }
         sweeper = nil
@@ -235,7 +240,8 @@ final class LinkPool {
             DialTarget(
                 candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
                 accepts: { DeviceID($0) == device && ring.admits($0) })
-        ) { [self] result in
+        ) { [weak self, weak link] result in
+            guard let self, let link else { return }
             switch result {
             case .failure(let error):
                 for failure in error.failures where failure.hadNoAnswer {

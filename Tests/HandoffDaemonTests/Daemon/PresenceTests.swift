@@ -1,8 +1,10 @@
 import Glibc
 import HandoffControl
 import HandoffDiscovery
+import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
+import LoopIO
 import Testing
 
 /// How whole daemons come, stay and go, as the others see it.
@@ -39,6 +41,26 @@ import Testing
         #expect(try watcher.removed().id == published.activity)
         try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
         #expect(try couch.deviceList().first { $0.name == "desk" }?.online == false)
+    }
+
+    @Test func aDaemonThatStopsCallsNobodyAnyMore() throws {
+        let discovery = desk.discovery
+        discovery.stopSlowly()
+        couch.blockConnections()
+        let hasStopped = try #require(desk.beginToStop())
+        // What it would ask for over a connection, of which none is left: a new name, and a list too long for the air.
+        _ = try couch.call(.renameDevice, ["device": "couch", "name": "sofa"])
+        for number in 0..<20 { _ = try couch.publish(Note.activity("after the goodbye \(number)")) }
+        let beacon = try #require(couch.discovery.publication)
+        try fleet.poll("the desk has heard of it") {
+            guard let present = couch.discovery.publication else { return false }
+            return present != beacon && discovery.known.contains(present.instance)
+        }
+        discovery.withdraw()
+        try fleet.run("the desk has stopped") { hasStopped.withLock { $0 } }
+        // A call that it had begun would end now, and trap for want of the daemon.
+        fleet.pass(.seconds(30))
+        #expect(try couch.offers().isEmpty)
     }
 
     @Test func aDaemonThatStartsAgainReplacesWhatItOffered() throws {

@@ -10,6 +10,8 @@ final class FakeDiscovery: Discovery {
         var publications = 0
         var told: [String: Publication] = [:]
         var isDeaf = false
+        var isSlow = false
+        var withdrawal: (@Sendable () -> Void)?
     }
 
     private let air: FakeAir
@@ -53,6 +55,14 @@ final class FakeDiscovery: Discovery {
     }
 
     func stop(_ done: @escaping @Sendable () -> Void) {
+        let waits = state.withLock { state in
+            if state.isSlow { state.withdrawal = done }
+            return state.isSlow
+        }
+        if !waits { end(done) }
+    }
+
+    private func end(_ done: @Sendable () -> Void) {
         publish(nil)
         air.remove(self)
         state.withLock { $0.onEvent = nil }
@@ -76,6 +86,20 @@ final class FakeDiscovery: Discovery {
     /// Tells the daemon something, true or not.
     func emit(_ event: DiscoveryEvent) {
         state.withLock { $0.onEvent }?(event)
+    }
+
+    /// Takes its time to stop: until `withdraw`, it hears and tells as before.
+    func stopSlowly() {
+        state.withLock { $0.isSlow = true }
+    }
+
+    /// Ends a slow stop.
+    func withdraw() {
+        let done = state.withLock { state in
+            defer { state.withdrawal = nil }
+            return state.withdrawal
+        }
+        if let done { end(done) }
     }
 
     /// Hears nothing from now on, not even that something vanished.

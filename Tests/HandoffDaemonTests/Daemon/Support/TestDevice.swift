@@ -96,13 +96,19 @@ final class TestDevice {
 
     /// Ends the daemon in order, with goodbyes.
     func stop() throws {
-        guard let daemon else { return }
+        guard let hasStopped = beginToStop() else { return }
+        try fleet.run("\(name) stops") { hasStopped.withLock { $0 } }
+    }
+
+    /// Tells the daemon to end in order; what is returned becomes true when it has.
+    func beginToStop() -> Locked<Bool>? {
+        guard let daemon else { return nil }
         let hasStopped = Locked(false)
         daemon.assumeIsolated { daemon in
             daemon.stop { hasStopped.withLock { $0 = true } }
         }
         self.daemon = nil
-        try fleet.run("\(name) stops") { hasStopped.withLock { $0 } }
+        return hasStopped
     }
 
     // MARK: - Trouble on the way
