@@ -16,6 +16,9 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case invalidate = "dev.handoff1.Invalidate"
     case answerSave = "dev.handoff1.AnswerSave"
     case answerContinue = "dev.handoff1.AnswerContinue"
+    case openStream = "dev.handoff1.OpenStream"
+    case passFile = "dev.handoff1.PassFile"
+    case awaitStream = "dev.handoff1.AwaitStream"
 }
 
 /// The errors of `dev.handoff1`; the raw value is the full name.
@@ -24,7 +27,14 @@ package enum AppErrorName: String, Sendable, CaseIterable {
     case noSuchActivity = "dev.handoff1.NoSuchActivity"
     case noSuchContinuation = "dev.handoff1.NoSuchContinuation"
     case invalidActivity = "dev.handoff1.InvalidActivity"
+    case noSuchStream = "dev.handoff1.NoSuchStream"
+    case streamFailed = "dev.handoff1.StreamFailed"
+    case streamEnded = "dev.handoff1.StreamEnded"
+    case invalidDescriptor = "dev.handoff1.InvalidDescriptor"
+    case positionPassed = "dev.handoff1.PositionPassed"
+    case fileFailed = "dev.handoff1.FileFailed"
     case expectedMore = "dev.handoff1.ExpectedMore"
+    case expectedUpgrade = "dev.handoff1.ExpectedUpgrade"
     case limitExceeded = "dev.handoff1.LimitExceeded"
 }
 

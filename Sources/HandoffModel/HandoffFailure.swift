@@ -122,4 +122,14 @@ extension HandoffFailure {
             code: unsupportedCode, reason: "streamsUnsupported",
             message: "the activity on \(device) has no continuation streams")
     }
+
+    /// Streams belong to a continuation, and this one is none of this app, or is long over.
+    package static let notContinued = HandoffFailure(
+        code: unsupportedCode, reason: "notContinued", message: "this app does not continue that activity")
+
+    /// A limit of open streams was reached on one of the two devices.
+    package static func tooManyStreams(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "tooManyStreams", message: "too many streams are open to \(device)")
+    }
 }

@@ -15,7 +15,7 @@ import Testing
     private static func answer(_ call: FakeDaemon.Call, _ activity: ContinuedActivity?, _ opens: ControlOpens?) {
         guard let type = ActivityType("com.example.editing") else { return }
         call.reply(ContinueEvent.willContinue(type).json, continues: true)
-        call.reply(ContinueEvent.continued(type, activity, opens).json)
+        call.reply(ContinueEvent.continued(type, activity, opens, continuation: nil).json)
     }
 
     @Test func printShowsTheActivityWithItsPayload() throws {

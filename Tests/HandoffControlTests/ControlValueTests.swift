@@ -10,6 +10,7 @@ private enum Sample {
     static func continuation() throws -> ContinuationID {
         try #require(ContinuationID(hex: String(repeating: "2c", count: 16)))
     }
+    static func stream() throws -> StreamID { try #require(StreamID(hex: String(repeating: "4e", count: 16))) }
     static func type() throws -> ActivityType { try #require(ActivityType("com.example.edit")) }
 
     static func origin() throws -> ControlOrigin {
@@ -112,7 +113,7 @@ struct ControlValueTests {
             .save(activity), .saved(activity), .willContinue(continuation, type, origin),
             .continue(continuation, try Sample.continued()),
             .didFail(continuation, type, .timedOut(device: "Mac")), .continued(activity, by: origin),
-            .withdrawn(activity),
+            .stream(activity, try Sample.stream(), from: origin), .withdrawn(activity),
         ]
         for event in events {
             #expect(try AppEvent(json: crossed(event.json)) == event)
@@ -123,8 +124,9 @@ struct ControlValueTests {
     @Test func `every continue event comes back`() throws {
         let type = try Sample.type()
         for event in [
-            .willContinue(type), .continued(type, try Sample.continued(), nil),
-            .continued(type, nil, ControlOpens(kind: .web, name: "Browser")),
+            .willContinue(type), .continued(type, try Sample.continued(), nil, continuation: nil),
+            .continued(type, try Sample.continued(), nil, continuation: try Sample.continuation()),
+            .continued(type, nil, ControlOpens(kind: .web, name: "Browser"), continuation: nil),
         ] as [ContinueEvent] {
             #expect(try ContinueEvent(json: crossed(event.json)) == event)
         }

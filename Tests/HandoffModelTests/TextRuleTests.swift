@@ -131,12 +131,13 @@ struct HandoffFailureTests {
             .timedOut(device: "Mac"), .tooLarge(device: "Mac", bytes: 2, limit: 1),
             .rejected(device: "Mac", cause: "x"),
             .paused(device: "Mac"), .invalidPayload(device: "Mac", cause: "x"), .streamsUnsupported(device: "Mac"),
+            .tooManyStreams(device: "Mac"),
         ]
         #expect(failures.allSatisfy { $0.message.contains("Mac") })
         let all =
             failures + [
                 .noHandler(type: .browsingWeb), .handlerGone(app: "x"), .handlerTimedOut(app: "x"),
-                .handlerRefused(app: "x"),
+                .handlerRefused(app: "x"), .notContinued,
             ]
         #expect(Set(all.map(\.reason)).count == all.count)
     }

@@ -62,6 +62,9 @@ private func ask(_ pieces: [[UInt8]]) {
                 _ = try? WatchEvent(json: reply.parameters)
                 _ = try? ContinueEvent(json: reply.parameters)
                 _ = try? AppEvent(json: reply.parameters)
+                _ = try? PassFileReply(json: reply.parameters)
+                _ = try? AwaitStreamReply(json: reply.parameters)
+                _ = try? StreamEndedError(json: reply.parameters)
                 _ = try? ControlStatus(json: reply.parameters)
                 _ = try? ControlAccount(json: reply.parameters)
             case .close, .upgraded: return
@@ -77,6 +80,8 @@ private func parameters(of call: VarlinkCall) {
     let fields = Fields(call.parameters)
     _ = try? AttachRequest(json: call.parameters)
     _ = try? ContinueRequest(json: call.parameters)
+    _ = try? OpenStreamRequest(json: call.parameters)
+    _ = try? PassFileRequest(json: call.parameters)
     if let change = try? ActivityChange(fields), let type = ActivityType("com.example.editing") {
         _ = change.applied(to: ActivityContent(type: type))
     }

@@ -70,7 +70,7 @@ package struct ContinueCommand: Command {
                 switch result {
                 case .success(.willContinue):
                     break  // The payload is on its way; the last reply decides.
-                case .success(.continued(let type, let activity, let opens)):
+                case .success(.continued(let type, let activity, let opens, _)):
                     show(type, activity, opens, context)
                 case .failure(let error):
                     context.fail(CommandFailure(error))

@@ -51,7 +51,7 @@ final class HandleSession {
             let why = "\(VisibleText.escape(failure.message)) (\(failure.code))"
             let fields: JSONObject = ["type": .string(type.text), "failure": .object(failure.json)]
             say("didFail", continuation, "\(VisibleText.escape(type.text)): \(why)", fields: fields)
-        case .attached, .published, .save, .saved, .continued, .withdrawn:
+        case .attached, .published, .save, .saved, .continued, .stream, .withdrawn:
             break
         }
     }

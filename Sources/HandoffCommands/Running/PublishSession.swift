@@ -76,7 +76,7 @@ final class PublishSession {
             say("continued", offer.activity, text, fields: fields)
         case .withdrawn(offer.activity):
             if !isEnding { context.fail(.withdrawn()) }
-        case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .withdrawn:
+        case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .stream, .withdrawn:
             break
         }
     }

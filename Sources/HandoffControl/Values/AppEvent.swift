@@ -19,6 +19,8 @@ package enum AppEvent: Sendable, Equatable {
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
     case continued(ActivityID, by: ControlOrigin)
+    /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds.
+    case stream(ActivityID, StreamID, from: ControlOrigin)
     /// The activity expired, or was replaced.
     case withdrawn(ActivityID)
 
@@ -33,6 +35,7 @@ package enum AppEvent: Sendable, Equatable {
         case .continue: "continue"
         case .didFail: "didFail"
         case .continued: "continued"
+        case .stream: "stream"
         case .withdrawn: "withdrawn"
         }
     }
@@ -58,6 +61,10 @@ extension AppEvent {
                 try HandoffFailure(try fields.fields("failure")))
         case "continued":
             self = .continued(try fields.id("activity"), by: try ControlOrigin(try fields.fields("origin")))
+        case "stream":
+            self = .stream(
+                try fields.id("activity"), try fields.id("stream"), from: try ControlOrigin(try fields.fields("origin"))
+            )
         case "withdrawn": self = .withdrawn(try fields.id("activity"))
         default: throw fields.invalid("event")
         }
@@ -87,6 +94,10 @@ extension AppEvent {
             event["failure"] = .object(failure.json)
         case .continued(let activity, let origin):
             event["activity"] = .string(activity.hex)
+            event["origin"] = .object(origin.json)
+        case .stream(let activity, let stream, let origin):
+            event["activity"] = .string(activity.hex)
+            event["stream"] = .string(stream.hex)
             event["origin"] = .object(origin.json)
         }
         return ["event": .object(event)]

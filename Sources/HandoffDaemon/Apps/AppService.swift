@@ -74,6 +74,8 @@ final class AppService {
             case .invalidate: try invalidate(call)
             case .answerSave: try answerSave(call)
             case .answerContinue: try answerContinue(call)
+            case .openStream, .passFile, .awaitStream:
+                call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
             }
         } catch {
             call.fail(error)

@@ -154,10 +154,11 @@ final class ContinuationBroker {
 
     private func answer(_ payload: Payload, _ request: Request) -> ContinueEvent {
         guard let handler = request.handler else {
-            return .continued(request.offer.type, continued(payload, request), nil)
+            return .continued(request.offer.type, continued(payload, request), nil, continuation: nil)
         }
         return .continued(
-            request.offer.type, continued(payload, request), ControlOpens(kind: .app, name: handler.app))
+            request.offer.type, continued(payload, request), ControlOpens(kind: .app, name: handler.app),
+            continuation: nil)
     }
 
     private func continued(_ payload: Payload, _ request: Request) -> ContinuedActivity {

@@ -1,0 +1,31 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// The parameters of `OpenStream`: which of the two is opened.
+package enum OpenStreamRequest: Sendable, Equatable {
+    /// A new stream to the origin of an activity that the caller continued.
+    case continuation(ContinuationID)
+    /// The stream that a `stream` event announced.
+    case stream(StreamID)
+
+    /// Reads the parameters; throws `invalidParameter`, also unless there is exactly one of the two.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        let continuation: ContinuationID? = try fields.optionalID("continuation")
+        let stream: StreamID? = try fields.optionalID("stream")
+        switch (continuation, stream) {
+        case (let id?, nil): self = .continuation(id)
+        case (nil, let id?): self = .stream(id)
+        case (nil, nil): throw fields.invalid("continuation")
+        case (_?, _?): throw fields.invalid("stream")
+        }
+    }
+
+    /// The parameters on the socket; what is absent is left out.
+    package var json: JSONObject {
+        switch self {
+        case .continuation(let id): ["continuation": .string(id.hex)]
+        case .stream(let id): ["stream": .string(id.hex)]
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// The values of `OpenStream`, `PassFile` and `AwaitStream`.
+struct StreamValueTests {
+    private let stream = StreamID(checked: Array(repeating: 0x4E, count: 16))
+    private let continuation = ContinuationID(checked: Array(repeating: 0x2C, count: 16))
+
+    /// The object after it crossed the socket.
+    private func crossed(_ object: JSONObject) throws -> JSONObject {
+        try #require(JSON(parsing: object.encoded(), limits: JSONLimits(bytes: 1 << 20)).object)
+    }
+
+    @Test func `requests and replies come back`() throws {
+        for request in [.continuation(continuation), .stream(stream)] as [OpenStreamRequest] {
+            #expect(try OpenStreamRequest(json: crossed(request.json)) == request)
+        }
+        for request in [
+            PassFileRequest(stream: stream, direction: .send, position: 0, length: nil),
+            PassFileRequest(stream: stream, direction: .receive, position: 7, length: .max - 7),
+        ] {
+            #expect(try PassFileRequest(json: crossed(request.json)) == request)
+        }
+        let moved = PassFileReply(moved: 5, done: false)
+        #expect(try PassFileReply(json: crossed(moved.json)) == moved)
+        for outcome in StreamOutcome.allCases {
+            let reply = AwaitStreamReply(outcome: outcome, message: "m", sent: 1, received: 2)
+            #expect(try AwaitStreamReply(json: crossed(reply.json)) == reply)
+            let error = StreamEndedError(moved: 3, outcome: outcome, message: "m")
+            #expect(try StreamEndedError(json: crossed(error.json)) == error)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([:], "continuation"), (["stream": "4e"], "stream"), (["continuation": 1], "continuation"),
+            (["stream": nil, "continuation": nil], "continuation"),
+        ] as [(JSONObject, String)])
+    func `a stream is opened by one id`(json: JSONObject, path: String) {
+        #expect(throws: VarlinkError.invalidParameter(path)) { try OpenStreamRequest(json: json) }
+    }
+
+    @Test func `a stream is not opened by both ids`() {
+        let both: JSONObject = ["stream": .string(stream.hex), "continuation": .string(continuation.hex)]
+        #expect(throws: VarlinkError.invalidParameter("stream")) { try OpenStreamRequest(json: both) }
+    }
+
+    @Test(
+        arguments: [
+            ("stream", "xyz"), ("direction", "both"), ("position", -1), ("position", 0.5), ("position", nil),
+            ("length", -1), ("length", .integer(.max)), ("length", "1"),
+        ] as [(String, JSON)])
+    func `a passed file with a number out of range is refused`(field: String, value: JSON) {
+        var json = PassFileRequest(stream: stream, direction: .send, position: 1, length: 1).json
+        json[field] = value
+        #expect(throws: VarlinkError.invalidParameter(field)) { try PassFileRequest(json: json) }
+    }
+
+    @Test func `the interface file has the outcomes and the directions of the code`() throws {
+        let text = try #require(HandoffInterfaces.app).description
+        let outcomes = StreamOutcome.allCases.map(\.rawValue).joined(separator: ", ")
+        #expect(text.contains("type Outcome (\(outcomes))"))
+        let directions = PassFileRequest.Direction.allCases.map(\.rawValue).joined(separator: ", ")
+        #expect(text.contains("direction: (\(directions))"))
+    }
+}
