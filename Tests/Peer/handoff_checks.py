@@ -8,12 +8,16 @@ import re
 import socket
 import struct
 import threading
+import types
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from OpenSSL import SSL
 
 import handoff_crypto as c
 import handoff_link as l
+import handoff_records as records
 import handoff_roster as r
+import handoff_stream as streams
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 
@@ -174,6 +178,7 @@ def selftest():
     failed = [name for name, passes in _roster_rules().items() if not passes]
     if not _connection_works():
         failed.append("connection")
+    failed += [name for name, passes in _stream_rules().items() if not passes]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
     return 1 if failed else 0
 
@@ -256,3 +261,74 @@ def _connection_works():
     proved = c.device_id(c.raw_public(a)), c.device_id(c.raw_public(b))
     fine = seen == [(proved[0], (l.HELLO, b"{}")), "wrong token"] and answer == (l.HELLO, b"{}")
     return fine and refused and link.peer == proved[1]
+
+
+def _stream_rules():
+    """Streams between two Python devices; each value says whether they did what they must."""
+    keys = c.EpochKeys(os.urandom(32), os.urandom(16), 1)
+    a, b = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+    ids = [c.device_id(c.raw_public(key)) for key in (a, b)]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    activity = bytes(16).hex()
+    origin = types.SimpleNamespace(
+        key=a, keys=keys, label=c.make_label(keys.label), port=port, roster=types.SimpleNamespace(live=set(ids)),
+        offers={activity: {"shown": {"streams": True}}})
+    caller = types.SimpleNamespace(key=b, keys=keys)
+    server = streams.StreamServer(origin)
+
+    def ticket():
+        return bytes.fromhex(server.give_ticket(ids[1], activity)["result"]["ticket"])
+
+    def call(key=b):
+        return streams.call_stream(caller, "127.0.0.1", port, origin.label, l.make_context(key, l.STREAM))
+
+    def refused(link, data):
+        try:
+            streams.show_ticket(link, data)
+        except (ConnectionError, SSL.Error):
+            return True
+        return False
+
+    early = server.give_ticket(ids[1], activity).get("error", {}).get("reason")
+    origin.offers[activity]["takers"] = {ids[1]}
+    first = ticket()
+    stream = streams.show_ticket(call(), first)
+    _, other = server.streams.get(timeout=5)
+    sent = os.urandom(3_000_000), b"x"
+    echo = threading.Thread(target=lambda: (other.send(other.receive_all()), other.end()))
+    echo.start()
+    stream.send(sent[0], 70_000)
+    stream.end()
+    returned = stream.receive_all()
+    echo.join()
+
+    context = l.make_context(b, l.STREAM)
+    secrets = records.keep_secrets(context)
+    link = streams.call_stream(caller, "127.0.0.1", port, origin.label, context)
+    made = records.Records(link, secrets)
+    made.send(b"".join(made.record(bytes([byte])) for byte in ticket()))
+    opened = link.tls, link._read()
+    _, other = server.streams.get(timeout=5)
+    made.send(made.key_update(False) + made.record(struct.pack(">I", 3) + b"abc") + made.record(struct.pack(">I", 0)))
+    by_hand = other.receive_all()
+
+    third = streams.show_ticket(call(), ticket())
+    _, other = server.streams.get(timeout=5)
+    other.reset(streams.REFUSED)
+    try:
+        third.receive()
+        code = None
+    except streams.Reset as reset:
+        code = reset.code
+    found = {
+        "a ticket before the activity was continued": early == "unknownActivity",
+        "a stream both ways": returned == sent[0],
+        "a ticket twice": refused(call(), first),
+        "a ticket of another device": refused(call(a), ticket()),
+        "no ticket": refused(call(), bytes(16)),
+        "records made by hand": by_hand == b"abc" and bool(opened),
+        "a reset": code == streams.REFUSED,
+    }
+    server.close()
+    return found

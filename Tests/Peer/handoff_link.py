@@ -15,9 +15,10 @@ from OpenSSL import SSL
 from handoff_crypto import Refused, frame, gate_token
 
 STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, EPOCH_KEY, ADVERT_FRAME = range(1, 8)
+CONTROL, STREAM = b"handoff/1", b"handoff-stream/1"
 
 
-def make_context(key):
+def make_context(key, protocol=CONTROL):
     """The settings of the section TLS; pyOpenSSL has no call of its own for groups and signature algorithms."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "handoff")])
     start = datetime.datetime(2000, 1, 1)
@@ -44,22 +45,22 @@ def make_context(key):
     context.use_certificate(certificate)
     context.use_privatekey(key)
     context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
-    context.set_alpn_protos([b"handoff/1"])
-    context.set_alpn_select_callback(lambda _, offered: b"handoff/1" if b"handoff/1" in offered else b"")
+    context.set_alpn_protos([protocol])
+    context.set_alpn_select_callback(lambda _, offered: protocol if protocol in offered else b"")
     return context
 
 
 class Link:
     """One connection; `peer` is the device id that the other side's certificate proves."""
 
-    def __init__(self, sock, context):
-        self.sock, self.buffer = sock, b""
+    def __init__(self, sock, context, protocol=CONTROL):
+        self.sock, self.buffer, self.protocol = sock, b"", protocol
         self.tls = SSL.Connection(context, None)
 
     @classmethod
-    def call(cls, host, port, context, gate_key, label, timeout=5):
+    def call(cls, host, port, context, gate_key, label, timeout=5, protocol=CONTROL):
         """Calls a server under `label`: token and ClientHello leave in one segment."""
-        link = cls(socket.create_connection((host, port), timeout), context)
+        link = cls(socket.create_connection((host, port), timeout), context, protocol)
         link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link.tls.set_connect_state()
         link._try_handshake()
@@ -68,9 +69,9 @@ class Link:
         return link._handshake()
 
     @classmethod
-    def answer(cls, sock, context, gate_key, label):
+    def answer(cls, sock, context, gate_key, label, protocol=CONTROL):
         """Answers a caller who knows the label; anyone else gets no byte."""
-        link = cls(sock, context)
+        link = cls(sock, context, protocol)
         token, header = link._exactly(32), link._exactly(5)
         (size,) = struct.unpack(">H", header[3:])
         if header[0] != 22 or size > 1024:
@@ -117,7 +118,7 @@ class Link:
             self.sock.sendall(self._outgoing())
             self._feed()
         self.sock.sendall(self._outgoing())
-        if self.tls.get_alpn_proto_negotiated() != b"handoff/1":
+        if self.tls.get_alpn_proto_negotiated() != self.protocol:
             raise Refused("other protocol")
         key = self.tls.get_peer_certificate(as_cryptography=True).public_key()
         if not isinstance(key, Ed25519PublicKey):

@@ -52,6 +52,7 @@ class Peer:
         else:
             raise SystemExit("no state yet: give --account FILE")
         self.boot, self.seq, self.offers, self.previous = max(self.boot + 1, int(time.time())), 0, {}, None
+        self.streams = None  # Who gives tickets for streams and serves them: a StreamServer.
         self.store()
         self._derive()
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -167,13 +168,13 @@ class Peer:
                 self._derive()
         elif kind == l.REQUEST:
             request = json.loads(body)
-            link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(request)).encode()))
+            link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(link, request)).encode()))
             return request
         elif kind == l.NOTICE:
             return json.loads(body)
         return None
 
-    def _answer(self, request):
+    def _answer(self, link, request):
         if request["method"] == "ping":
             return {"result": {}}
         if request["method"] == "activities":
@@ -182,8 +183,11 @@ class Peer:
         if request["method"] == "continue":
             offer = self.offers.get((request.get("parameters") or {}).get("activity"))
             if offer:
+                offer.setdefault("takers", set()).add(link.peer)
                 return {"result": offer["payload"]}
             return {"error": {"code": 4608, "reason": "unknownActivity", "message": "no such activity"}}
+        if request["method"] == "openStream" and self.streams:
+            return self.streams.give_ticket(link.peer, (request.get("parameters") or {}).get("activity"))
         return {"error": {"code": 3328, "reason": "unknownMethod", "message": "no such method"}}
 
     def request(self, link, method, parameters):

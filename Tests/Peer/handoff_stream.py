@@ -1,0 +1,192 @@
+"""Continuation streams: tickets, connections that carry a stream, and the frames on them."""
+
+import os
+import queue
+import socket
+import struct
+import threading
+import time
+
+from OpenSSL import SSL
+
+import handoff_crypto as c
+import handoff_link as l
+
+MOST = 1_048_576
+END, RESET = 0, 0xFFFFFF00
+CANCELLED, REFUSED, NOT_MEMBER, IDLE, STOPPING, FAILED = range(1, 7)
+TICKET_LIFE, TICKET_WAIT = 30, 5
+
+
+class Reset(Exception):
+    """The other side has ended the stream, in both directions; `code` says why."""
+
+    def __init__(self, code):
+        super().__init__(f"the stream was reset with code {code}")
+        self.code = code
+
+
+class Stream:
+    """A connection that carries one stream. `send` and `end` are this side's direction, `receive` the other's."""
+
+    def __init__(self, link):
+        self.link, self.buffer, self.left, self.has_ended, self.is_over = link, bytearray(), 0, False, False
+
+    def send(self, data, most=MOST):
+        """Sends data, in frames of at most `most` bytes."""
+        for at in range(0, len(data), most):
+            piece = data[at : at + most]
+            self.link.send_raw(struct.pack(">I", len(piece)) + piece)
+
+    def end(self):
+        """Ends this side's direction."""
+        self.has_ended = True
+        self.link.send_raw(struct.pack(">I", END))
+        self._finish()
+
+    def reset(self, code=CANCELLED):
+        """Ends the stream at once."""
+        self.link.send_raw(struct.pack(">I", RESET + code))
+        self.link.close()
+
+    def cut(self):
+        """Lets the connection go without a word."""
+        self.link.sock.close()
+
+    def receive(self, timeout=20):
+        """The next piece of data; empty at the end of the other side's direction.
+
+        Raises Reset, and ConnectionError when the connection breaks before the end.
+        """
+        self.link.sock.settimeout(timeout)
+        try:
+            while True:
+                if self.is_over:
+                    return b""
+                if not self.left and len(self.buffer) >= 4:
+                    (word,) = struct.unpack(">I", self.buffer[:4])
+                    del self.buffer[:4]
+                    if word == END:
+                        self.is_over = True
+                        self._finish()
+                        return b""
+                    if word > RESET:
+                        raise Reset(word - RESET)
+                    if word > MOST:
+                        raise c.Refused("a frame of a wrong length")
+                    self.left = word
+                if self.left and self.buffer:
+                    piece = bytes(self.buffer[: self.left])
+                    del self.buffer[: len(piece)]
+                    self.left -= len(piece)
+                    return piece
+                self.buffer += self._plain()
+        finally:
+            if self.link.sock.fileno() >= 0:
+                self.link.sock.settimeout(5)
+
+    def receive_all(self, timeout=20):
+        """Everything up to the end of the other side's direction."""
+        pieces = []
+        while piece := self.receive(timeout):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _plain(self):
+        if self.link.buffer:
+            data, self.link.buffer = self.link.buffer, b""
+            return data
+        self.link._read()
+        return self._plain()
+
+    def _finish(self):
+        if self.has_ended and self.is_over:
+            self.link.close()
+
+
+def ask_ticket(peer, link, activity):
+    """The answer to openStream: an object with `result` or `error`."""
+    return peer.request(link, "openStream", {"activity": activity})
+
+
+def call_stream(peer, host, port, label, context=None):
+    """A connection for a stream on which nothing has been said yet."""
+    context = context or l.make_context(peer.key, l.STREAM)
+    return l.Link.call(host, port, context, peer.keys.gate, label, protocol=l.STREAM)
+
+
+def show_ticket(link, ticket):
+    """Shows the ticket and waits for the origin's byte."""
+    link.send_raw(ticket)
+    while not link.buffer:
+        link._read()
+    if link.buffer[:1] != b"\x01":
+        raise c.Refused("no 0x01 behind the ticket")
+    link.buffer = link.buffer[1:]
+    return Stream(link)
+
+
+def open_stream(peer, link, host, port, activity):
+    """A stream of an activity that this device has continued. `link` is a control connection to its origin."""
+    answer = ask_ticket(peer, link, activity)
+    if "error" in answer:
+        raise c.Refused(f"no ticket: {answer['error']}")
+    ticket = bytes.fromhex(answer["result"]["ticket"])
+    if len(ticket) != 16:
+        raise c.Refused("a ticket of a wrong length")
+    stream = call_stream(peer, host, port, bytes.fromhex(link.hello["label"]))
+    return show_ticket(stream, ticket)
+
+
+class StreamServer:
+    """The origin's side: gives tickets to devices that have continued an activity, and serves streams on the peer's port.
+
+    Streams that have arrived are in `streams`, as (activity, Stream).
+    """
+
+    def __init__(self, peer):
+        self.peer, self.tickets, self.streams = peer, {}, queue.Queue()
+        self.context = l.make_context(peer.key, l.STREAM)
+        self.listener = socket.create_server(("0.0.0.0", peer.port))
+        peer.streams = self
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def give_ticket(self, device, activity):
+        offer = self.peer.offers.get(activity)
+        if not offer or device not in offer.get("takers", set()):
+            return {"error": {"code": 4608, "reason": "unknownActivity", "message": "no such activity"}}
+        if not offer["shown"]["streams"]:
+            return {"error": {"code": 3328, "reason": "streamsUnsupported", "message": "it takes no streams"}}
+        ticket = os.urandom(16)
+        self.tickets[ticket] = (device, activity, time.monotonic() + TICKET_LIFE)
+        return {"result": {"ticket": ticket.hex()}}
+
+    def close(self):
+        self.listener.close()
+
+    def _serve(self):
+        while True:
+            try:
+                sock = self.listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(sock,), daemon=True).start()
+
+    def _answer(self, sock):
+        """Anything that is not as it must be ends the connection without a byte."""
+        try:
+            sock.settimeout(TICKET_WAIT)
+            peer = self.peer
+            link = l.Link.answer(sock, self.context, peer.keys.gate, peer.label, protocol=l.STREAM)
+            if link.peer not in peer.roster.live:
+                raise c.Refused("no member")
+            while len(link.buffer) < 16:
+                link._read()
+            device, activity, deadline = self.tickets.pop(link.buffer, (None, None, 0))
+            if device != link.peer or time.monotonic() > deadline:
+                raise c.Refused("no such ticket, or bytes behind it")
+            link.buffer = b""
+            link.send_raw(b"\x01")
+            self.streams.put((activity, Stream(link)))
+        except (c.Refused, OSError, SSL.Error):
+            sock.close()
