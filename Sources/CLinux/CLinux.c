@@ -167,6 +167,59 @@ ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destinat
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
+ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINUX_MAX_PASSED], int *count,
+                              int *is_cut) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(CLINUX_MAX_PASSED * sizeof(int))];
+    } control;
+    struct iovec vector = {bytes, size};
+    struct msghdr message = {
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    *count = 0;
+    *is_cut = 0;
+    ssize_t result = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (result < 0)
+        return result;
+    *is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t came = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        size_t room = CLINUX_MAX_PASSED - (size_t)*count;
+        if (came > room)
+            came = room; // Cannot be: the control buffer has no room for more.
+        memcpy(passed + *count, CMSG_DATA(header), came * sizeof(int));
+        *count += (int)came;
+    }
+    return result;
+}
+
+ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec vector = {(void *)bytes, size};
+    struct msghdr message = {
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    struct cmsghdr *header = &control.align;
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 int clinux_terminal_columns(int fd) {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;

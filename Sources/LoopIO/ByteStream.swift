@@ -52,6 +52,12 @@ package final class ByteStream {
     package var onReadSecret: ((Span<UInt8>) -> Void)? {
         didSet { updateInterest() }
     }
+    /// Descriptors that the other end of a unix socket has passed (SCM_RIGHTS), in order; called right before the bytes
+    /// with which they came are handed over. Bytes that were sent before them may be among these.
+    ///
+    /// Empty: some were passed, but this process may not open so many. While it is nil, and while too many of them
+    /// wait to be closed (`DescriptorCloser`), the kernel closes what is passed and nobody is told.
+    package var onPassed: (([PassedFile]) -> Void)?
     /// The other end writes no more (read(2) returned 0); called once.
     package var onEnd: (() -> Void)?
     /// The connection has failed and the stream is closed; called once, and nothing after it.
@@ -141,6 +147,28 @@ package final class ByteStream {
         return !isAboveHigh
     }
 
+    /// Sends bytes over a unix socket and passes a descriptor with the first of them (SCM_RIGHTS); the caller keeps its
+    /// own. What the kernel does not take of the bytes at once is queued.
+    /// - Returns: false when the queue is above the high mark, as `write`.
+    /// - Throws: `wouldBlock` when earlier bytes wait or the kernel takes none now, `invalidArgument` without bytes or
+    ///   once writing has ended, or an error of sendmsg(2). Then nothing was sent.
+    @discardableResult
+    package func write(_ bytes: [UInt8], passing passed: borrowing Descriptor) throws(Errno) -> Bool {
+        loop.assertOwned()
+        guard isOpen, case .open = writing, !bytes.isEmpty else { throw .invalidArgument }
+        guard queue.isEmpty else { throw .wouldBlock }
+        let number = passed.raw
+        // Typed throws do not pass through withUnsafeBytes.
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(Errno) in try descriptor?.send(bytes, passing: number) ?? 0 }
+        }
+        let sent = try result.get()
+        if sent < bytes.count { queue.append(bytes, skipping: sent) }
+        if queue.count > marks.high { isAboveHigh = true }
+        updateInterest()
+        return !isAboveHigh
+    }
+
     /// Sends what is queued and then the end of the stream (shutdown(2)); reading goes on.
     package func shutdownWrite() {
         loop.assertOwned()
@@ -160,11 +188,31 @@ package final class ByteStream {
         descriptor = nil
         queue.removeAll()
         lingering = nil
+        dropHandlers()
+    }
+
+    /// Gives the descriptor up without closing it, for example to a loop on another thread; no handler is called any more.
+    /// Everything that was read before has been handed over.
+    /// - Returns: nil when written bytes still wait, when writing has failed, and when it is closed: then nothing changes.
+    package func detach() -> Descriptor? {
+        loop.assertOwned()
+        guard queue.isEmpty, lingering == nil else { return nil }
+        if case .failed = writing { return nil }
+        guard let given = descriptor.take() else { return nil }
+        // Before anybody else can watch or close the number.
+        source?.cancel()
+        source = nil
+        dropHandlers()
+        return given.release()
+    }
+
+    private func dropHandlers() {
         onRead = nil
         onEnd = nil
         onError = nil
         onDrained = nil
         onFlushed = nil
+        onPassed = nil
         onReadSecret = nil
     }
 
@@ -188,6 +236,7 @@ package final class ByteStream {
         onError = nil
         onDrained = nil
         onFlushed = nil
+        onPassed = nil
         if case .paused = reading { reading = .flowing }
         onReadSecret = nil
         onRead = { _ in }
@@ -231,7 +280,7 @@ package final class ByteStream {
         let scratch = loop.scratch
         while left > 0, wantsToRead {
             do throws(Errno) {
-                let count = try descriptor?.read(into: scratch) ?? 0
+                let count = try read(into: scratch)
                 guard count > 0 else { return didReadEnd() }
                 left -= count
                 handOver(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
@@ -242,6 +291,14 @@ package final class ByteStream {
                 return
             }
         }
+    }
+
+    /// Reads once, and hands over what was passed with the bytes.
+    private func read(into scratch: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        guard onPassed != nil, DescriptorCloser.isAccepting else { return try descriptor?.read(into: scratch) ?? 0 }
+        guard let (count, files) = try descriptor?.receive(into: scratch) else { return 0 }
+        if let files { onPassed?(files) }
+        return count
     }
 
     private func handOver(_ bytes: UnsafeMutableRawBufferPointer) {

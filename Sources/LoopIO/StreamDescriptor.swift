@@ -23,6 +23,35 @@ struct StreamDescriptor: ~Copyable {
         return try SystemCall.retrying { Glibc.read(raw, buffer.baseAddress, buffer.count) }
     }
 
+    /// Reads as `read` does, and takes the descriptors that were passed with the bytes (recvmsg(2), SCM_RIGHTS).
+    /// - Returns: the count of bytes, and the files, nil when none was passed. The files are empty when some were passed but
+    ///   this process may not open so many: what is left then says nothing about what the sender meant.
+    func receive(
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> (count: Int, files: [PassedFile]?) {
+        let raw = descriptor.raw
+        var numbers = [Int32](repeating: -1, count: Int(CLINUX_MAX_PASSED))
+        var passed: Int32 = 0
+        var isCut: Int32 = 0
+        let count = try SystemCall.retrying {
+            clinux_receive_passed(raw, buffer.baseAddress, buffer.count, &numbers, &passed, &isCut)
+        }
+        guard passed > 0 || isCut != 0 else { return (count, nil) }
+        let files = numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0)) }
+        return (count, isCut == 0 ? files : [])
+    }
+
+    /// Hands bytes to the kernel together with a descriptor, which goes with the first byte (sendmsg(2), SCM_RIGHTS).
+    /// - Returns: how many bytes it took, at least one.
+    /// - Throws: `wouldBlock` when it takes none now; after any error nothing was sent.
+    func send(_ bytes: UnsafeRawBufferPointer, passing passed: Int32) throws(Errno) -> Int {
+        let raw = descriptor.raw
+        return try SystemCall.retrying { clinux_send_passing(raw, bytes.baseAddress, bytes.count, passed) }
+    }
+
+    /// Gives the descriptor up: the caller owns it. It stays non-blocking.
+    consuming func release() -> Descriptor { descriptor }
+
     /// Hands bytes to the kernel (send(2) or write(2)). Returns how many it took, 0 when it takes none now.
     func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
         guard !bytes.isEmpty else { return 0 }

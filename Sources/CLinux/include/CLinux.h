@@ -68,6 +68,18 @@ ssize_t clinux_receive(int fd, void *bytes, size_t size, void *source, unsigned 
 ssize_t clinux_send(int fd, const void *bytes, size_t size, const void *destination, unsigned destination_length,
                     const struct clinux_local *local);
 
+/// How many descriptors one message can pass (SCM_MAX_FD, unix(7)).
+enum { CLINUX_MAX_PASSED = 253 };
+
+/// recvmsg(2) with the descriptors that were passed with the bytes (SCM_RIGHTS), close-on-exec; they are the caller's.
+/// `*is_cut` is 1 when more came than this process may open. Returns the count of bytes, or -1 with errno.
+ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINUX_MAX_PASSED], int *count,
+                              int *is_cut);
+
+/// sendmsg(2) with MSG_NOSIGNAL and one descriptor, which goes with the first byte. Returns the count of bytes that were
+/// taken, or -1 with errno: then the descriptor was not passed.
+ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed);
+
 /// TIOCGWINSZ: how many columns a terminal has. Returns 0 when it does not say, or -1 with errno when it is no terminal.
 int clinux_terminal_columns(int fd);
 

@@ -1,0 +1,257 @@
+import CLinux
+import Glibc
+import LoopIO
+import Testing
+
+/// Descriptors over unix sockets, and sockets that leave their stream.
+@Suite(.timeLimit(.minutes(1)))
+struct PassingTests {
+    private let loop: EventLoop
+    private let ends: Ends
+
+    init() throws {
+        loop = try EventLoop()
+        ends = try Ends.sockets()
+    }
+
+    /// What a stream handed over, in order: the numbers of descriptors, and bytes.
+    private final class Record {
+        var events: [String] = []
+        var files: [PassedFile] = []
+
+        func attach(to stream: ByteStream) {
+            stream.onPassed = { [unowned self] passed in
+                events.append("passed \(passed.count)")
+                files += passed
+            }
+            stream.onRead = { [unowned self] in events.append("read \($0)") }
+            stream.onEnd = { [unowned self] in events.append("end") }
+        }
+    }
+
+    /// Sends bytes and any number of descriptors in one message, as a stranger could.
+    private func send(_ bytes: [UInt8], passing numbers: [Int32]) {
+        // The header of a control message (cmsghdr): length, level SOL_SOCKET, type SCM_RIGHTS.
+        var control = [UInt8]()
+        withUnsafeBytes(of: 16 + numbers.count * 4) { control += $0 }
+        withUnsafeBytes(of: SOL_SOCKET) { control += $0 }
+        withUnsafeBytes(of: Int32(1)) { control += $0 }
+        numbers.withUnsafeBytes { control += $0 }
+        while !control.count.isMultiple(of: 8) { control.append(0) }
+        var bytes = bytes
+        let sent = bytes.withUnsafeMutableBytes { bytes in
+            control.withUnsafeMutableBytes { control in
+                var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = msghdr()
+                    message.msg_iov = vector
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    return sendmsg(ends.second, &message, 0)
+                }
+            }
+        }
+        #expect(sent == bytes.count)
+    }
+
+    private func isSameFile(_ one: Int32?, _ other: Int32) -> Bool {
+        var first = stat()
+        var second = stat()
+        guard let one, fstat(one, &first) == 0, fstat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    @Test func aDescriptorArrivesBeforeTheBytesWithWhichItCame() throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        let sender = try ByteStream(ends.takeSecond(), on: loop)
+        let record = Record()
+        record.attach(to: receiver)
+        let pipe = try Descriptor.pipe()
+        sender.write([1])
+        try loop.runTurns(3)
+        try sender.write([2, 3], passing: pipe.second)
+        sender.write([4])
+        sender.shutdownWrite()
+        try loop.runTurns(5)
+        #expect(record.events == ["read [1]", "passed 1", "read [2, 3]", "read [4]", "end"])
+        let passed = try #require(record.files.first)
+        #expect(isSameFile(passed.raw, pipe.second.raw))
+        #expect(passed.raw != pipe.second.raw)
+        let flags = fcntl(try #require(passed.raw), F_GETFD)
+        #expect(flags & FD_CLOEXEC != 0)
+        receiver.close()
+        sender.close()
+    }
+
+    @Test(arguments: [2, 253])
+    func allDescriptorsOfAMessageArrive(_ count: Int) throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: receiver)
+        let file = try Descriptor.pipe()
+        send([1], passing: [Int32](repeating: file.first.raw, count: count))
+        try loop.runTurns(3)
+        #expect(record.events == ["passed \(count)", "read [1]"])
+        #expect(record.files.allSatisfy { isSameFile($0.raw, file.first.raw) })
+        receiver.close()
+    }
+
+    @Test func whoDoesNotAskForDescriptorsGetsTheBytesAndNothingStaysOpen() throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: receiver)
+        receiver.onPassed = nil
+        let pipe = try Ends.pipe()
+        send([1], passing: [pipe.second])
+        pipe.closeSecond()
+        try loop.runTurns(3)
+        #expect(record.events == ["read [1]"])
+        // Nobody has the writing end any more.
+        #expect(readNow(pipe.first) == nil)
+        receiver.close()
+    }
+
+    @Test func aDescriptorThatNobodyTookIsClosed() throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        receiver.onPassed = { _ in }
+        receiver.onRead = { _ in }
+        let pipe = try Ends.pipe()
+        send([1], passing: [pipe.second, pipe.second])
+        pipe.closeSecond()
+        let reader = try ByteStream(pipe.takeFirst(), on: loop)
+        reader.onRead = { _ in }
+        reader.onEnd = { [loop] in loop.stop() }
+        try loop.runUntilStopped()
+        receiver.close()
+        reader.close()
+    }
+
+    @Test func aTakenDescriptorBelongsToTheTaker() throws {
+        let pair = try Descriptor.socketPair()
+        let number = pair.first.raw
+        let file = PassedFile(consume pair.first)
+        #expect(file.raw == number)
+        guard let taken = file.take() else { throw Errno.invalidArgument }
+        #expect(taken.raw == number)
+        #expect(file.raw == nil)
+        if case .some = file.take() { Issue.record("taken twice") }
+        withExtendedLifetime(consume pair.second) {}
+    }
+
+    @Test func aHandlerThatClosesTheStreamGetsNoBytes() throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        let record = Record()
+        record.attach(to: receiver)
+        receiver.onPassed = { [weak receiver] _ in receiver?.close() }
+        let file = try Descriptor.pipe()
+        send([1], passing: [file.first.raw])
+        try loop.runTurns(3)
+        #expect(record.events == [])
+        #expect(!receiver.isOpen)
+    }
+
+    @Test func moreDescriptorsThanMayBeOpenAreAllLetGo() async {
+        // In a process of its own: the limit is everybody's.
+        await #expect(processExitsWith: .success) {
+            let loop = try EventLoop()
+            let ends = try Ends.sockets()
+            let receiver = try ByteStream(ends.takeFirst(), on: loop)
+            let sender = try ByteStream(ends.takeSecond(), on: loop)
+            var counts: [Int] = []
+            receiver.onPassed = { counts.append($0.count) }
+            receiver.onRead = { _ in loop.stop() }
+            let pair = try Descriptor.pipe()
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(7), &limit)
+            // The lowest free number is what the next descriptor would get.
+            let next = try pair.first.duplicate().release()
+            close(next)
+            limit.rlim_cur = rlim_t(next)
+            #expect(setrlimit(__rlimit_resource_t(7), &limit) == 0)
+            try sender.write([1], passing: pair.first)
+            try loop.run()
+            #expect(counts == [0])
+            exit(counts == [0] ? 0 : 1)
+        }
+    }
+
+    @Test func passingFailsWhereItCannotBeDoneAndSendsNothing() throws {
+        let sender = try ByteStream(ends.takeSecond(), on: loop)
+        let pair = try Descriptor.pipe()
+        #expect(throws: Errno.invalidArgument) { try sender.write([], passing: pair.first) }
+        sender.write(pattern(1_000_000))
+        #expect(sender.pendingWriteBytes > 0)
+        let waiting = sender.pendingWriteBytes
+        #expect(throws: Errno.wouldBlock) { try sender.write([1], passing: pair.first) }
+        #expect(sender.pendingWriteBytes == waiting)
+        sender.close()
+        #expect(throws: Errno.invalidArgument) { try sender.write([1], passing: pair.first) }
+    }
+
+    @Test func whatTheKernelDoesNotTakeAtOnceFollowsTheDescriptor() throws {
+        let receiver = try ByteStream(ends.takeFirst(), on: loop)
+        let sender = try ByteStream(ends.takeSecond(), on: loop)
+        let pair = try Descriptor.pipe()
+        let bytes = pattern(2_000_000)
+        var received: [UInt8] = []
+        var passed = 0
+        receiver.onPassed = { passed += $0.count }
+        receiver.onRead = { received += $0 }
+        receiver.onEnd = { [loop] in loop.stop() }
+        #expect(try sender.write(bytes, passing: pair.first) == false)
+        sender.shutdownWrite()
+        try loop.runUntilStopped()
+        #expect(passed == 1)
+        #expect(received == bytes)
+        receiver.close()
+        sender.close()
+    }
+
+    @Test func aDetachedSocketGoesOnOnAnotherLoop() throws {
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        var first: [UInt8] = []
+        var given: Descriptor?
+        let number = stream.rawDescriptor
+        stream.onRead = { [loop] in
+            first += $0
+            given = stream.detach()
+            loop.stop()
+        }
+        stream.onEnd = { Issue.record("ended") }
+        writeNow([1, 2], to: ends.second)
+        try loop.runUntilStopped()
+        #expect(first == [1, 2])
+        #expect(!stream.isOpen)
+        guard let descriptor = given.take() else { throw Errno.invalidArgument }
+        #expect(descriptor.raw == number)
+        writeNow([3], to: ends.second)
+        ends.closeSecond()
+        try loop.runTurns(3)
+        let other = try EventLoop()
+        let moved = try ByteStream(descriptor, on: other)
+        var second: [UInt8] = []
+        moved.onRead = { second += $0 }
+        moved.onEnd = { other.stop() }
+        try other.runUntilStopped()
+        #expect(second == [3])
+        moved.close()
+    }
+
+    @Test func aStreamThatStillHasToWriteIsNotDetached() throws {
+        let stream = try ByteStream(ends.takeFirst(), on: loop)
+        stream.write(pattern(1_000_000))
+        #expect(stream.pendingWriteBytes > 0)
+        #expect(!hasDetached(stream))
+        #expect(stream.isOpen)
+        stream.close()
+        #expect(!hasDetached(stream))
+    }
+
+    private func hasDetached(_ stream: ByteStream) -> Bool {
+        switch stream.detach() {
+        case .some: true
+        case .none: false
+        }
+    }
+}
