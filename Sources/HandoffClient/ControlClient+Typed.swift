@@ -37,7 +37,7 @@ extension ControlClient {
         }
     }
 
-    private static func decoded<Value>(
+    static func decoded<Value>(
         _ result: Result<VarlinkReply, ClientError>, _ decode: (JSONObject) throws(VarlinkError) -> Value
     ) -> Result<Value, ClientError> {
         switch result {

@@ -23,7 +23,7 @@ package final class ControlClient {
     /// Called once when the connection has ended without `close`, after the calls that were open have failed.
     package var onEnd: (() -> Void)?
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private var machine = VarlinkClientMachine()
     private var stream: ByteStream?
     private var handlers: [VarlinkCallID: Handler] = [:]
@@ -73,6 +73,29 @@ package final class ControlClient {
         send(VarlinkCall(method: method, parameters: parameters, upgrade: true), .upgrade(handler))
     }
 
+    /// Makes a call that may have several replies (`more`), and passes a descriptor with its first byte; ours stays ours.
+    /// It must be the first call on its connection, so that nothing waits before it.
+    package func stream(
+        _ method: String, _ parameters: JSONObject = [:], passing descriptor: borrowing Descriptor,
+        _ handler: @escaping ReplyHandler
+    ) {
+        let path = path
+        guard isOpen, let stream else { return later { handler(.failure(.lost(path: path))) } }
+        let (id, actions) = machine.call(VarlinkCall(method: method, parameters: parameters, more: true))
+        handlers[id] = .replies(handler)
+        for case .send(let bytes) in actions {
+            do throws(Errno) {
+                try stream.write(bytes, passing: descriptor)
+            } catch {
+                // Nothing was sent, and the machine waits for a reply that never comes.
+                handlers[id] = nil
+                close()
+                let reason = "\(error)"
+                return later { handler(.failure(.notReachable(path: path, reason: reason))) }
+            }
+        }
+    }
+
     private func send(_ call: VarlinkCall, _ handler: Handler) {
         guard isOpen else {
             // The connection ended while its user was not looking; said later, like every other answer.
@@ -102,10 +125,10 @@ package final class ControlClient {
             case .reply(let id, let reply):
                 let handler = reply.continues ? handlers[id] : handlers.removeValue(forKey: id)
                 if let handler { Self.deliver(reply, to: handler) }
-            case .upgraded(let id, _, let rest):
+            case .upgraded(let id, let reply, let rest):
                 guard case .upgrade(let handler)? = handlers.removeValue(forKey: id), let raw = stream else { break }
                 stream = nil
-                handler(.success(RawStream(raw, received: rest, path: path)))
+                handler(.success(RawStream(raw, reply: reply.parameters, received: rest, path: path)))
             case .abandon(let id):
                 if let handler = handlers.removeValue(forKey: id) { Self.fail(handler, failure) }
             case .close:

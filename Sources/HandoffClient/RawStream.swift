@@ -1,3 +1,4 @@
+package import HandoffJSON
 import LoopIO
 
 /// A connection after an upgrade: bytes both ways, and no messages any more.
@@ -5,17 +6,24 @@ package final class RawStream {
     /// Room that is made before anything is collected: more than an account file has.
     private static let usualSize = 65_536
 
-    private let stream: ByteStream
+    /// The results of the call that was answered last.
+    package let reply: JSONObject
+    /// The connection, for those who read it bit by bit.
+    let stream: ByteStream
     private let path: String
     private let received = SecretBuffer()
 
     /// - Parameter first: what came together with the last reply.
-    init(_ stream: ByteStream, received first: [UInt8], path: String) {
+    init(_ stream: ByteStream, reply: JSONObject, received first: [UInt8], path: String) {
         self.stream = stream
+        self.reply = reply
         self.path = path
         received.reserve(Self.usualSize)
         received.append(first)
     }
+
+    /// What came together with the last reply.
+    var first: [UInt8] { received.bytes }
 
     /// Sends bytes; with `end` also the end of what we send.
     package func send(_ bytes: [UInt8], end: Bool) {

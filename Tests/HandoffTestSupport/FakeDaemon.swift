@@ -10,6 +10,8 @@ package final class FakeDaemon {
         package let method: String
         package let parameters: JSONObject
         package let more: Bool
+        /// Descriptors that came with the call or before it, and that no earlier call had.
+        package let files: [PassedFile]
         private let connection: FakeConnection
         private let id: VarlinkCallID
 
@@ -17,6 +19,7 @@ package final class FakeDaemon {
             method = call.method
             parameters = call.parameters
             more = call.more
+            files = connection.takePassed()
             self.connection = connection
             self.id = id
         }
@@ -36,12 +39,18 @@ package final class FakeDaemon {
         package func sendRaw(_ bytes: [UInt8]) { connection.stream.write(bytes) }
 
         /// Makes the connection a raw stream, which gets its bytes by `received` and its end by `ended`.
-        package func upgrade(received: @escaping ([UInt8], ByteStream) -> Void, ended: @escaping (ByteStream) -> Void) {
+        package func upgrade(
+            _ parameters: JSONObject = [:], received: @escaping ([UInt8], ByteStream) -> Void,
+            ended: @escaping (ByteStream) -> Void
+        ) {
             let stream = connection.stream
-            connection.perform { $0.upgrade(id, [:]) }
+            connection.perform { $0.upgrade(id, parameters) }
             stream.onRead = { received($0, stream) }
             stream.onEnd = { ended(stream) }
         }
+
+        /// Ends the connection behind what was sent.
+        package func finish() { connection.stream.finish() }
 
         /// Ends the connection without a word, as a crash does.
         package func crash() { connection.stream.close() }
@@ -91,14 +100,21 @@ package final class FakeDaemon {
 final class FakeConnection {
     let stream: ByteStream
     private var machine = VarlinkServerMachine()
+    private var passed: [PassedFile] = []
     private let onCall: (FakeConnection, VarlinkCall, VarlinkCallID) -> Void
 
     init(_ stream: ByteStream, _ onCall: @escaping (FakeConnection, VarlinkCall, VarlinkCallID) -> Void) {
         self.stream = stream
         self.onCall = onCall
+        stream.onPassed = { [weak self] in self?.passed += $0 }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
         stream.onEnd = { [weak self] in self?.perform { $0.receivedEnd() } }
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
+    }
+
+    func takePassed() -> [PassedFile] {
+        defer { passed = [] }
+        return passed
     }
 
     func perform(_ event: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {

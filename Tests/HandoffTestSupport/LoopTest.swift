@@ -31,6 +31,15 @@ package final class LoopTest {
         if hangs { throw Hangs() }
     }
 
+    /// Runs so many turns of the loop, so that what is on its way arrives.
+    package func turns(_ count: Int) throws {
+        for _ in 0..<count {
+            let timer = try loop.timer(after: .zero) { [loop] in loop.stop() }
+            try loop.run()
+            withExtendedLifetime(timer) {}
+        }
+    }
+
     /// Ends `run`.
     package func end() { loop.stop() }
 }

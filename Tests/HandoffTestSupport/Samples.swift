@@ -15,6 +15,7 @@ package enum Sample {
     package static let accountFile =
         "hndf-exp\0\u{1}\0\0\0\0\0\u{2}se" + String(repeating: "c", count: 32)
     package static let account = AccountID(checked: Array(repeating: 0xAC, count: 16))
+    package static let stream = StreamID(checked: Array(repeating: 0x5E, count: 16))
     package static let continuation = ContinuationID(checked: Array(repeating: 0xC0, count: 16))
 
     package static let origin = ControlOrigin(

@@ -1,0 +1,46 @@
+package import HandoffControl
+import HandoffJSON
+package import HandoffModel
+package import LoopIO
+
+// The methods of `dev.handoff1` about continuation streams.
+extension ControlClient {
+    /// `OpenStream`: turns this connection into a stream, which is connected when the answer comes.
+    /// - Parameter then: gets the stream; a failure leaves the connection of no use.
+    package func openStream(
+        _ request: OpenStreamRequest, _ then: @escaping (Result<ContinuationStream, ClientError>) -> Void
+    ) {
+        let path = path
+        let loop = loop
+        upgrade(AppMethod.openStream.rawValue, request.json) { result in
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(let raw):
+                do throws(VarlinkError) {
+                    let id: StreamID = try Fields(raw.reply).id("stream")
+                    then(.success(ContinuationStream(raw, id, path: path, loop: loop)))
+                } catch {
+                    then(.failure(.badAnswer("\(error)")))
+                }
+            }
+        }
+    }
+
+    /// `PassFile`, with replies meanwhile; it must be the first call on its connection. A failure is always the last.
+    package func passFile(
+        _ request: PassFileRequest, _ descriptor: borrowing Descriptor,
+        _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
+    ) {
+        stream(AppMethod.passFile.rawValue, request.json, passing: descriptor) { result in
+            let isLast = if case .success(let reply) = result { !reply.continues } else { true }
+            each(Self.decoded(result) { reply throws(VarlinkError) in try PassFileReply(json: reply) }, isLast)
+        }
+    }
+
+    /// `AwaitStream`: how a stream ended, once it is over.
+    package func awaitStream(_ stream: StreamID, _ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
+        request(
+            AppMethod.awaitStream.rawValue, ["stream": .string(stream.hex)],
+            decode: { reply throws(VarlinkError) in try AwaitStreamReply(json: reply) }, then)
+    }
+}

@@ -1,0 +1,222 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ContinuationStreamTests {
+    private let test: LoopTest
+    private let daemon: FakeDaemon
+
+    init() throws {
+        test = try LoopTest()
+        daemon = try FakeDaemon(path: test.folder.file("control.socket"), loop: test.loop)
+    }
+
+    /// The results of `OpenStream`.
+    private static let opened: JSONObject = ["stream": .string(Sample.stream.hex)]
+
+    private func open(_ request: OpenStreamRequest = .stream(Sample.stream)) throws -> ContinuationStream {
+        let client = try ControlClient(path: daemon.path, loop: test.loop)
+        var opened: Result<ContinuationStream, ClientError>?
+        client.openStream(request) { [test] result in
+            opened = result
+            test.end()
+        }
+        try test.run()
+        return try #require(opened).get()
+    }
+
+    @Test func bytesGoBothWaysAndEachDirectionEndsByItself() throws {
+        var came: [UInt8] = []
+        daemon.onCall = { call in
+            call.upgrade(
+                Self.opened,
+                received: { bytes, stream in
+                    came += bytes
+                    if came.count == 3 {
+                        stream.write([7, 8])
+                        stream.shutdownWrite()
+                    }
+                },
+                ended: { [test] stream in
+                    stream.close()
+                    test.end()
+                })
+        }
+        let stream = try open(.continuation(Sample.continuation))
+        #expect(stream.id == Sample.stream)
+        #expect(daemon.log.first?.upgrade == true)
+        #expect(daemon.parameters(of: "OpenStream") == ["continuation": .string(Sample.continuation.hex)])
+        var received: [UInt8] = []
+        stream.onRead = { received += $0 }
+        stream.onEnd = {
+            #expect(received == [7, 8])
+            stream.write([4])
+            stream.endWriting()
+        }
+        stream.write([1, 2, 3])
+        try test.run()
+        #expect(came == [1, 2, 3, 4])
+    }
+
+    @Test func bytesThatCameWithTheReplyAreHandedOverFirst() throws {
+        daemon.onCall = { call in
+            // One write, so that they come together.
+            let reply = VarlinkReply(parameters: Self.opened).encoded()
+            call.sendRaw(reply + [1, 2, 3])
+            call.sendRaw([4])
+            call.finish()
+        }
+        let stream = try open()
+        var events: [String] = []
+        stream.pauseReading()
+        stream.onRead = { events.append("\($0)") }
+        stream.onEnd = { [test] in test.end() }
+        test.loop.later {
+            events.append("paused")
+            stream.resumeReading()
+        }
+        try test.run()
+        #expect(events.first == "paused")
+        #expect(events.dropFirst().joined().filter(\.isNumber) == "1234")
+    }
+
+    @Test func aWriterIsToldWhenThereIsRoomAgain() throws {
+        var received = 0
+        var daemonEnd: ByteStream?
+        daemon.onCall = { call in
+            call.upgrade(
+                Self.opened,
+                received: { bytes, stream in
+                    daemonEnd = stream
+                    received += bytes.count
+                    if received == 1 { stream.pauseReading() }
+                }, ended: { [test] _ in test.end() })
+        }
+        let stream = try open()
+        stream.write([1])
+        try test.turns(5)
+        let piece = [UInt8](repeating: 2, count: 65_536)
+        var written = 1
+        repeat { written += piece.count } while stream.write(piece)
+        var isDrained = false
+        stream.onDrained = {
+            isDrained = true
+            stream.endWriting()
+        }
+        try test.turns(5)
+        #expect(!isDrained)
+        daemonEnd?.resumeReading()
+        try test.run()
+        #expect(isDrained)
+        #expect(received == written)
+    }
+
+    @Test func aStreamThatIsLetGoIsClosed() throws {
+        daemon.onCall = { call in
+            call.upgrade(Self.opened, received: { _, _ in }, ended: { [test] _ in test.end() })
+        }
+        do { _ = try open() }
+        try test.run()
+    }
+
+    @Test func aStreamThatCannotBeOpenedSaysWhy() throws {
+        let failure = HandoffFailure.streamsUnsupported(device: "laptop")
+        daemon.onCall = { $0.fail(AppErrorName.streamFailed.rawValue, failure.json) }
+        do {
+            _ = try open()
+            Issue.record("opened")
+        } catch let ClientError.refused(refusal) {
+            #expect(refusal.kind == "StreamFailed")
+            #expect(refusal.parameters == failure.json)
+        }
+        daemon.onCall = { $0.upgrade([:], received: { _, _ in }, ended: { _ in }) }
+        #expect(throws: ClientError.badAnswer("missing or invalid parameter 'stream'")) { try open() }
+    }
+
+    @Test func aPassedFileGoesWithItsCallOnAConnectionOfItsOwn() throws {
+        var passed: [PassedFile] = []
+        daemon.onCall = { call in
+            guard call.member == "PassFile" else {
+                return call.upgrade(Self.opened, received: { _, _ in }, ended: { _ in })
+            }
+            passed = call.files
+            #expect(call.more)
+            call.reply(PassFileReply(moved: 4, done: false).json, continues: true)
+            call.reply(PassFileReply(moved: 9, done: true).json)
+        }
+        let stream = try open()
+        let file = try Descriptor.pipe()
+        var replies: [PassFileReply] = []
+        stream.passFile(.send, position: 5, length: 9, file.first) { [test] result in
+            guard let reply = try? result.get() else { return test.end() }
+            replies.append(reply)
+            if reply.done { test.end() }
+        }
+        try test.run()
+        #expect(replies == [PassFileReply(moved: 4, done: false), PassFileReply(moved: 9, done: true)])
+        #expect(passed.count == 1)
+        #expect(
+            daemon.parameters(of: "PassFile") == [
+                "stream": .string(Sample.stream.hex), "direction": "send", "position": 5, "length": 9,
+            ])
+    }
+
+    @Test func aPassedFileThatFailsIsARefusal() throws {
+        let end = StreamEndedError(moved: 3, outcome: .gone, message: "the connection broke")
+        daemon.onCall = { call in
+            guard call.member == "PassFile" else {
+                return call.upgrade(Self.opened, received: { _, _ in }, ended: { _ in })
+            }
+            call.fail(AppErrorName.streamEnded.rawValue, end.json)
+        }
+        let stream = try open()
+        let file = try Descriptor.pipe()
+        var failure: ClientError?
+        stream.passFile(.receive, position: 0, length: nil, file.second) { [test] result in
+            if case .failure(let error) = result { failure = error }
+            test.end()
+        }
+        try test.run()
+        #expect(failure == .refused(ServiceRefusal(name: "dev.handoff1.StreamEnded", parameters: end.json)))
+    }
+
+    @Test func howItEndedIsAwaited() throws {
+        let reply = AwaitStreamReply(outcome: .reset, message: "closed there", sent: 1, received: 2)
+        daemon.onCall = { call in
+            guard call.member == "AwaitStream" else {
+                return call.upgrade(Self.opened, received: { _, _ in }, ended: { _ in })
+            }
+            call.reply(reply.json)
+        }
+        let stream = try open()
+        var answer: Result<AwaitStreamReply, ClientError>?
+        stream.awaitEnd { [test] result in
+            answer = result
+            test.end()
+        }
+        try test.run()
+        #expect(answer == .success(reply))
+        #expect(daemon.parameters(of: "AwaitStream") == Self.opened)
+    }
+
+    @Test func aClosedStreamTellsNobodyAnything() throws {
+        var open: FakeDaemon.Call?
+        daemon.onCall = { call in
+            if call.member == "AwaitStream" { open = call }
+            if call.member == "OpenStream" { call.upgrade(Self.opened, received: { _, _ in }, ended: { _ in }) }
+        }
+        let stream = try self.open()
+        stream.onRead = { _ in Issue.record("read") }
+        stream.onEnd = { Issue.record("ended") }
+        stream.awaitEnd { _ in Issue.record("answered") }
+        try test.turns(5)
+        stream.close()
+        open?.reply(AwaitStreamReply(outcome: .cancelled, message: "", sent: 0, received: 0).json)
+        daemon.stop()
+        try test.turns(5)
+    }
+}
