@@ -101,6 +101,13 @@ def contract(stage):
             ("RuntimeDirectoryPreserve", "yes"), ("StateDirectory", "handoff"), ("StateDirectoryMode", "0700"),
             ("NoNewPrivileges", "yes"), ("MemoryDenyWriteExecute", "yes")):
         expect(("Service", *wanted) in service, f"handoffd.service lacks {'='.join(wanted)}")
+    for name in ("handoffd.service", "handoffd@.service"):
+        found = settings(os.path.join(UNITS, name))
+        filters = [value for _, key, value in found if key == "SystemCallFilter"]
+        expect(filters.index("setpriority") > filters.index("~@privileged @resources"),
+               f"{name}: the threads of streams may not step back: {filters}")
+        limit = [int(value) for _, key, value in found if key == "LimitNOFILE"]
+        expect(limit and limit[0] > 3 * 4096, f"{name}: too few open files for all streams: {limit}")
     listening = settings(os.path.join(UNITS, "handoffd.socket"))
     streams = [value for _, key, value in listening if key == "ListenStream"]
     expect(streams == ["%t/handoff/control.socket", "%t/handoff-app/app.socket"], f"wrong sockets: {streams}")
