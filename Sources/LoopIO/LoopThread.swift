@@ -5,11 +5,12 @@ package final class LoopThread: Sendable {
     private let thread: OwnedThread
 
     /// Makes a loop and starts the thread that runs it.
-    package init(name: String, clock: ManualClock? = nil) throws(Errno) {
+    /// - Parameter niceness: see `ThreadPriority`; 0 leaves it as it is.
+    package init(name: String, clock: ManualClock? = nil, niceness: Int32 = 0) throws(Errno) {
         let loop = try EventLoop(clock: clock)
         self.loop = loop
         loop.disown()
-        thread = try OwnedThread(name: name) {
+        thread = try OwnedThread(name: name, niceness: niceness) {
             do throws(Errno) {
                 try loop.run()
             } catch {

@@ -7,11 +7,13 @@ package final class OwnedThread: Sendable {
     private let isJoined = Locked(false)
 
     /// Starts a thread (pthread_create(3)) that calls `body` and ends with it.
-    /// - Parameter name: shown by `top -H`; the kernel keeps 15 bytes.
-    package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
+    /// - Parameters:
+    ///   - name: shown by `top -H`; the kernel keeps 15 bytes.
+    ///   - niceness: see `ThreadPriority`; 0 leaves it as it is.
+    package init(name: String, niceness: Int32 = 0, body: @escaping @Sendable () -> Void) throws(Errno) {
         var thread = pthread_t()
         // The thread takes the box over; when it could not be started, we take it back.
-        let context = Unmanaged.passRetained(Start(name: name, body: body))
+        let context = Unmanaged.passRetained(Start(name: name, niceness: niceness, body: body))
         let result = pthread_create(&thread, nil, runOwnedThread, context.toOpaque())
         if result != 0 {
             context.release()
@@ -37,10 +39,12 @@ package final class OwnedThread: Sendable {
 
 private final class Start: Sendable {
     let name: String
+    let niceness: Int32
     let body: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
+    init(name: String, niceness: Int32, body: @escaping @Sendable () -> Void) {
         self.name = name
+        self.niceness = niceness
         self.body = body
     }
 }
@@ -49,6 +53,7 @@ private func runOwnedThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutabl
     guard let context else { return nil }
     let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
     clinux_name_thread(start.name)
+    ThreadPriority.lower(to: start.niceness)
     start.body()
     return nil
 }

@@ -145,4 +145,27 @@ struct LockedTests {
         thread.join()
         #expect(name.withLock { $0 } == "a-name-of-more-")
     }
+
+    @Test func aThreadOfLowPriorityLeavesTheOthersAsTheyAre() throws {
+        let before = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+        let lowered = Locked<Int32>(0)
+        let kept = Locked<Int32>(0)
+        let niceness = max(before, ThreadPriority.bulk)
+        try OwnedThread(name: "low", niceness: ThreadPriority.bulk) {
+            lowered.withLock { $0 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+        }.join()
+        try OwnedThread(name: "normal") {
+            kept.withLock { $0 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+        }.join()
+        #expect(lowered.withLock { $0 } == niceness)
+        #expect(kept.withLock { $0 } == before)
+        #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) == before)
+        let thread = try LoopThread(name: "low loop", niceness: ThreadPriority.bulk)
+        thread.loop.perform {
+            lowered.withLock { $0 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) + 100 }
+            thread.loop.stop()
+        }
+        thread.stop()
+        #expect(lowered.withLock { $0 } == niceness + 100)
+    }
 }
