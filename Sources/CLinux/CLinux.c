@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -218,6 +220,33 @@ ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed) 
     header->cmsg_len = CMSG_LEN(sizeof passed);
     memcpy(CMSG_DATA(header), &passed, sizeof passed);
     return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+int clinux_file_type(int fd) {
+    struct statx status;
+    // Whoever serves the file is not asked, so this returns although a file system hangs; a type does not change.
+    int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+    return statx(fd, "", flags, STATX_TYPE, &status) < 0 ? -1 : status.stx_mode & S_IFMT;
+}
+
+int clinux_is_path_only(int flags) { return (flags & O_PATH) != 0; }
+
+ssize_t clinux_read_now(int fd, int is_socket, void *bytes, size_t size) {
+    if (is_socket)
+        return recv(fd, bytes, size, MSG_DONTWAIT);
+    struct iovec vector = {bytes, size};
+    ssize_t count = preadv2(fd, &vector, 1, -1, RWF_NOWAIT);
+    // Named pipes, and all pipes before Linux 6.4: a read of a pipe that has bytes does not wait.
+    return count < 0 && errno == EOPNOTSUPP ? read(fd, bytes, size) : count;
+}
+
+ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size) {
+    if (is_socket)
+        return send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    struct iovec vector = {(void *)bytes, size};
+    ssize_t count = pwritev2(fd, &vector, 1, -1, RWF_NOWAIT);
+    // As above: a pipe that is ready takes one whole piece of this size.
+    return count < 0 && errno == EOPNOTSUPP ? write(fd, bytes, size < PIPE_BUF ? size : PIPE_BUF) : count;
 }
 
 int clinux_terminal_columns(int fd) {

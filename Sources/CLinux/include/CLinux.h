@@ -80,6 +80,21 @@ ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINU
 /// taken, or -1 with errno: then the descriptor was not passed.
 ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed);
 
+/// The type bits of an open file (statx(2), S_IFMT), without asking the server of its file system. -1 with errno.
+int clinux_file_type(int fd);
+
+/// 1 when the flags of F_GETFL have O_PATH: the descriptor names a file but cannot read or write it.
+int clinux_is_path_only(int flags);
+
+/// Reads from a pipe or stream socket that poll(2) has called ready, without making its open file non-blocking: others
+/// share it. Only when another reader empties a named pipe, or one before Linux 6.4, in between does it wait.
+/// Returns the count of bytes, 0 at the end, or -1 with errno (EAGAIN: nothing is there).
+ssize_t clinux_read_now(int fd, int is_socket, void *bytes, size_t size);
+
+/// Writes to a pipe or stream socket that poll(2) has called ready, in the same way. Returns how many bytes were taken,
+/// or -1 with errno (EAGAIN: there is no room). A pipe without a reader raises SIGPIPE, which the caller has blocked.
+ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size);
+
 /// TIOCGWINSZ: how many columns a terminal has. Returns 0 when it does not say, or -1 with errno when it is no terminal.
 int clinux_terminal_columns(int fd);
 
