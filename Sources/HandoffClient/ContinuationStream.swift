@@ -35,6 +35,7 @@ package final class ContinuationStream {
     private var first: [UInt8]
     private var isPaused = false
     private var isDue = false
+    private var isFinishing = false
     /// The connections of calls about this stream that are open.
     private var calls: [ControlClient] = []
 
@@ -51,7 +52,8 @@ package final class ContinuationStream {
     }
 
     deinit {
-        close()
+        // A stream that finishes keeps itself alive.
+        if !isFinishing { close() }
     }
 
     // MARK: - Bytes
@@ -77,9 +79,23 @@ package final class ContinuationStream {
         updateReading()
     }
 
+    /// Sends what was written and the end of our direction, waits until the other app has ended its own, and closes. No handler
+    /// is called any more, and the owner may let go of the stream.
+    /// - Parameter deadline: when it is closed whatever the other app does.
+    package func finish(within deadline: Duration = .seconds(5)) {
+        dropHandlers()
+        isFinishing = true
+        stream.finish(within: deadline)
+    }
+
     /// Closes the stream at once, and the calls about it; unless both directions have ended, the other app is told that it was
     /// closed. No handler is called any more.
     package func close() {
+        dropHandlers()
+        stream.close()
+    }
+
+    private func dropHandlers() {
         onRead = nil
         onEnd = nil
         onError = nil
@@ -87,7 +103,6 @@ package final class ContinuationStream {
         first = []
         for call in calls { call.close() }
         calls = []
-        stream.close()
     }
 
     // MARK: - Calls about it
@@ -97,16 +112,17 @@ package final class ContinuationStream {
     ///   - direction: ours (`send`) or the other app's (`receive`).
     ///   - position: bytes of that direction before those of the file.
     ///   - length: bytes of the file; nil for all that come.
-    ///   - descriptor: the file; it is read or written from where it stands, and ours stays ours.
+    ///   - number: the file's descriptor; it is read or written from where it stands. It stays its owner's, and is needed for
+    ///     the time of this call only.
     ///   - each: gets how far it is, a few times a second, and then the last reply or a failure.
     package func passFile(
-        _ direction: PassFileRequest.Direction, position: Int, length: Int?, _ descriptor: borrowing Descriptor,
+        _ direction: PassFileRequest.Direction, position: Int, length: Int?, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>) -> Void
     ) {
         let request = PassFileRequest(stream: id, direction: direction, position: position, length: length)
         do throws(ClientError) {
             let client = try connect()
-            client.passFile(request, descriptor) { [weak self, weak client] result, isLast in
+            client.passFile(request, descriptor: number) { [weak self, weak client] result, isLast in
                 // Dropped before the handler, which may close everything.
                 if isLast, let client { self?.calls.removeAll { $0 === client } }
                 each(result)

@@ -1,7 +1,6 @@
 package import HandoffControl
 import HandoffJSON
 package import HandoffModel
-package import LoopIO
 
 // The methods of `dev.handoff1` about continuation streams.
 extension ControlClient {
@@ -27,11 +26,12 @@ extension ControlClient {
     }
 
     /// `PassFile`, with replies meanwhile; it must be the first call on its connection. A failure is always the last.
+    /// - Parameter number: the file, which stays its owner's, and is needed for the time of this call only.
     package func passFile(
-        _ request: PassFileRequest, _ descriptor: borrowing Descriptor,
+        _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
     ) {
-        stream(AppMethod.passFile.rawValue, request.json, passing: descriptor) { result in
+        stream(AppMethod.passFile.rawValue, request.json, passing: number) { result in
             let isLast = if case .success(let reply) = result { !reply.continues } else { true }
             each(Self.decoded(result) { reply throws(VarlinkError) in try PassFileReply(json: reply) }, isLast)
         }

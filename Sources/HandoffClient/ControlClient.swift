@@ -73,20 +73,24 @@ package final class ControlClient {
         send(VarlinkCall(method: method, parameters: parameters, upgrade: true), .upgrade(handler))
     }
 
-    /// Makes a call that may have several replies (`more`), and passes a descriptor with its first byte; ours stays ours.
-    /// It must be the first call on its connection, so that nothing waits before it.
+    /// Makes a call that may have several replies (`more`), and passes a descriptor with its first byte. It must be the first
+    /// call on its connection, so that nothing waits before it.
+    /// - Parameter number: the descriptor, which stays its owner's, and is needed for the time of this call only.
     package func stream(
-        _ method: String, _ parameters: JSONObject = [:], passing descriptor: borrowing Descriptor,
-        _ handler: @escaping ReplyHandler
+        _ method: String, _ parameters: JSONObject = [:], passing number: Int32, _ handler: @escaping ReplyHandler
     ) {
         let path = path
         guard isOpen, let stream else { return later { handler(.failure(.lost(path: path))) } }
         let (id, actions) = machine.call(VarlinkCall(method: method, parameters: parameters, more: true))
         handlers[id] = .replies(handler)
         for case .send(let bytes) in actions {
+            // Lent: released again, whatever happens.
+            let lent = Descriptor(owning: number)
             do throws(Errno) {
-                try stream.write(bytes, passing: descriptor)
+                try stream.write(bytes, passing: lent)
+                _ = lent.release()
             } catch {
+                _ = lent.release()
                 // Nothing was sent, and the machine waits for a reply that never comes.
                 handlers[id] = nil
                 close()

@@ -115,6 +115,35 @@ import Testing
         #expect(received == written)
     }
 
+    @Test func aStreamThatFinishesSendsAllAndWaitsForTheOther() throws {
+        var received = 0
+        var daemonEnd: ByteStream?
+        daemon.onCall = { call in
+            call.upgrade(
+                Self.opened, received: { bytes, _ in received += bytes.count },
+                ended: { [test] stream in
+                    daemonEnd = stream
+                    test.end()
+                })
+        }
+        do {
+            let stream = try open()
+            stream.onRead = { _ in Issue.record("read") }
+            stream.write([UInt8](repeating: 1, count: 1_000_000))
+            stream.finish()
+        }
+        try test.run()
+        #expect(received == 1_000_000)
+        // It still listens: what it had closed would break this write.
+        daemonEnd?.onError = { _ in Issue.record("closed") }
+        daemonEnd?.write([1])
+        try test.turns(3)
+        daemonEnd?.write([1])
+        try test.turns(3)
+        #expect(daemonEnd?.isOpen == true)
+        daemonEnd?.close()
+    }
+
     @Test func aStreamThatIsLetGoIsClosed() throws {
         daemon.onCall = { call in
             call.upgrade(Self.opened, received: { _, _ in }, ended: { [test] _ in test.end() })
@@ -151,7 +180,7 @@ import Testing
         let stream = try open()
         let file = try Descriptor.pipe()
         var replies: [PassFileReply] = []
-        stream.passFile(.send, position: 5, length: 9, file.first) { [test] result in
+        stream.passFile(.send, position: 5, length: 9, descriptor: file.first.raw) { [test] result in
             guard let reply = try? result.get() else { return test.end() }
             replies.append(reply)
             if reply.done { test.end() }
@@ -176,7 +205,7 @@ import Testing
         let stream = try open()
         let file = try Descriptor.pipe()
         var failure: ClientError?
-        stream.passFile(.receive, position: 0, length: nil, file.second) { [test] result in
+        stream.passFile(.receive, position: 0, length: nil, descriptor: file.second.raw) { [test] result in
             if case .failure(let error) = result { failure = error }
             test.end()
         }

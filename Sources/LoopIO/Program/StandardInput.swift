@@ -5,6 +5,23 @@ package enum StandardInput {
     /// Whether a person types there (isatty(3)).
     package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// Reads what is there, at most `limit` bytes, and waits until there is something; nothing at the end of input. For a
+    /// thread that may wait.
+    /// - Throws: an error of read(2).
+    package static func readSome(limit: Int) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        while true {
+            do throws(Errno) {
+                let count = try SystemCall.retrying { read(STDIN_FILENO, &bytes, bytes.count) }
+                return Array(bytes[..<count])
+            } catch .wouldBlock {
+                // Whoever shares the terminal or pipe with us made it non-blocking.
+                var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                try SystemCall.retrying { Glibc.poll(&poll, 1, -1) }
+            }
+        }
+    }
+
     /// Reads one line, and waits for it; nothing behind the line is taken away from whoever reads on.
     /// - Parameter limit: the most bytes that it may have.
     /// - Returns: the line without its end; nil when there is none left.
