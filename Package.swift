@@ -25,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CAvahi"),
         .systemLibrary(name: "CAvahiCore"),
         .systemLibrary(name: "CJansson"),
+        .systemLibrary(name: "CNettle"),
         .systemLibrary(name: "COpenSSL"),
         .systemLibrary(name: "CQREncode"),
         .systemLibrary(name: "CSystemd"),
@@ -78,6 +79,9 @@ let package = Package(
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog",
                 "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "LoopIO",
             ], swiftSettings: strict),
+        .target(
+            name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
+            swiftSettings: common),
         .executableTarget(
             name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
         .executableTarget(
@@ -132,6 +136,10 @@ let package = Package(
         .target(
             name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
+        .testTarget(
+            name: "HandoffTransferTests",
+            dependencies: ["HandoffJSON", "HandoffModel", "HandoffTestSupport", "HandoffTransfer", "LoopIO"],
+            swiftSettings: common),
         .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
         .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]
@@ -150,6 +158,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
         ("FuzzPairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("FuzzRoster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
+        ("FuzzTransfer", ["HandoffTransfer"]),
     ]
     for target in targets {
         package.products.append(.executable(name: target.name, targets: [target.name]))

@@ -102,4 +102,5 @@ int clinux_terminal_columns(int fd);
 void clinux_name_thread(const char *name);
 
 #include "CLinuxDiscovery.h"
+#include "CLinuxFiles.h"
 #include "CLinuxSpawn.h"

@@ -1,0 +1,13 @@
+// System calls about files that Glibc does not show Swift, or has no function for.
+#pragma once
+
+/// openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS, close-on-exec: what it opens is in
+/// the folder or below it, whatever the path says. Returns the descriptor, or -1 with errno: ENOSYS before Linux 5.6.
+int clinux_open_beneath(int folder, const char *path, int flags, unsigned mode);
+
+/// renameat2(2) in one folder with RENAME_NOREPLACE. Returns 0, or -1 with errno: EEXIST when the new name is taken,
+/// EINVAL when the file system cannot do it.
+int clinux_rename_new(int folder, const char *old_name, const char *new_name);
+
+/// syncfs(2): writes everything of the file system of this descriptor to the disk. Returns 0 or -1 with errno.
+int clinux_sync_file_system(int fd);

@@ -1,0 +1,128 @@
+import Glibc
+package import HandoffModel
+import LoopIO
+
+/// Where the user wants a content: an existing folder, a file in one, or standard output.
+package final class Destination {
+    private enum Place {
+        case standardOutput
+        /// The sender's name is used in it.
+        case inside(OpenFolder)
+        /// The user's name is used; a file that has it is replaced.
+        case named(OpenFolder, String, isFile: Bool)
+    }
+
+    private let place: Place
+    private let mask: UInt32
+
+    /// Opens the folder, before anything is asked of anybody.
+    ///
+    /// Reads the process's umask(2), for which it is set for a moment: for the beginning of a program.
+    /// - Parameter output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    /// - Throws: what is wrong with the path.
+    package init(output: String) throws(TransferFailure) {
+        mask = umask(0o077)
+        umask(mask)
+        place = output == "-" ? .standardOutput : try Self.place(at: output)
+    }
+
+    /// How content gets there, for `ReceiverMachine`.
+    package var route: ReceiverMachine.Route {
+        switch place {
+        case .standardOutput: .inline
+        case .inside, .named: .passed
+        }
+    }
+
+    /// What is done with content that comes.
+    package enum Incoming {
+        /// Write it to standard output, as it comes; a folder is a tar archive then.
+        case standardOutput
+        /// A file, or a stream that becomes one.
+        case file(PartFile)
+        /// A folder, unpacked.
+        case folder(PartFolder)
+    }
+
+    /// Opens what the header describes: answers `ReceiverAction.open`.
+    /// - Throws: `name`, `exists`, `busy` and others.
+    package func open(
+        _ header: TransferHeader, from sender: DeviceID, limits: TarLimits = .standard
+    ) throws(TransferFailure) -> Incoming {
+        switch place {
+        case .standardOutput: return .standardOutput
+        case .inside(let folder):
+            let name = try FileName.checked(header.name)
+            return try Self.open(header, sender, in: folder, name: name, isNew: true, mask: mask, limits: limits)
+        case .named(let folder, let name, let isFile):
+            guard header.kind != .folder || !isFile else { throw .taken(folder.path(of: name)) }
+            let isNew = header.kind == .folder
+            return try Self.open(header, sender, in: folder, name: name, isNew: isNew, mask: mask, limits: limits)
+        }
+    }
+
+    private static func open(
+        _ header: TransferHeader, _ sender: DeviceID, in folder: OpenFolder, name: String, isNew: Bool,
+        mask: UInt32, limits: TarLimits
+    ) throws(TransferFailure) -> Incoming {
+        do throws(Errno) {
+            if isNew, try folder.status(of: name) != nil { throw .exists }
+        } catch .exists {
+            throw .taken(folder.path(of: name))
+        } catch {
+            throw .system("cannot receive \(folder.path(of: name))", error)
+        }
+        let key = sender.bytes + (header.id?.bytes ?? Array("\(header.kind.rawValue) \(name)".utf8))
+        switch header.kind {
+        case .folder:
+            return .folder(
+                try PartFolder(in: folder, name: name, key: key, header: header, mask: mask, limits: limits))
+        case .file, .stream:
+            return .file(
+                try PartFile(in: folder, name: name, key: key, header: header, replaces: !isNew, mask: mask))
+        }
+    }
+
+    private static func place(at output: String) throws(TransferFailure) -> Place {
+        let action = "cannot receive into \(VisibleText.escape(output))"
+        var status = stat()
+        do throws(Errno) {
+            try SystemCall.retrying { stat(output, &status) }
+        } catch .noSuchFile {
+            guard lstat(output, &status) != 0 else {
+                throw TransferFailure(.unreadable, "\(action): it is a link to nothing; delete the link first")
+            }
+            let (parent, name) = split(output)
+            guard !name.isEmpty else { throw TransferFailure(.unreadable, "\(action): there is no such folder") }
+            return .named(try folder(parent, action), name, isFile: false)
+        } catch {
+            throw .system(action, error)
+        }
+        if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, action)) }
+        // A device or a pipe of that name must not be replaced by a file.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw TransferFailure(
+                .exists, "\(action): it is neither a file nor a folder; for standard output say '-'")
+        }
+        // A link to a file stays one: its target is replaced.
+        guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
+        defer { free(resolved) }
+        let (parent, name) = split(String(cString: resolved))
+        return .named(try folder(parent, action), name, isFile: true)
+    }
+
+    private static func folder(_ path: String, _ action: String) throws(TransferFailure) -> OpenFolder {
+        do throws(Errno) {
+            return try OpenFolder(path: path)
+        } catch {
+            throw .system("\(action): cannot open the folder \(VisibleText.escape(path))", error)
+        }
+    }
+
+    /// The folder and the last component of a path; the latter is empty behind a slash at the end.
+    private static func split(_ path: String) -> (parent: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let parent = path[..<slash]
+        return (parent.isEmpty ? "/" : String(parent), String(path[path.utf8.index(after: slash)...]))
+    }
+}

@@ -1,0 +1,53 @@
+import HandoffModel
+
+/// What a name from outside must be before a file gets it.
+package enum FileName {
+    /// Why a name is not used, as the end of a sentence; nil when it is.
+    /// - Parameter mayBeHidden: whether it may begin with a dot, as files inside a folder may.
+    package static func problem(_ name: some Collection<UInt8>, mayBeHidden: Bool) -> String? {
+        guard let first = name.first else { return "it is empty" }
+        guard name.count <= TransferLimits.name else { return "it is longer than 255 bytes" }
+        guard !name.contains(0) else { return "it contains a NUL" }
+        guard !name.contains(UInt8(ascii: "/")) else { return "it contains a slash" }
+        let dot = UInt8(ascii: ".")
+        if name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) { return "it means another folder" }
+        if first == dot, !mayBeHidden { return "it begins with a dot, so the file would be hidden" }
+        if first == UInt8(ascii: "-") { return "it begins with a dash, so that commands would take it for an option" }
+        guard let text = String(validating: name, as: UTF8.self) else { return "it is no UTF-8" }
+        // Control characters, and those that turn the direction of a text: what is shown would not be the name.
+        guard !text.unicodeScalars.contains(where: VisibleText.isHidden) else {
+            return "it contains characters that cannot be seen"
+        }
+        return nil
+    }
+
+    /// The name of a sender for its content, when a file here can have it.
+    /// - Throws: `name`, with the advice to choose one here.
+    package static func checked(_ name: String?) throws(TransferFailure) -> String {
+        guard let name else {
+            throw TransferFailure(
+                .name, "the sender gives its content no name; say which file it becomes, not a folder")
+        }
+        if let problem = problem(Array(name.utf8), mayBeHidden: false) {
+            throw TransferFailure(
+                .name,
+                "the sender's name '\(VisibleText.escape(name))' is not used here: \(problem); "
+                    + "say which file it becomes, not a folder")
+        }
+        return name
+    }
+
+    /// Where a content of that name is kept until it is complete: in the same folder, hidden, and the same each time for the
+    /// same content of the same sender.
+    /// - Parameter key: what the content is known by.
+    static func part(of name: String, key: [UInt8]) -> String {
+        let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(4))) + ".handoff-part"
+        var kept = ""
+        for scalar in name.unicodeScalars {
+            // The dot before it counts too.
+            guard kept.utf8.count + UTF8.width(scalar) + suffix.utf8.count < TransferLimits.name else { break }
+            kept.unicodeScalars.append(scalar)
+        }
+        return "." + kept + suffix
+    }
+}

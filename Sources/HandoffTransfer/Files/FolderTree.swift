@@ -1,0 +1,101 @@
+import CLinux
+import Glibc
+import LoopIO
+
+/// Folders in folders: listed, opened and deleted by name, links never followed.
+enum FolderTree {
+    /// The names in a folder without `.` and `..`, each with its NUL (readdir(3)).
+    static func names(in number: Int32) throws(Errno) -> [[CChar]] {
+        // A descriptor of its own, since the stream closes it, and reads from where the offset is.
+        let own = try SystemCall.retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard let stream = fdopendir(own) else {
+            let error = Errno.current
+            _ = Glibc.close(own)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [[CChar]] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw .current }
+                return names
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
+            }
+            let dot = CChar(bitPattern: UInt8(ascii: "."))
+            if name != [dot, 0], name != [dot, dot, 0] { names.append(name) }
+        }
+    }
+
+    /// Opens something below a folder.
+    /// - Parameters:
+    ///   - path: components that were checked, at least one.
+    ///   - isAtomic: false to leave the kernel's call for it out, as before Linux 5.6.
+    static func open(
+        _ path: [[UInt8]], below folder: Int32, flags: Int32, mode: UInt32 = 0, isAtomic: Bool = true
+    ) throws(Errno) -> Descriptor {
+        if isAtomic {
+            do throws(Errno) {
+                let text = path.joined(separator: [UInt8(ascii: "/")]).map { CChar(bitPattern: $0) } + [0]
+                return Descriptor(
+                    owning: try SystemCall.retrying { clinux_open_beneath(folder, text, flags | O_NOFOLLOW, mode) })
+            } catch {
+                // EPERM: a sandbox that does not know the call.
+                guard error == .noSuchCall || error == .notPermitted else { throw error }
+            }
+        }
+        guard let last = path.last else { throw .noSuchFile }
+        var parent: Descriptor?
+        for component in path.dropLast() {
+            parent = try open(component, in: parent?.raw ?? folder, flags: O_RDONLY | O_DIRECTORY, mode: 0)
+        }
+        return try open(last, in: parent?.raw ?? folder, flags: flags, mode: mode)
+    }
+
+    private static func open(
+        _ name: [UInt8], in folder: Int32, flags: Int32, mode: UInt32
+    ) throws(Errno) -> Descriptor {
+        let text = name.map { CChar(bitPattern: $0) } + [0]
+        return Descriptor(
+            owning: try SystemCall.retrying { openat(folder, text, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(mode)) })
+    }
+
+    /// Deletes everything in a folder of ours.
+    static func empty(_ number: Int32, depth: Int = 0) throws(Errno) {
+        // Nothing that we unpack is deeper.
+        guard depth <= TarLimits.depth else { throw .notEmpty }
+        for name in try names(in: number) {
+            do throws(Errno) {
+                try SystemCall.retrying { unlinkat(number, name, 0) }
+            } catch .isAFolder {
+                try emptyAndDelete(name, in: number, depth: depth)
+            } catch .notPermitted {
+                // What POSIX says for a folder.
+                try emptyAndDelete(name, in: number, depth: depth)
+            }
+        }
+    }
+
+    private static func emptyAndDelete(_ name: [CChar], in number: Int32, depth: Int) throws(Errno) {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let folder: Descriptor
+        do throws(Errno) {
+            folder = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+        } catch .permissionDenied {
+            // It got its final mode already.
+            try SystemCall.retrying { fchmodat(number, name, 0o700, 0) }
+            folder = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+        }
+        let raw = folder.raw
+        try SystemCall.retrying { fchmod(raw, 0o700) }
+        try empty(raw, depth: depth + 1)
+        try SystemCall.retrying { unlinkat(number, name, AT_REMOVEDIR) }
+    }
+}
+
+extension Errno {
+    /// EPERM: not allowed, whatever the modes say.
+    static let notPermitted = Errno(rawValue: EPERM)
+}

@@ -1,0 +1,132 @@
+import Glibc
+import HandoffModel
+import LoopIO
+
+/// A file that is being received: hidden in the folder where it will be, with its name only once it is complete.
+///
+/// A cut transfer finds it again, also after restarts of everything. It is locked as long as this value lives. What can
+/// never be continued is deleted with the value. Not to be used by two threads at once.
+package final class PartFile {
+    /// The path that it will have, for messages.
+    package let path: String
+    /// How much of a beginning is there that may go on; 0 when it starts anew. Its digest has to be compared first.
+    package let resumable: Int64
+
+    private let folder: OpenFolder
+    private let descriptor: Descriptor
+    private let name: String
+    private let part: String
+    private let header: TransferHeader
+    private let replaces: Bool
+    private let mask: UInt32
+    private var isFinished = false
+
+    /// Opens or makes the part.
+    /// - Parameters:
+    ///   - key: what the content is known by, see `FileName.part`.
+    ///   - replaces: whether a file that has the name is replaced in the end.
+    ///   - mask: permissions that are never given (umask(2)).
+    init(
+        in folder: OpenFolder, name: String, key: [UInt8], header: TransferHeader, replaces: Bool, mask: UInt32
+    ) throws(TransferFailure) {
+        part = FileName.part(of: name, key: key)
+        path = folder.path(of: name)
+        let part = self.part
+        descriptor = try PartLock.open(part, in: folder, kind: S_IFREG, flags: O_RDWR) { (folder) throws(Errno) in
+            let number = folder.raw
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            Descriptor(owning: try SystemCall.retrying { openat(number, part, flags, 0o600) }).close()
+        }
+        var status = stat()
+        let isKnown = fstat(descriptor.raw, &status) == 0
+        let length = isKnown ? Int64(status.st_size) : 0
+        // Without an id it may be the beginning of anything; more than the whole is none.
+        resumable = header.id != nil && length <= header.size ?? 0 ? length : 0
+        self.folder = folder
+        self.name = name
+        self.header = header
+        self.replaces = replaces
+        self.mask = mask
+    }
+
+    deinit {
+        var status = stat()
+        let isEmpty = fstat(descriptor.raw, &status) == 0 && status.st_size == 0
+        if !isFinished, isEmpty || header.id == nil || header.size == nil { discard() }
+    }
+
+    /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.
+    package var number: Int32 { descriptor.raw }
+
+    /// Hashes it on a thread of its own; what is written meanwhile too.
+    package func makeHasher() throws(TransferFailure) -> FileHasher {
+        try FileHasher(descriptor, path: path)
+    }
+
+    /// Keeps the first `offset` bytes, and sets the descriptor's offset behind them.
+    /// - Parameter length: how many bytes will come; nil when that is not known.
+    /// - Throws: `full` when the file system has no room for them.
+    package func prepare(offset: Int64, length: Int64?) throws(TransferFailure) {
+        if let length { try folder.requireRoom(for: length) }
+        do throws(Errno) {
+            let raw = descriptor.raw
+            try SystemCall.retrying { fchmod(raw, 0o600) }
+            try SystemCall.retrying { ftruncate(raw, off_t(offset)) }
+            try SystemCall.retrying { lseek(raw, off_t(offset), SEEK_SET) }
+        } catch {
+            throw .system("cannot write \(path)", error)
+        }
+    }
+
+    /// Writes behind what is there.
+    /// - Throws: `full` and others; what was written before stays for the next attempt, if there can be one.
+    package func write(_ bytes: [UInt8]) throws(TransferFailure) {
+        do throws(Errno) {
+            try FileWriting.write(bytes[...], to: descriptor.raw)
+        } catch {
+            throw .system("cannot write \(path)", error)
+        }
+    }
+
+    /// Gives the complete content its mode, time and name, durably.
+    /// - Returns: the path.
+    /// - Throws: `exists` when a name that is not to be replaced was taken meanwhile; the part then stays.
+    @discardableResult
+    package func finish() throws(TransferFailure) -> String {
+        do throws(Errno) {
+            let raw = descriptor.raw
+            FileWriting.setTime(header.modified, of: raw)
+            try SystemCall.retrying { fchmod(raw, (header.mode ?? 0o666) & 0o777 & ~mask) }
+            try SystemCall.retrying { fsync(raw) }
+            if replaces {
+                let (number, part, name) = (folder.raw, self.part, self.name)
+                try SystemCall.retrying { renameat(number, part, number, name) }
+            } else {
+                try folder.rename(part, toNew: name)
+            }
+            isFinished = true
+            try folder.synchronize()
+        } catch .exists {
+            throw .taken(path)
+        } catch {
+            throw .system("cannot store \(path)", error)
+        }
+        return path
+    }
+
+    /// Deletes it: what arrived is of no use.
+    package func discard() {
+        guard !isFinished else { return }
+        isFinished = true
+        // When it cannot be deleted, the next attempt compares it, and begins anew.
+        _ = unlinkat(folder.raw, part, 0)
+    }
+}
+
+extension TransferFailure {
+    /// The name that the content shall get is another file's.
+    static func taken(_ path: String) -> TransferFailure {
+        TransferFailure(
+            .exists, "cannot receive \(path): there is something of that name; move it away, or say another file")
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import LoopIO
+
+/// What is kept under the name of a part, opened and locked, so that only one program writes to it.
+enum PartLock {
+    private enum Attempt: ~Copyable {
+        case locked(Descriptor)
+        /// It was deleted or renamed while it was opened.
+        case gone
+        /// It is of another kind, has a second name, or is somebody else's.
+        case foreign
+        /// Another program has it.
+        case busy
+    }
+
+    /// Opens a part that is there, or makes it, and locks it (flock(2)).
+    /// - Parameters:
+    ///   - name: in `folder`.
+    ///   - kind: S_IFREG or S_IFDIR.
+    ///   - make: makes it, and fails with EEXIST when there is one.
+    /// - Throws: `busy` when another program has it, `unreadable` when it cannot be opened or is not ours.
+    static func open(
+        _ name: String, in folder: OpenFolder, kind: UInt32, flags: Int32,
+        make: (OpenFolder) throws(Errno) -> Void
+    ) throws(TransferFailure) -> Descriptor {
+        let action = "cannot receive into \(folder.path(of: name))"
+        do throws(Errno) {
+            // Between opening and locking, whoever held it may have finished, and the name may be another file's.
+            for _ in 0..<16 {
+                do throws(Errno) { try make(folder) } catch .exists {}
+                switch try attempt(name, in: folder, kind: kind, flags: flags) {
+                case .locked(let descriptor): return descriptor
+                case .gone: continue
+                case .foreign: throw .notPermitted
+                case .busy: throw .wouldBlock
+                }
+            }
+        } catch .wouldBlock {
+            throw TransferFailure(.busy, "\(action): another program receives the same content right now")
+        } catch .notPermitted {
+            throw TransferFailure(.unreadable, "\(action): it was made by somebody else; delete it first")
+        } catch {
+            throw .system(action, error)
+        }
+        throw TransferFailure(.busy, "\(action): it comes and goes; try again")
+    }
+
+    private static func attempt(
+        _ name: String, in folder: OpenFolder, kind: UInt32, flags: Int32
+    ) throws(Errno) -> Attempt {
+        let descriptor: Descriptor
+        do throws(Errno) {
+            let (number, flags) = (folder.raw, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            descriptor = Descriptor(owning: try SystemCall.retrying { openat(number, name, flags) })
+        } catch .noSuchFile {
+            return .gone
+        } catch {
+            if error == .isLink || error == .notAFolder || error == .isAFolder { return .foreign }
+            throw error
+        }
+        var status = stat()
+        let raw = descriptor.raw
+        try SystemCall.retrying { fstat(raw, &status) }
+        let isOurs = status.st_uid == geteuid() && (kind == S_IFDIR || status.st_nlink <= 1)
+        guard status.st_mode & S_IFMT == kind, isOurs else { return .foreign }
+        do throws(Errno) {
+            try SystemCall.retrying { flock(raw, LOCK_EX | LOCK_NB) }
+        } catch .wouldBlock {
+            return .busy
+        } catch {
+            // The file system knows no locks; then it must do without.
+        }
+        guard let now = try folder.status(of: name), now.st_ino == status.st_ino, now.st_dev == status.st_dev else {
+            return .gone
+        }
+        return .locked(descriptor)
+    }
+}

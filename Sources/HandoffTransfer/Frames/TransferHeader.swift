@@ -1,0 +1,44 @@
+/// The first message of a sender: what is about to come.
+package struct TransferHeader: Hashable, Sendable {
+    /// What is sent.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A file, whose size is known.
+        case file
+        /// A folder, as a tar archive.
+        case folder
+        /// What a program writes, of unknown size.
+        case stream
+    }
+
+    /// What is sent.
+    package let kind: Kind
+    /// The sender's name for it, nil when it has none. Judged only when a file is made of it, by `FileName`.
+    package let name: String?
+    /// Bytes of a file, 0…2^62; nil for the other kinds.
+    package let size: Int64?
+    /// Which content of the sender it is; nil when a cut transfer of it cannot go on.
+    package let id: TransferID?
+    /// Permissions, 0…0o777; nil for the usual ones.
+    package let mode: UInt32?
+    /// When the content was changed, in seconds since 1970; nil when unknown.
+    package let modified: Int64?
+
+    /// Checks the values against each other and against the limits; nil when they cannot be sent.
+    ///
+    /// A file has a size and nothing else has one. Of the mode only the permissions are kept.
+    package init?(
+        kind: Kind, name: String? = nil, size: Int64? = nil, id: TransferID? = nil, mode: UInt32? = nil,
+        modified: Int64? = nil
+    ) {
+        guard (kind == .file) == (size != nil) else { return nil }
+        if let size, !(0...TransferLimits.size).contains(size) { return nil }
+        if let name, name.utf8.count > TransferLimits.name { return nil }
+        if let modified, !(-TransferLimits.seconds...TransferLimits.seconds).contains(modified) { return nil }
+        self.kind = kind
+        self.name = name
+        self.size = size
+        self.id = id
+        self.mode = mode.map { $0 & 0o777 }
+        self.modified = modified
+    }
+}

@@ -1,0 +1,237 @@
+/// One transfer as the receiver sees it, without I/O: what arrives and what is done goes in, what shall be done comes out.
+///
+/// Bytes of a file do not pass through here unless they must: the daemon writes them, and the machine counts where in the
+/// stream they are. See docs/state-machines/transfer.md.
+package struct ReceiverMachine: Sendable {
+    /// How content of known size gets to where it goes.
+    package enum Route: Sendable {
+        /// The daemon writes it to a passed file, which is hashed afterwards: for files.
+        case passed
+        /// It comes with everything else, and out by `write`: for standard output, which cannot be read again.
+        case inline
+    }
+
+    private enum State {
+        case waitingForHeader
+        case opening(TransferHeader)
+        case waitingForStart(TransferHeader, TransferHave)
+        /// The daemon is about to get the file.
+        case passing(Passed)
+        /// The daemon writes the bytes.
+        case receivingBytes(Passed)
+        /// What the daemon wrote is hashed.
+        case hashing(Verification)
+        /// Content that passes through here; `left` bytes more of it, or chunks when it is nil.
+        case receivingContent(SHA256Hasher, left: Int64?)
+        case waitingForDigest(own: ContentDigest)
+        case finishing
+        case ended
+    }
+
+    /// The bytes that the daemon writes.
+    private struct Passed {
+        let size: Int64
+        let length: Int64
+    }
+
+    /// The two digests that must be the same, as far as they are known.
+    private struct Verification {
+        var own: ContentDigest?
+        var theirs: ContentDigest?
+    }
+
+    private let route: Route
+    private var state = State.waitingForHeader
+    private var input = TransferInput()
+
+    /// A transfer to a place that needs this route.
+    package init(route: Route = .passed) {
+        self.route = route
+    }
+
+    /// Whether nothing more can happen.
+    package var isEnded: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    /// Bytes of the other side's direction that were taken, those included that the daemon wrote to a file.
+    package var position: Int64 { input.position }
+
+    /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
+    package mutating func received(_ bytes: some Sequence<UInt8>) -> [ReceiverAction] {
+        guard !isEnded else { return [] }
+        input.append(bytes)
+        return advance()
+    }
+
+    /// The other side has ended its direction, or the stream is over.
+    package mutating func endReceived() -> [ReceiverAction] {
+        switch state {
+        // Nothing more is expected of it; whether it hears of the end is not known, but the content is here.
+        case .finishing, .ended: return []
+        case .hashing(let verification) where verification.theirs != nil: return []
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .hashing, .receivingContent,
+            .waitingForDigest:
+            return lose(.ended)
+        }
+    }
+
+    /// Answers `open`.
+    package mutating func opened(_ have: TransferHave = .nothing) -> [ReceiverAction] {
+        guard case .opening(let header) = state else { return [] }
+        // More than the whole cannot be a beginning of it, and content without a size is never continued.
+        let isUsable = route == .passed && have.offset <= header.size ?? 0
+        let used = isUsable ? have : .nothing
+        state = .waitingForStart(header, used)
+        return [.send(TransferFrame.have(used).encoded())] + advance()
+    }
+
+    /// Answers `receiveBytes`: from now on the daemon takes them.
+    package mutating func ready() -> [ReceiverAction] {
+        guard case .passing(let passed) = state else { return [] }
+        state = .receivingBytes(passed)
+        return [.send(TransferFrame.go.encoded())]
+    }
+
+    /// Answers `receiveBytes`: all of them are written.
+    package mutating func bytesReceived() -> [ReceiverAction] {
+        guard case .receivingBytes(let passed) = state else { return [] }
+        input.skip(passed.length)
+        state = .hashing(Verification())
+        return [.hashContent(length: passed.size)] + advance()
+    }
+
+    /// Answers `hashContent`.
+    package mutating func contentHashed(_ digest: ContentDigest) -> [ReceiverAction] {
+        guard case .hashing(var verification) = state else { return [] }
+        verification.own = digest
+        return compare(verification)
+    }
+
+    /// Answers `finish`.
+    package mutating func finished() -> [ReceiverAction] {
+        guard case .finishing = state else { return [] }
+        state = .ended
+        return [.send(TransferFrame.done.encoded()), .end, .succeed]
+    }
+
+    /// Something failed here, or the user calls it off; the other side is told.
+    package mutating func fail(_ failure: TransferFailure) -> [ReceiverAction] {
+        guard !isEnded else { return [] }
+        state = .ended
+        return [.send(TransferFrame.error(failure).encoded()), .end, .fail(failure)]
+    }
+
+    /// The stream is over: nobody can be told.
+    package mutating func lose(_ failure: TransferFailure) -> [ReceiverAction] {
+        guard !isEnded else { return [] }
+        state = .ended
+        return [.fail(failure)]
+    }
+
+    /// Takes as much of the input as the state allows.
+    private mutating func advance() -> [ReceiverAction] {
+        var actions: [ReceiverAction] = []
+        do throws(TransferFailure) {
+            while let more = try step() { actions += more }
+        } catch {
+            actions += fail(error)
+        }
+        return actions
+    }
+
+    /// One step; nil when more input or an answer is needed.
+    private mutating func step() throws(TransferFailure) -> [ReceiverAction]? {
+        switch state {
+        case .ended: return nil
+        case .receivingContent(let hasher, let left): return try content(hasher, left: left)
+        case .receivingBytes:
+            // The daemon may deliver what follows the file's bytes before it says that they are written.
+            guard input.buffered <= TransferLimits.frame + 4 else { throw .malformed("more than was announced") }
+            return nil
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest, .finishing:
+            guard let frame = try input.nextFrame() else { return nil }
+            return try take(frame)
+        }
+    }
+
+    private mutating func take(_ frame: TransferFrame) throws(TransferFailure) -> [ReceiverAction] {
+        if case .error(let failure) = frame {
+            state = .ended
+            return [.end, .fail(failure)]
+        }
+        switch (state, frame) {
+        case (.waitingForHeader, .header(let header)):
+            state = .opening(header)
+            return [.open(header)]
+        case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
+        case (.hashing(var verification), .digest(let digest)) where verification.theirs == nil:
+            verification.theirs = digest
+            return compare(verification)
+        case (.waitingForDigest(let own), .digest(let digest)):
+            return compare(Verification(own: own, theirs: digest))
+        case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.passing, _), (.receivingBytes, _),
+            (.hashing, _), (.receivingContent, _), (.waitingForDigest, _), (.finishing, _), (.ended, _):
+            throw .malformed("a message out of turn")
+        }
+    }
+
+    private mutating func take(
+        _ start: TransferStart, _ header: TransferHeader, _ have: TransferHave
+    ) throws(TransferFailure) -> [ReceiverAction] {
+        guard start.offset == 0 || start.offset == have.offset, start.length == header.size.map({ $0 &- start.offset })
+        else { throw .malformed("it does not begin where it could") }
+        guard input.buffered == 0 else { throw .malformed("content before it was asked for") }
+        let prepare = ReceiverAction.prepare(offset: start.offset, length: start.length)
+        let go = ReceiverAction.send(TransferFrame.go.encoded())
+        guard route == .passed, let size = header.size, let length = start.length else {
+            state = .receivingContent(SHA256Hasher(), left: start.length)
+            return [prepare, go]
+        }
+        guard length > 0 else {
+            state = .hashing(Verification())
+            return [prepare, go, .hashContent(length: size)]
+        }
+        state = .passing(Passed(size: size, length: length))
+        return [prepare, .receiveBytes(position: input.position, length: length)]
+    }
+
+    private mutating func content(_ hasher: SHA256Hasher, left: Int64?) throws(TransferFailure) -> [ReceiverAction]? {
+        var hasher = hasher
+        let bytes: [UInt8]
+        if let left {
+            guard left > 0 else {
+                state = .waitingForDigest(own: hasher.digest())
+                return []
+            }
+            guard let taken = input.takeRaw(limit: left) else { return nil }
+            bytes = taken
+        } else {
+            switch try input.nextContent() {
+            case nil: return nil
+            case .end:
+                state = .waitingForDigest(own: hasher.digest())
+                return []
+            case .bytes(let taken): bytes = taken
+            }
+        }
+        hasher.update(bytes)
+        state = .receivingContent(hasher, left: left.map { $0 &- Int64(bytes.count) })
+        return [.write(bytes)]
+    }
+
+    private mutating func compare(_ verification: Verification) -> [ReceiverAction] {
+        guard let own = verification.own, let theirs = verification.theirs else {
+            state = .hashing(verification)
+            return []
+        }
+        guard own == theirs else {
+            let failure = TransferFailure(
+                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, run the command again"
+            )
+            return [.discard] + fail(failure)
+        }
+        state = .finishing
+        return [.finish]
+    }
+}

@@ -1,0 +1,106 @@
+/// One header of a tar archive: 512 bytes (POSIX.1, pax interchange format, ustar part).
+struct TarBlock: Sendable {
+    static let size = 512
+
+    /// Where a field is.
+    enum Field {
+        static let name = 0..<100
+        static let mode = 100..<108
+        static let size = 124..<136
+        static let modified = 136..<148
+        static let checksum = 148..<156
+        static let type = 156
+        static let magic = 257..<265
+        static let prefix = 345..<500
+    }
+
+    /// The types of entries that are written; everything else is refused when read.
+    enum Kind {
+        static let file = UInt8(ascii: "0")
+        static let folder = UInt8(ascii: "5")
+        static let extended = UInt8(ascii: "x")
+    }
+
+    /// The largest number of 11 octal digits.
+    static let largestNumber: Int64 = 0o777_7777_7777
+
+    private static let magic = Array("ustar\u{0}00".utf8)
+
+    var bytes: [UInt8]
+
+    /// A header of ours; numbers that do not fit are left to the extended header, and written as 0.
+    init(kind: UInt8, name: [UInt8], prefix: [UInt8] = [], mode: UInt32, size: Int64, modified: Int64) {
+        bytes = [UInt8](repeating: 0, count: Self.size)
+        put(name, at: Field.name)
+        put(prefix, at: Field.prefix)
+        put(Self.octal(Int64(mode), digits: 7), at: Field.mode)
+        put(Self.octal(0, digits: 7), at: 108..<116)
+        put(Self.octal(0, digits: 7), at: 116..<124)
+        put(Self.octal((0...Self.largestNumber).contains(size) ? size : 0, digits: 11), at: Field.size)
+        put(Self.octal((0...Self.largestNumber).contains(modified) ? modified : 0, digits: 11), at: Field.modified)
+        bytes[Field.type] = kind
+        put(Self.magic, at: Field.magic)
+        put(Self.octal(Int64(checksum), digits: 6) + [0, UInt8(ascii: " ")], at: Field.checksum)
+    }
+
+    /// A block that arrived, 512 bytes.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Whether it is one of the two that end an archive.
+    var isZero: Bool { bytes.allSatisfy { $0 == 0 } }
+
+    var kind: UInt8 { bytes[Field.type] }
+
+    /// Whether the format and the checksum are right.
+    var isValid: Bool {
+        bytes[Field.magic].elementsEqual(Self.magic) && number(Field.checksum) == Int64(checksum)
+    }
+
+    /// A number in octal digits, with spaces or NULs behind it; nil when it is none.
+    func number(_ field: Range<Int>) -> Int64? {
+        var value: Int64 = 0
+        var digits = bytes[field]
+        while let last = digits.last, last == 0 || last == UInt8(ascii: " ") { digits.removeLast() }
+        guard !digits.isEmpty else { return nil }
+        for digit in digits {
+            // Twelve digits at most, so it stays far below 2^63.
+            guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }
+            value = value << 3 | Int64(digit &- UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    /// A text up to its NUL.
+    func text(_ field: Range<Int>) -> [UInt8] {
+        Array(bytes[field].prefix { $0 != 0 })
+    }
+
+    /// The path of name and prefix.
+    var path: [UInt8] {
+        let prefix = text(Field.prefix)
+        return prefix.isEmpty ? text(Field.name) : prefix + [UInt8(ascii: "/")] + text(Field.name)
+    }
+
+    /// The sum of all bytes, with spaces where the sum itself is.
+    private var checksum: Int {
+        var sum = 8 * Int(UInt8(ascii: " "))
+        for (position, byte) in bytes.enumerated() where !Field.checksum.contains(position) { sum += Int(byte) }
+        return sum
+    }
+
+    private mutating func put(_ text: [UInt8], at field: Range<Int>) {
+        for (position, byte) in zip(field, text) { bytes[position] = byte }
+    }
+
+    private static func octal(_ value: Int64, digits: Int) -> [UInt8] {
+        let text = Array(String(value, radix: 8).utf8)
+        return [UInt8](repeating: UInt8(ascii: "0"), count: max(0, digits - text.count)) + text
+    }
+
+    /// How many bytes fill the last block of so many.
+    static func padding(of size: Int64) -> Int {
+        Int((512 - size % 512) % 512)
+    }
+}

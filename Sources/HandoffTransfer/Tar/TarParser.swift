@@ -1,0 +1,167 @@
+import HandoffModel
+
+/// Takes an archive apart as it arrives, in any cuts and without I/O: regular files and folders, and nothing else.
+///
+/// It reads what `TarWriter` writes, and no other dialect of tar: every dialect is a way to say something that a check
+/// understands differently than the code behind it.
+package struct TarParser: Sendable {
+    /// What the next bytes are.
+    package enum Event: Equatable, Sendable {
+        /// A file or folder begins.
+        case entry(TarEntry)
+        /// Bytes of the file that began last.
+        case data(ArraySlice<UInt8>)
+        /// That file is complete.
+        case endOfFile
+    }
+
+    private enum State {
+        case header
+        /// Collecting an extended header of this size, padding included.
+        case extended(size: Int, padded: Int)
+        case data(left: Int64, padding: Int)
+        case padding(Int)
+        /// One zero block came.
+        case ending
+        /// Both zero blocks came.
+        case ended
+    }
+
+    private let limits: TarLimits
+    private var state = State.header
+    /// The beginning of a block or an extended header.
+    private var collected: [UInt8] = []
+    private var extended: PaxRecords?
+    private var entries = 0
+    private var bytes: Int64 = 0
+
+    package init(limits: TarLimits = .standard) {
+        self.limits = limits
+    }
+
+    /// Takes bytes, and gives what they are to `handle`.
+    /// - Throws: `unsafe`, `tooLarge` or `malformed`, and whatever `handle` throws. Nothing may be given afterwards.
+    package mutating func parse(
+        _ bytes: [UInt8], handle: (Event) throws(TransferFailure) -> Void
+    ) throws(TransferFailure) {
+        var left = bytes[...]
+        while !left.isEmpty {
+            switch state {
+            case .header, .ending, .ended:
+                guard let block = collect(TarBlock.size, from: &left) else { return }
+                try take(TarBlock(block), handle)
+            case .extended(let size, let padded):
+                guard let block = collect(padded, from: &left) else { return }
+                extended = try PaxRecords(block[..<size])
+                state = .header
+            case .data(let size, let padding):
+                let piece = left.prefix(Int(min(Int64(left.count), size)))
+                left = left.dropFirst(piece.count)
+                try handle(.data(piece))
+                let rest = size &- Int64(piece.count)
+                if rest == 0 {
+                    try handle(.endOfFile)
+                    state = padding == 0 ? .header : .padding(padding)
+                } else {
+                    state = .data(left: rest, padding: padding)
+                }
+            case .padding(let size):
+                let count = min(left.count, size)
+                left = left.dropFirst(count)
+                state = count == size ? .header : .padding(size &- count)
+            }
+        }
+    }
+
+    /// The archive has come to its end.
+    /// - Throws: `malformed` when it was cut off.
+    package func finish() throws(TransferFailure) {
+        guard case .ended = state, collected.isEmpty else { throw .malformed("the folder's archive is cut off") }
+    }
+
+    /// Collects so many bytes; nil when more are needed.
+    private mutating func collect(_ size: Int, from left: inout ArraySlice<UInt8>) -> [UInt8]? {
+        let piece = left.prefix(size &- collected.count)
+        collected += piece
+        left = left.dropFirst(piece.count)
+        guard collected.count == size else { return nil }
+        defer { collected = [] }
+        return collected
+    }
+
+    private mutating func take(
+        _ block: TarBlock, _ handle: (Event) throws(TransferFailure) -> Void
+    ) throws(TransferFailure) {
+        if block.isZero {
+            guard extended == nil else { throw .malformed("the folder's archive ends within an entry") }
+            if case .header = state { state = .ending } else { state = .ended }
+            return
+        }
+        guard case .header = state else { throw .malformed("the folder's archive goes on behind its end") }
+        guard block.isValid else { throw .malformed("a header of the folder's archive is damaged") }
+        guard let size = block.number(TarBlock.Field.size) else { throw .malformed("a size in the folder's archive") }
+        switch block.kind {
+        case TarBlock.Kind.extended:
+            guard extended == nil else { throw .malformed("two extended headers in the folder's archive") }
+            guard size > 0, size <= TarLimits.extended else {
+                throw TransferFailure(.tooLarge, "an extended header of the folder's archive has \(size) bytes")
+            }
+            state = .extended(size: Int(size), padded: Int(size) &+ TarBlock.padding(of: size))
+        case TarBlock.Kind.file, TarBlock.Kind.folder:
+            let entry = try entry(block, size: size)
+            extended = nil
+            try count(entry)
+            try handle(.entry(entry))
+            if entry.kind == .file, entry.size == 0 { try handle(.endOfFile) }
+            if entry.size > 0 { state = .data(left: entry.size, padding: TarBlock.padding(of: entry.size)) }
+        case UInt8(ascii: "1")...UInt8(ascii: "4"), UInt8(ascii: "6"):
+            let path = VisibleText.escape(String(decoding: extended?.path ?? block.path, as: UTF8.self))
+            throw TransferFailure(
+                .unsafe, "the folder contains a link, device or pipe, which is never received: \(path)")
+        default:
+            throw TransferFailure(.unsafe, "the folder's archive contains something else than files and folders")
+        }
+    }
+
+    private func entry(_ block: TarBlock, size: Int64) throws(TransferFailure) -> TarEntry {
+        let kind: TarEntry.Kind = block.kind == TarBlock.Kind.folder ? .folder : .file
+        let size = extended?.size ?? size
+        guard (0...TransferLimits.size).contains(size), kind == .file || size == 0 else {
+            throw .malformed("a size in the folder's archive")
+        }
+        guard let mode = block.number(TarBlock.Field.mode), let own = block.number(TarBlock.Field.modified) else {
+            throw .malformed("a mode or time in the folder's archive")
+        }
+        return TarEntry(
+            kind: kind, components: try Self.components(extended?.path ?? block.path, kind: kind), size: size,
+            mode: UInt32(truncatingIfNeeded: mode & 0o777), modified: extended?.modified ?? own)
+    }
+
+    private mutating func count(_ entry: TarEntry) throws(TransferFailure) {
+        entries &+= 1
+        let (sum, overflow) = bytes.addingReportingOverflow(entry.size)
+        guard entries <= limits.entries, !overflow, sum <= limits.bytes else {
+            throw TransferFailure(
+                .tooLarge, "the folder has more than \(limits.entries) entries or \(limits.bytes) bytes")
+        }
+        bytes = sum
+    }
+
+    /// The components of a path, each of them checked.
+    private static func components(_ path: [UInt8], kind: TarEntry.Kind) throws(TransferFailure) -> [[UInt8]] {
+        let slash = UInt8(ascii: "/")
+        var path = path[...]
+        if kind == .folder, path.last == slash { path = path.dropLast() }
+        guard path.count <= TarLimits.path else { throw TransferFailure(.tooLarge, "a path in the folder is too long") }
+        let components = path.split(separator: slash, omittingEmptySubsequences: false)
+        guard components.count <= TarLimits.depth else {
+            throw TransferFailure(.tooLarge, "the folder has more than \(TarLimits.depth) folders in each other")
+        }
+        for component in components {
+            guard let problem = FileName.problem(component, mayBeHidden: true) else { continue }
+            let text = VisibleText.escape(String(decoding: path, as: UTF8.self))
+            throw TransferFailure(.unsafe, "the folder contains the path '\(text)', which is not used here: \(problem)")
+        }
+        return components.map { Array($0) }
+    }
+}

@@ -1,0 +1,177 @@
+import Glibc
+import HandoffModel
+package import LoopIO
+
+/// Makes an archive of what is in a folder, piece by piece: files and folders, and no links, devices or pipes.
+///
+/// Folders are opened one in the other and by name, links never followed, so nothing outside is read. Order: by name, each
+/// folder before what is in it. One thread at a time.
+package final class TarWriter {
+    /// A folder whose content is being written.
+    private struct Level {
+        let folder: SharedDescriptor
+        /// Path below the top, by components.
+        let components: [[UInt8]]
+        /// Names that are not written yet, the last one first.
+        var names: [[CChar]]
+    }
+
+    private enum State {
+        case walking
+        case file(SharedDescriptor, FileState, path: String, left: Int64)
+        case ended
+    }
+
+    private let top: String
+    private var levels: [Level] = []
+    private var root: SharedDescriptor?
+    private var state = State.walking
+    private var notes: [String] = []
+    private var skipped = 0
+
+    /// Notes that are kept: nobody reads more.
+    private static let noteLimit = 100
+
+    /// The content of an open folder.
+    /// - Parameter path: for messages.
+    package init(_ folder: consuming Descriptor, path: String) {
+        root = SharedDescriptor(folder)
+        top = path
+    }
+
+    /// What was left out since the last call and why, for the user; at most a hundred lines.
+    package func takeNotes() -> [String] {
+        defer { (notes, skipped) = ([], 0) }
+        return skipped > Self.noteLimit ? notes + ["\(skipped - Self.noteLimit) more are left out"] : notes
+    }
+
+    /// The next bytes of the archive, some `limit` of them; nil behind its end. Reads files, and so may wait for a disk.
+    /// - Throws: `changed` when a file changes while it is read, `unreadable` when the folder itself or a file that was opened
+    ///   cannot be read.
+    package func next(limit: Int = 262_144) throws(TransferFailure) -> [UInt8]? {
+        var output: [UInt8] = []
+        output.reserveCapacity(limit + TarBlock.size)
+        if let root {
+            self.root = nil
+            try enter(root, [])
+        }
+        while output.count < limit {
+            if case .ended = state { break }
+            if case .file = state {
+                try readFile(into: &output, limit: limit)
+            } else if let level = levels.last {
+                if let name = levels[levels.count - 1].names.popLast() {
+                    try write(name, in: level, to: &output)
+                } else {
+                    levels.removeLast()
+                }
+            } else {
+                output += [UInt8](repeating: 0, count: 2 * TarBlock.size)
+                state = .ended
+            }
+        }
+        return output.isEmpty ? nil : output
+    }
+
+    private func write(_ name: [CChar], in level: Level, to output: inout [UInt8]) throws(TransferFailure) {
+        let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
+        let components = level.components + [bytes]
+        let path = shown(components)
+        if let problem = FileName.problem(bytes, mayBeHidden: true) { return skip(path, "of its name: \(problem)") }
+        let length = components.reduce(components.count) { $0 + $1.count }
+        guard components.count <= TarLimits.depth, length <= TarLimits.path else {
+            return skip(path, "its path is too long")
+        }
+        let opened: SharedDescriptor
+        let file: FileState
+        do throws(Errno) {
+            let folder = level.folder.raw
+            var status = stat()
+            // Before it is opened: opening a device or a pipe can do something.
+            try SystemCall.retrying { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+            let type = status.st_mode & S_IFMT
+            guard type == S_IFREG || type == S_IFDIR else {
+                return skip(path, "it is neither a file nor a folder")
+            }
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+            opened = SharedDescriptor(
+                Descriptor(owning: try SystemCall.retrying { openat(folder, name, flags) }))
+            file = try FileState(of: opened.raw)
+        } catch {
+            return skip(path, "it cannot be opened: \(error)")
+        }
+        guard file.isRegular || file.isFolder else { return skip(path, "it is neither a file nor a folder") }
+        let entry = TarEntry(
+            kind: file.isFolder ? .folder : .file, components: components, size: file.isFolder ? 0 : file.size,
+            mode: file.mode & 0o777, modified: file.modified)
+        if file.isFolder {
+            do throws(TransferFailure) {
+                try enter(opened, components)
+            } catch {
+                return skip(path, error.message)
+            }
+            output += entry.encoded()
+        } else {
+            output += entry.encoded()
+            state = .file(opened, file, path: path, left: file.size)
+        }
+    }
+
+    private func enter(_ folder: SharedDescriptor, _ components: [[UInt8]]) throws(TransferFailure) {
+        let path = components.isEmpty ? top : shown(components)
+        do throws(Errno) {
+            let names = try FolderTree.names(in: folder.raw).sorted { $1.lexicographicallyPrecedes($0) }
+            levels.append(Level(folder: folder, components: components, names: names))
+        } catch {
+            throw .system("cannot read the folder \(path)", error)
+        }
+    }
+
+    private func readFile(into output: inout [UInt8], limit: Int) throws(TransferFailure) {
+        guard case .file(let descriptor, let before, let path, var left) = state else { return }
+        state = .walking
+        let (raw, wanted) = (descriptor.raw, Int(min(left, Int64(max(limit - output.count, 1)))))
+        do throws(Errno) {
+            let start = output.count
+            var count = 0
+            if wanted > 0 {
+                output += [UInt8](repeating: 0, count: wanted)
+                count = try output.withUnsafeMutableBufferPointer { (bytes) throws(Errno) in
+                    let place = UnsafeMutableBufferPointer(rebasing: bytes[start...])
+                    return try SystemCall.retrying { read(raw, place.baseAddress, place.count) }
+                }
+                output.removeLast(wanted - count)
+                guard count > 0 else { throw .changedMeanwhile }
+            }
+            left -= Int64(count)
+            guard left == 0 else {
+                state = .file(descriptor, before, path: path, left: left)
+                return
+            }
+            output += [UInt8](repeating: 0, count: TarBlock.padding(of: before.size))
+            let after = try FileState(of: raw)
+            guard after.size == before.size, after.modified == before.modified,
+                after.modifiedNanoseconds == before.modifiedNanoseconds
+            else { throw .changedMeanwhile }
+        } catch .changedMeanwhile {
+            throw TransferFailure(.changed, "\(path) was changed while it was sent; try again")
+        } catch {
+            throw .system("cannot read \(path)", error)
+        }
+    }
+
+    private func skip(_ path: String, _ reason: String) {
+        skipped += 1
+        if notes.count < Self.noteLimit { notes.append("\(path) is left out: \(reason)") }
+    }
+
+    private func shown(_ components: [[UInt8]]) -> String {
+        let path = components.map { VisibleText.escape(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
+        return "\(top)/\(path)"
+    }
+}
+
+extension Errno {
+    /// ESTALE, which no call here returns: the file is not what it was.
+    fileprivate static let changedMeanwhile = Errno(rawValue: ESTALE)
+}

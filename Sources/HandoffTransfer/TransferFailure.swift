@@ -1,0 +1,98 @@
+import Glibc
+package import LoopIO
+
+/// Why a transfer ended without its content: a reason for programs and a message for people.
+package struct TransferFailure: Error, Hashable, Sendable {
+    /// What kind of failure it is; the raw value crosses the stream.
+    package enum Reason: String, Sendable, CaseIterable {
+        /// Another program receives the same content at this moment.
+        case busy
+        /// A user or a program called it off.
+        case cancelled
+        /// The source was changed while it was sent.
+        case changed
+        /// Something has the name that the content shall get.
+        case exists
+        /// Anything that has no reason of its own here.
+        case failed
+        /// The disk or a quota is full, or the file is larger than the system allows.
+        case full
+        /// The connection broke, or the other side ended before its part was done.
+        case gone
+        /// What arrived is not what was sent.
+        case hash
+        /// A name that is not used for a file here, or none at all.
+        case name
+        /// The other side broke the protocol.
+        case malformed
+        /// More bytes or entries than are taken.
+        case tooLarge
+        /// The source or the place where it shall go cannot be opened, read or written.
+        case unreadable
+        /// A folder contains what is never taken from another device, such as a link.
+        case unsafe
+        /// A version or kind of transfer that this program does not know.
+        case unsupported
+    }
+
+    /// What kind of failure it is.
+    package let reason: Reason
+    /// What was tried, on what, why it failed and what to do: a fragment in lower case without a full stop. Safe to show.
+    package let message: String
+    /// Whether the other device said so. Otherwise it was found on this one.
+    package let isReported: Bool
+
+    /// A failure that was found on this device.
+    package init(_ reason: Reason, _ message: String) {
+        self.reason = reason
+        self.message = message
+        isReported = false
+    }
+
+    /// A failure that the other device has told; its words were made safe to show.
+    init(reported reason: Reason, _ message: String) {
+        self.reason = reason
+        self.message = message
+        isReported = true
+    }
+}
+
+extension TransferFailure: CustomStringConvertible {
+    /// The message, with the teller when that is the other device.
+    package var description: String {
+        isReported ? "the other device reports: \(message)" : message
+    }
+}
+
+extension TransferFailure {
+    /// A system call about a file failed.
+    /// - Parameter action: what was tried and on what, such as `cannot read a.txt`.
+    package static func system(_ action: String, _ error: Errno) -> TransferFailure {
+        switch error {
+        case .noSpace, .quotaExceeded:
+            TransferFailure(.full, "\(action): \(error); make room there, then run the command again")
+        case .fileTooLarge:
+            TransferFailure(
+                .full, "\(action): \(error); the file system or a limit of this process allows no file of that size")
+        default:
+            TransferFailure(.unreadable, "\(action): \(error)")
+        }
+    }
+
+    /// The other side sent what the protocol does not have.
+    static func malformed(_ what: String) -> TransferFailure {
+        TransferFailure(
+            .malformed, "cannot understand the other device: \(what); is its handoffctl of the same version?")
+    }
+
+    /// The other side ended its direction too early.
+    static let ended = TransferFailure(
+        .gone, "the other device ended the stream before the transfer was complete; run the command again to go on")
+}
+
+extension Errno {
+    /// ENOSPC: the file system has no room left.
+    static let noSpace = Errno(rawValue: ENOSPC)
+    /// EDQUOT: the user's share of the file system is used up.
+    static let quotaExceeded = Errno(rawValue: EDQUOT)
+}
