@@ -1,0 +1,115 @@
+import FuzzSupport
+import HandoffTransfer
+
+/// What the other side of a transfer sends: messages, chunks and archives, in any cuts.
+///
+/// The first byte chooses who reads, the second the size of the cuts.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    let reader = input.byte() % 6
+    let size = input.byte()
+    switch reader {
+    case 0: frame(input.rest)
+    case 1: archive(input.pieces(of: size), whole: input.rest)
+    case 2: receive(input.pieces(of: size), route: .passed)
+    case 3: receive(input.pieces(of: size), route: .inline)
+    case 4: send(input.pieces(of: size), header: TransferHeader(kind: .file, name: "a", size: 100))
+    default: send(input.pieces(of: size), header: TransferHeader(kind: .stream))
+    }
+    return 0
+}
+
+private func frame(_ bytes: [UInt8]) {
+    guard let frame = try? TransferFrame(decoding: bytes[...]) else { return }
+    let again = try? TransferFrame(decoding: frame.encoded().dropFirst(4))
+    // What an error says is made safe to show and may be cut; everything else reads as it was.
+    if case .error = frame { return }
+    require(again == frame, "a message reads differently")
+}
+
+private func archive(_ pieces: [[UInt8]], whole: [UInt8]) {
+    require(events(of: pieces) == events(of: [whole]), "the cuts make a difference")
+}
+
+/// What the parser says, data put together; an empty text behind it when it failed.
+private func events(of pieces: [[UInt8]]) -> [String] {
+    var parser = TarParser(limits: TarLimits(bytes: 1 << 20, entries: 100))
+    var seen: [String] = []
+    var size = 0
+    do throws(TransferFailure) {
+        for piece in pieces {
+            try parser.parse(piece) { (event) throws(TransferFailure) in
+                switch event {
+                case .entry(let entry):
+                    require(entry.components.allSatisfy { FileName.problem($0, mayBeHidden: true) == nil }, "a name")
+                    require(entry.size >= 0 && entry.mode <= 0o777, "a number")
+                    seen.append("\(entry)")
+                case .data(let bytes): size += bytes.count
+                case .endOfFile:
+                    seen.append("\(size)")
+                    size = 0
+                }
+            }
+        }
+        try parser.finish()
+    } catch {
+        // Which bytes of a file came before the failure depends on the cuts.
+        seen.append("failed: \(error.reason)")
+    }
+    return seen
+}
+
+private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
+    var machine = ReceiverMachine(route: route)
+    var ends = 0
+    func perform(_ actions: [ReceiverAction]) {
+        for action in actions {
+            require(ends == 0, "something follows the end")
+            switch action {
+            case .open(let header):
+                let digest = SHA256Hasher.digest(of: [])
+                let isContinued = header.size ?? 0 > 10
+                perform(machine.opened(isContinued ? TransferHave(offset: 10, digest: digest) ?? .nothing : .nothing))
+            case .receiveBytes(let position, let length):
+                require(position >= 0 && length > 0, "nothing to receive")
+                perform(machine.ready())
+                perform(machine.bytesReceived())
+            case .hashContent: perform(machine.contentHashed(SHA256Hasher.digest(of: [])))
+            case .finish: perform(machine.finished())
+            case .succeed, .fail: ends += 1
+            case .send, .prepare, .write, .discard, .end: break
+            }
+        }
+    }
+    for piece in pieces { perform(machine.received(piece)) }
+    perform(machine.endReceived())
+    require(machine.isEnded && ends == 1, "a transfer without an end")
+}
+
+private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
+    guard let header else { return }
+    var machine = SenderMachine(header: header)
+    var ends = 0
+    func perform(_ actions: [SenderAction]) {
+        for action in actions {
+            require(ends == 0, "something follows the end")
+            switch action {
+            case .hashPrefix: perform(machine.prefixHashed(SHA256Hasher.digest(of: [])))
+            case .sendBytes(let position, let offset, let length):
+                require(position > 0 && offset >= 0 && length > 0, "nothing to send")
+                perform(machine.bytesSent())
+            case .hashContent: perform(machine.contentHashed(SHA256Hasher.digest(of: [])))
+            case .readContent:
+                perform(machine.content([1, 2, 3]))
+                perform(machine.contentEnded())
+            case .succeed, .fail: ends += 1
+            case .send, .end: break
+            }
+        }
+    }
+    perform(machine.start())
+    for piece in pieces { perform(machine.received(piece)) }
+    perform(machine.endReceived())
+    require(machine.isEnded && ends == 1, "a transfer without an end")
+}
