@@ -1,3 +1,4 @@
+import HandoffModel
 import HandoffTransfer
 import Testing
 
