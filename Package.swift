@@ -63,6 +63,7 @@ let package = Package(
             name: "HandoffEmbeddedDiscovery",
             dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffLog", dependencies: ["CSystemd", "LoopIO"], swiftSettings: common),
+        .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO"], swiftSettings: common),
         .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd"], swiftSettings: common),
 
         // Programs and the libraries that they are made of.
@@ -77,7 +78,7 @@ let package = Package(
             name: "HandoffDaemon",
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "LoopIO",
+                "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
             ], swiftSettings: strict),
         .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
@@ -130,6 +131,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffStreamsTests", dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "LoopIO"],
             swiftSettings: common),
         .testTarget(
             name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),

@@ -30,7 +30,7 @@ enum PeerCheck {
         return 1
     }
 
-    /// Takes our protocol from a client's list (`SSL_CTX_set_alpn_select_cb`), or ends the handshake.
+    /// Takes the first protocol of ours from a client's list (`SSL_CTX_set_alpn_select_cb`), or ends the handshake.
     static func selectProtocol(
         _ ssl: OpaquePointer?, _ offered: UnsafeBufferPointer<UInt8>,
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: UnsafeMutablePointer<UInt8>?
@@ -42,7 +42,7 @@ enum PeerCheck {
             let start = index + 1
             let end = start + Int(offered[index])
             guard end <= offered.count else { break }
-            if offered[start..<end].elementsEqual(session.context.protocolName.utf8) {
+            if session.context.protocolNames.contains(where: { offered[start..<end].elementsEqual($0.utf8) }) {
                 chosen?.pointee = offered.baseAddress.map { $0 + start }
                 count?.pointee = offered[index]
                 return SSL_TLSEXT_ERR_OK
@@ -62,18 +62,19 @@ enum PeerCheck {
         session(of: ssl)?.verdict = .helloRetryRequest
     }
 
-    /// Whether the application protocol that both sides agreed upon is the session's.
-    static func isProtocolAgreed(_ ssl: OpaquePointer?, _ session: TLSSession) -> Bool {
+    /// The application protocol that both sides agreed upon, if it is one of the session's.
+    static func agreedProtocol(_ ssl: OpaquePointer?, _ session: TLSSession) -> String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &count)
-        return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual(session.context.protocolName.utf8)
+        let agreed = UnsafeBufferPointer(start: name, count: Int(count))
+        return session.context.protocolNames.first { agreed.elementsEqual($0.utf8) }
     }
 
     private static func judge(
         _ store: OpaquePointer?, _ ssl: OpaquePointer, _ session: TLSSession
     ) -> TLSError? {
-        guard isProtocolAgreed(ssl, session) else { return .wrongApplicationProtocol }
+        guard agreedProtocol(ssl, session) != nil else { return .wrongApplicationProtocol }
         guard copenssl_chain_count(store) == 1, let certificate = X509_STORE_CTX_get0_cert(store),
             let key = X509_get0_pubkey(certificate), EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519
         else { return .unsuitableCertificate }

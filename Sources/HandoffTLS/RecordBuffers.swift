@@ -93,6 +93,15 @@ final class RecordBuffers {
         outputStart = 0
     }
 
+    /// Gives back the memory of what is empty.
+    func releaseMemory() {
+        if inputCount == 0 {
+            input = []
+            (inputStart, inputEnd) = (0, 0)
+        }
+        if outputCount == 0 { dropOutput() }
+    }
+
     // MARK: BIO
 
     /// A BIO over this object, which must outlive it; NULL on failure.

@@ -8,6 +8,8 @@ internal import HandoffCrypto
 package final class TLSContext: Sendable {
     /// The application protocol between devices of an account; a new version of ours has a new name.
     package static let applicationProtocol = "handoff/1"
+    /// The application protocol of connections that carry one continuation stream each.
+    package static let streamProtocol = "handoff-stream/1"
     /// The application protocol of pairing.
     package static let pairingProtocol = "handoff-pair/1"
     /// Plaintext bytes in one direction after which the key is changed: below the limit of AES-GCM (RFC 8446 section 5.5).
@@ -16,47 +18,50 @@ package final class TLSContext: Sendable {
     /// The side that sessions of this context play.
     package let role: TLSRole
     let bytesPerKey: UInt64
-    let protocolName: String
+    /// The application protocols that a server takes, or the one that a client asks for.
+    let protocolNames: [String]
     /// Whether the other side must prove a key; not so for the inviter of a pairing, whose joiner proves itself later.
     let requiresPeerKey: Bool
     let handle: SharedHandle
 
     /// A context for connections between devices of an account: both sides prove their keys.
     ///
-    /// - Parameter bytesPerKey: plaintext bytes after which a session changes its sending key; tests make it small.
+    /// - Parameters:
+    ///   - protocols: what a server takes, or the one that a client asks for; the session says which was agreed upon.
+    ///   - bytesPerKey: plaintext bytes after which a session changes its sending key; tests make it small.
     package convenience init(
-        identity: TLSIdentity, role: TLSRole, bytesPerKey: UInt64 = defaultBytesPerKey
+        identity: TLSIdentity, role: TLSRole, protocols: [String] = [applicationProtocol],
+        bytesPerKey: UInt64 = defaultBytesPerKey
     ) throws(TLSError) {
         try self.init(
-            role: role, identity: identity, protocolName: Self.applicationProtocol, requiresPeerKey: true,
-            bytesPerKey: bytesPerKey)
+            role: role, identity: identity, protocolNames: protocols, requiresPeerKey: true, bytesPerKey: bytesPerKey)
     }
 
     /// A context for the inviter of a pairing; `identity` is made for one window and thrown away.
     package convenience init(pairingServer identity: TLSIdentity) throws(TLSError) {
-        try self.init(role: .server, identity: identity, protocolName: Self.pairingProtocol, requiresPeerKey: false)
+        try self.init(role: .server, identity: identity, protocolNames: [Self.pairingProtocol], requiresPeerKey: false)
     }
 
     /// A context for the joiner of a pairing, which shows no certificate; who the inviter is, the code proves.
     package static func pairingClient() throws(TLSError) -> TLSContext {
-        try TLSContext(role: .client, identity: nil, protocolName: pairingProtocol, requiresPeerKey: true)
+        try TLSContext(role: .client, identity: nil, protocolNames: [pairingProtocol], requiresPeerKey: true)
     }
 
     private init(
-        role: TLSRole, identity: TLSIdentity?, protocolName: String, requiresPeerKey: Bool,
+        role: TLSRole, identity: TLSIdentity?, protocolNames: [String], requiresPeerKey: Bool,
         bytesPerKey: UInt64 = defaultBytesPerKey
     ) throws(TLSError) {
         OpenSSL.start()
         self.role = role
         self.bytesPerKey = bytesPerKey
-        self.protocolName = protocolName
+        self.protocolNames = protocolNames
         self.requiresPeerKey = requiresPeerKey
         let method = role == .client ? TLS_client_method() : TLS_server_method()
         guard let context = SSL_CTX_new(method) else { throw .library(.failed("SSL_CTX_new")) }
         handle = SharedHandle(context, free: SSL_CTX_free)
         try Self.limitAlgorithms(context)
         if let identity { try Self.use(identity, context) }
-        try Self.require(protocolName, context, role)
+        try Self.require(protocolNames, context, role)
         copenssl_disable_resumption(context)
         let verification = requiresPeerKey ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_NONE
         SSL_CTX_set_verify(context, verification, nil)
@@ -81,11 +86,11 @@ package final class TLSContext: Sendable {
     }
 
     private static func require(
-        _ protocolName: String, _ context: OpaquePointer, _ role: TLSRole
+        _ protocolNames: [String], _ context: OpaquePointer, _ role: TLSRole
     ) throws(TLSError) {
         switch role {
         case .client:
-            let list = [UInt8(protocolName.utf8.count)] + protocolName.utf8
+            let list = protocolNames.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
             // This one function of OpenSSL returns 0 for success.
             guard SSL_CTX_set_alpn_protos(context, list, UInt32(list.count)) == 0 else {
                 throw .library(.failed("SSL_CTX_set_alpn_protos"))

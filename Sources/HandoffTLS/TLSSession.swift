@@ -9,6 +9,8 @@ package import HandoffCrypto
 package final class TLSSession {
     /// Times that this side changed its sending key.
     package private(set) var keyUpdates = 0
+    /// The application protocol that both sides agreed upon; `nil` before the handshake is done.
+    package private(set) var agreedProtocol: String?
     /// Settings and role; read by `PeerCheck`.
     let context: TLSContext
     /// Decides about the key of the other side; read by `PeerCheck`.
@@ -131,6 +133,11 @@ package final class TLSSession {
         records.drainOutput(send)
     }
 
+    /// Gives back memory that served bulk data, as far as it is empty.
+    package func releaseMemory() {
+        records.releaseMemory()
+    }
+
     /// Encrypts `plaintext` into as few records as possible (`SSL_write_ex`); only after the handshake.
     package func write(_ plaintext: [UInt8]) throws(TLSError) {
         try plaintext.withUnsafeBufferPointer { (bytes) throws(TLSError) in try write(UnsafeRawBufferPointer(bytes)) }
@@ -229,7 +236,8 @@ package final class TLSSession {
 
     private func finishHandshake() -> TLSStep {
         // The callbacks have refused everything else; this fails closed should one of them not have been asked.
-        guard PeerCheck.isProtocolAgreed(ssl, self) else { return .failed(fail(.wrongApplicationProtocol)) }
+        guard let agreed = PeerCheck.agreedProtocol(ssl, self) else { return .failed(fail(.wrongApplicationProtocol)) }
+        agreedProtocol = agreed
         let isProved = claimedKey != nil && SSL_get_verify_result(ssl) == Int(X509_V_OK)
         guard isProved || !context.requiresPeerKey else { return .failed(fail(.unsuitableCertificate)) }
         SSL_set_msg_callback(ssl, nil)

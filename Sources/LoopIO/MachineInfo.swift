@@ -21,6 +21,11 @@ package enum MachineInfo {
         return chassis.isEmpty ? nil : chassis
     }
 
+    /// How many processors are online (sysconf(3), _SC_NPROCESSORS_ONLN); 1 when the system does not say.
+    package static var processors: Int {
+        max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    }
+
     /// The machine's own name, up to its first dot (gethostname(2)).
     package static func hostName() -> String? {
         var buffer = [CChar](repeating: 0, count: 256)

@@ -240,6 +240,24 @@ struct TLSSessionTests {
         #expect(server.step() == .failed(.wrongApplicationProtocol))
     }
 
+    @Test(arguments: [TLSContext.applicationProtocol, TLSContext.streamProtocol])
+    func serverOfDevicesTakesControlConnectionsAndStreams(name: String) throws {
+        let identity = try TLSIdentity(key: SigningKey())
+        let both = [TLSContext.applicationProtocol, TLSContext.streamProtocol]
+        let server = try TLSSession(
+            context: TLSContext(identity: identity, role: .server, protocols: both), accepts: { _ in true })
+        let client = try TLSSession(
+            context: TLSContext(identity: identity, role: .client, protocols: [name]), accepts: { _ in true })
+        server.receive(try #require(client.start()))
+        #expect(server.step() == .incomplete)
+        client.receive(server.takeCiphertext())
+        #expect(client.step() == .done)
+        server.receive(client.takeCiphertext())
+        #expect(server.step() == .done)
+        #expect(server.agreedProtocol == name)
+        #expect(client.agreedProtocol == name)
+    }
+
     /// SHA-256 of the certificate that a server with this key shows.
     private static func certificateDigest(of key: SigningKey) throws -> [UInt8] {
         let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))

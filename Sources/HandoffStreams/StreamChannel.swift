@@ -1,0 +1,41 @@
+package import HandoffTLS
+package import LoopIO
+
+/// A connection whose TLS handshake is done, on its way from the loop that made it to the loop of its stream.
+///
+/// Unchecked Sendable: whoever makes it uses neither part any more, and it is taken apart once, on the loop of the stream.
+package final class StreamChannel: @unchecked Sendable {
+    private var descriptor: Descriptor?
+    let session: TLSSession
+
+    /// - Parameters:
+    ///   - descriptor: the connected TCP socket.
+    ///   - session: TLS over it, open, with all that came fed into it.
+    package init(_ descriptor: consuming Descriptor, session: TLSSession) {
+        self.descriptor = .some(descriptor)
+        self.session = session
+    }
+
+    /// The socket; once.
+    func takeDescriptor() throws(Errno) -> Descriptor {
+        guard let descriptor = descriptor.take() else { throw .invalidArgument }
+        return descriptor
+    }
+}
+
+/// A descriptor on its way to another thread.
+///
+/// Unchecked Sendable: filled before it is handed over, emptied once where it arrives; it closes what nobody took.
+package final class HandedDescriptor: @unchecked Sendable {
+    private var descriptor: Descriptor?
+
+    /// Takes a descriptor over.
+    package init(_ descriptor: consuming Descriptor) {
+        self.descriptor = .some(descriptor)
+    }
+
+    /// The descriptor; once.
+    package func take() -> Descriptor? {
+        descriptor.take()
+    }
+}

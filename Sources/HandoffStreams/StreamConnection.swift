@@ -1,0 +1,527 @@
+internal import Glibc
+internal import HandoffTLS
+internal import LoopIO
+
+/// One stream: TLS over TCP on one side, a unix socket of an app on the other. On its stream loop only.
+///
+/// Back-pressure needs no messages: bytes are taken from one side only when the other has taken all that came before, so
+/// what waits is at most a chunk each way. States: `docs/state-machines/stream.md`.
+final class StreamConnection {
+    private enum State {
+        /// The state while the client's ticket is awaited; how much of it is here.
+        case awaitingTicket([UInt8])
+        /// The state while the daemon judges the ticket.
+        case judging
+        /// The state while the server's answer to our ticket is awaited.
+        case awaitingAnswer
+        /// The state while bytes flow.
+        case open
+        /// The state once it was reported as over, while the last bytes leave.
+        case parting
+        /// The state once everything is closed.
+        case closed
+    }
+
+    /// The answer to a good ticket.
+    private static let acceptance: UInt8 = 1
+    /// How long a ticket is.
+    static let ticketSize = 16
+    /// Ciphertext beyond that of one chunk that may wait: answers to key updates, of which an honest side asks few.
+    private static let mostAnswers = 256 * 1024
+    private static let movedInterval = Duration.seconds(1)
+
+    let streamLoop: StreamLoop
+    let session: TLSSession
+    private let times: StreamTimes
+    private let report: (StreamHandle.Event) -> Void
+    private var state = State.judging
+    private var socket: Descriptor?
+    private var socketSource: EventSource?
+    /// The app's end.
+    private var local: Descriptor?
+    private var localSource: EventSource?
+    private var incoming = IncomingBytes()
+    private var outgoing = OutgoingBytes()
+    /// TCP gives no more bytes: the other side has ended it, or it has failed.
+    private var isSocketOver = false
+    private var socketError: Errno?
+    /// TLS was ended by the other side (close_notify).
+    private var isSessionOver = false
+    private var deadline: LoopTimer?
+    private var lastMove: LoopInstant
+    private var lastReport: LoopInstant?
+    private var hasMoved = false
+    private var isPumping = false
+
+    init(
+        _ channel: StreamChannel, on streamLoop: StreamLoop, times: StreamTimes,
+        report: @escaping (StreamHandle.Event) -> Void
+    ) throws(Errno) {
+        let descriptor = try channel.takeDescriptor()
+        let raw = descriptor.raw
+        self.streamLoop = streamLoop
+        self.times = times
+        self.report = report
+        session = channel.session
+        socket = .some(descriptor)
+        lastMove = streamLoop.loop.now
+        socketSource = try streamLoop.loop.watch(raw, []) { [weak self] in self?.socketReady($0) }
+        deadline = try streamLoop.loop.timer(after: times.greeting) { [weak self] in self?.deadlinePassed() }
+        streamLoop.add(self)
+    }
+
+    deinit {
+        // Before the descriptors, which close with their properties.
+        socketSource?.cancel()
+        localSource?.cancel()
+    }
+
+    // MARK: Commands
+
+    /// Begins.
+    func start(_ greeting: StreamHandle.Greeting) {
+        switch greeting {
+        case .await: state = .awaitingTicket([])
+        case .show(let ticket):
+            state = .awaitingAnswer
+            guard write(ticket) else { return }
+        }
+        pump()
+    }
+
+    /// The ticket is good.
+    func accept() {
+        guard case .judging = state else { return }
+        guard write([Self.acceptance]) else { return }
+        open()
+        pump()
+    }
+
+    /// The ticket is not good: nothing is said.
+    func refuse() {
+        guard case .judging = state else { return }
+        end(.gone("the ticket was not taken"))
+    }
+
+    /// Takes the app's end.
+    func attach(_ handed: HandedDescriptor) {
+        guard case .open = state, local == nil, let descriptor = handed.take() else { return }
+        let raw = descriptor.raw
+        do throws(Errno) {
+            try SystemCall.setNonBlocking(raw)
+            localSource = try streamLoop.loop.watch(raw, []) { [weak self] _ in self?.pump() }
+        } catch {
+            return reset(.failed)
+        }
+        local = .some(descriptor)
+        lastMove = streamLoop.loop.now
+        pump()
+    }
+
+    /// Ends the stream before its time, on both sides.
+    func reset(_ reset: StreamReset) {
+        end(.resetHere(reset))
+    }
+
+    /// Ends it without a word: the loop ends.
+    func drop() {
+        guard !isOver else { return close() }
+        state = .parting
+        report(.ended(report(of: .resetHere(.stopping))))
+        close()
+    }
+
+    /// Gives memory back if nothing has moved since the last call.
+    /// - Returns: whether it did.
+    func cool() -> Bool {
+        if hasMoved {
+            hasMoved = false
+            return false
+        }
+        session.releaseMemory()
+        incoming.releaseMemory()
+        return true
+    }
+
+    // MARK: Events
+
+    private var isOver: Bool {
+        switch state {
+        case .parting, .closed: true
+        case .awaitingTicket, .judging, .awaitingAnswer, .open: false
+        }
+    }
+
+    private func open() {
+        state = .open
+        lastMove = streamLoop.loop.now
+        deadline?.rearm(after: times.idle)
+    }
+
+    private func deadlinePassed() {
+        switch state {
+        case .awaitingTicket, .judging, .awaitingAnswer: end(.gone("the other side did not answer in time"))
+        case .open:
+            let rest = times.idle - lastMove.duration(to: streamLoop.loop.now)
+            if rest > .zero { deadline?.rearm(after: rest) } else { reset(.idle) }
+        case .parting, .closed: close()
+        }
+    }
+
+    private func socketReady(_ events: IOEvents) {
+        if !events.isDisjoint(with: [.readable, .readHangUp, .hangUp, .error]), wantsInput { receive() }
+        pump()
+    }
+
+    /// Whether ciphertext is of use now.
+    private var wantsInput: Bool {
+        guard !isSocketOver else { return false }
+        switch state {
+        case .awaitingTicket, .awaitingAnswer, .parting: return true
+        case .judging, .closed: return false
+        case .open: return local != nil && !incoming.isWaiting
+        }
+    }
+
+    /// Takes what TCP has, once.
+    private func receive() {
+        guard let raw = socket?.raw else { return }
+        var outcome = Result<Int, Errno>.success(0)
+        session.receive(upTo: streamLoop.chunk) { buffer in
+            outcome = Result { () throws(Errno) in
+                try SystemCall.retrying { recv(raw, buffer.baseAddress, buffer.count, 0) }
+            }
+            return (try? outcome.get()) ?? 0
+        }
+        switch outcome {
+        case .success(0): isSocketOver = true
+        case .success: break
+        case .failure(.wouldBlock): break
+        case .failure(let error):
+            isSocketOver = true
+            socketError = error
+        }
+    }
+
+    /// Moves what can be moved now, a chunk each way at most, so that the other streams have their turn; then sets what is
+    /// watched for.
+    private func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        takeIncoming()
+        sendOutgoing()
+        isPumping = false
+        settle()
+        watch()
+    }
+
+    /// Derives what to watch for from the state. The only place that sets it.
+    private func watch() {
+        var events: IOEvents = []
+        if wantsInput { events.insert(.readable) }
+        if session.waitingCiphertext > 0, socket != nil { events.insert(.writable) }
+        socketSource?.setEvents(events)
+        events = []
+        if case .open = state {
+            if !outgoing.hasEnded, session.waitingCiphertext == 0 { events.insert(.readable) }
+            if incoming.isWaiting { events.insert(.writable) }
+        }
+        localSource?.setEvents(events)
+    }
+
+    // MARK: From the other device
+
+    private func takeIncoming() {
+        guard deliver() else { return }
+        reading: while true {
+            switch state {
+            case .awaitingTicket, .awaitingAnswer: guard takeGreeting() else { break reading }
+            case .open:
+                guard local != nil, !incoming.isWaiting else { break reading }
+                guard takeFrames() else { break reading }
+            case .parting:
+                guard case .bytes = read(into: streamLoop.scratch) else { break reading }
+            case .judging, .closed: break reading
+            }
+        }
+    }
+
+    /// Reads a ticket, or the answer to ours. Returns whether there may be more.
+    private func takeGreeting() -> Bool {
+        switch state {
+        case .awaitingTicket(let begun):
+            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
+            guard case .bytes(let count) = read(into: room) else { return false }
+            let ticket = begun + room[..<count]
+            guard ticket.count == Self.ticketSize else {
+                state = .awaitingTicket(ticket)
+                return true
+            }
+            state = .judging
+            report(.ticket(ticket))
+            return false
+        case .awaitingAnswer:
+            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<1])
+            guard case .bytes = read(into: room) else { return false }
+            guard room[0] == Self.acceptance else {
+                end(.gone("the other side gave an answer without meaning"))
+                return false
+            }
+            open()
+            report(.accepted)
+            return true
+        case .judging, .open, .parting, .closed: return false
+        }
+    }
+
+    /// Decrypts what is here and hands it to the app. Returns whether there may be more.
+    private func takeFrames() -> Bool {
+        guard case .bytes(let count) = read(into: streamLoop.scratch) else { return false }
+        moved()
+        var isBroken = false
+        let isWhole = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count])) { run in
+            // After a failure the rest is of no use.
+            if !isBroken { isBroken = !give(run) }
+        }
+        guard !isBroken, !isOver else { return false }
+        if let reset = incoming.reset {
+            end(.resetThere(reset))
+            return false
+        }
+        guard isWhole else {
+            end(.gone("the other side broke the protocol"))
+            return false
+        }
+        return deliver()
+    }
+
+    /// Reads plaintext; notices the end.
+    private func read(into room: UnsafeMutableRawBufferPointer) -> TLSReadCount {
+        do throws(TLSError) {
+            let outcome = try session.read(into: room)
+            if case .closed = outcome { isSessionOver = true }
+            return outcome
+        } catch {
+            if case .parting = state { close() } else { end(.gone("\(error)")) }
+            return .wouldBlock
+        }
+    }
+
+    /// Gives bytes to the app; what it does not take waits. Returns false when the app is gone.
+    private func give(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !incoming.isWaiting else {
+            incoming.wait(bytes)
+            return true
+        }
+        guard let taken = writeLocally(bytes) else { return false }
+        if taken < bytes.count { incoming.wait(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+        return true
+    }
+
+    /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
+    private func deliver() -> Bool {
+        guard case .open = state, local != nil else { return !isOver }
+        var isGone = false
+        incoming.drain { bytes in
+            let taken = writeLocally(bytes)
+            isGone = taken == nil
+            return taken ?? 0
+        }
+        guard !isGone else { return false }
+        if incoming.takeEnd(), let raw = local?.raw {
+            // Fails only when the app has closed its end, which reading shows.
+            _ = shutdown(raw, Int32(SHUT_WR))
+        }
+        return true
+    }
+
+    /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.
+    private func writeLocally(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let raw = local?.raw else { return 0 }
+        do throws(Errno) {
+            let taken = try SystemCall.retrying {
+                Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            moved()
+            return taken
+        } catch .wouldBlock {
+            return 0
+        } catch {
+            reset(.cancelled)
+            return nil
+        }
+    }
+
+    // MARK: To the other device
+
+    private func sendOutgoing() {
+        guard sendCiphertext(), case .open = state, !outgoing.hasEnded, let raw = local?.raw else { return }
+        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[StreamWord.byteCount...])
+        let wanted = min(room.count, streamLoop.chunk)
+        let count: Int
+        do throws(Errno) {
+            count = try SystemCall.retrying { Glibc.recv(raw, room.baseAddress, wanted, 0) }
+        } catch .wouldBlock {
+            return
+        } catch {
+            return reset(.cancelled)
+        }
+        if count > 0 {
+            send(.data(count))
+        } else {
+            outgoing.hasEnded = true
+            send(.end)
+        }
+        _ = sendCiphertext()
+    }
+
+    /// Encrypts a word, and the data that stands behind it in the scratch memory.
+    private func send(_ word: StreamWord) {
+        streamLoop.scratch.storeBytes(of: word.word.bigEndian, as: UInt32.self)
+        var count = StreamWord.byteCount
+        if case .data(let size) = word {
+            count += size
+            outgoing.count &+= UInt64(size)
+        }
+        moved()
+        do throws(TLSError) {
+            try session.write(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
+        } catch {
+            end(.gone("\(error)"))
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) -> Bool {
+        do throws(TLSError) {
+            try session.write(bytes)
+            return true
+        } catch {
+            end(.gone("\(error)"))
+            return false
+        }
+    }
+
+    /// Hands ciphertext to TCP. Returns whether it took all.
+    private func sendCiphertext() -> Bool {
+        guard session.waitingCiphertext > 0 else { return true }
+        guard let raw = socket?.raw else { return false }
+        var failure: Errno?
+        session.drainCiphertext { bytes in
+            do throws(Errno) {
+                return try SystemCall.retrying {
+                    Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                }
+            } catch {
+                if error != .wouldBlock { failure = error }
+                return 0
+            }
+        }
+        if let failure { sendingFailed(failure) }
+        return session.waitingCiphertext == 0
+    }
+
+    /// The other side takes no more: whether it had said why is in what it sent before.
+    private func sendingFailed(_ error: Errno) {
+        switch state {
+        case .closed: return
+        case .parting: return close()
+        case .awaitingTicket, .judging, .awaitingAnswer: return end(.gone("\(error)"))
+        case .open: break
+        }
+        while !isSocketOver, !isOver {
+            receive()
+            guard !isOver, case .bytes(let count) = read(into: streamLoop.scratch) else { break }
+            // Bytes for the app are not given any more: it would take them for all there are.
+            _ = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count])) { _ in }
+            if let reset = incoming.reset { return end(.resetThere(reset)) }
+        }
+        end(.gone("\(error)"))
+    }
+
+    // MARK: Ending
+
+    /// Looks whether the stream has come to its end.
+    private func settle() {
+        switch state {
+        case .closed, .judging: return
+        case .parting:
+            if sendCiphertext(), let raw = socket?.raw { _ = shutdown(raw, Int32(SHUT_WR)) }
+            if isSocketOver || isSessionOver && session.waitingCiphertext == 0 { close() }
+        case .awaitingTicket, .awaitingAnswer:
+            if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
+        case .open:
+            guard session.waitingCiphertext <= StreamLoop.largestChunk + Self.mostAnswers + StreamLoop.largestChunk / 8
+            else { return end(.gone("the other side asks without end, and takes no answer")) }
+            let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
+            if isDelivered, outgoing.hasEnded, session.waitingCiphertext == 0 {
+                end(.ended)
+            } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil {
+                end(.gone(socketError?.description ?? "the connection was cut"))
+            }
+        }
+    }
+
+    /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.
+    private func end(_ end: StreamEnd) {
+        guard !isOver else { return }
+        let wasOpen = if case .open = state { true } else { false }
+        state = .parting
+        report(.ended(report(of: end)))
+        localSource?.cancel()
+        localSource = nil
+        local = nil
+        switch end {
+        case .ended:
+            session.close()
+            depart()
+        case .resetHere(let reset) where wasOpen:
+            do throws(TLSError) {
+                let word = StreamWord.reset(reset).word
+                try session.write([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) })
+                session.close()
+                depart()
+            } catch {
+                close()
+            }
+        case .resetHere, .resetThere, .gone: close()
+        }
+    }
+
+    /// Sends the last bytes, and waits until the other side has ended too: closing with unread bytes would make TCP reset the
+    /// connection, and destroy what the other side has not read yet.
+    private func depart() {
+        incoming.releaseMemory()
+        guard let deadline else { return close() }
+        deadline.rearm(after: times.farewell)
+        settle()
+        if !isPumping { watch() }
+    }
+
+    private func close() {
+        state = .closed
+        deadline = nil
+        socketSource?.cancel()
+        socketSource = nil
+        socket = nil
+        localSource?.cancel()
+        localSource = nil
+        local = nil
+        streamLoop.remove(self)
+    }
+
+    private func report(of end: StreamEnd) -> StreamReport {
+        StreamReport(end: end, sent: outgoing.count, received: incoming.count)
+    }
+
+    private func moved() {
+        if !hasMoved {
+            hasMoved = true
+            streamLoop.warmed(self)
+        }
+        let now = streamLoop.loop.now
+        lastMove = now
+        if let lastReport, lastReport.duration(to: now) < Self.movedInterval { return }
+        lastReport = now
+        report(.moved)
+    }
+}

@@ -1,0 +1,91 @@
+internal import LoopIO
+
+/// A stream as other threads see it: what it is told is done on its loop, and what happens to it is reported.
+package final class StreamHandle: Sendable {
+    /// What happens to a stream, in this order; reported on the thread of its loop.
+    package enum Event: Sendable, Equatable {
+        /// The client has shown a ticket; answer with `accept` or `close`.
+        case ticket([UInt8])
+        /// The server has taken our ticket.
+        case accepted
+        /// Bytes have moved; at most about once a second.
+        case moved
+        /// It is over. Nothing follows.
+        case ended(StreamReport)
+    }
+
+    /// The first thing that a side does.
+    package enum Greeting: Sendable {
+        /// Show this ticket, and wait until it is taken.
+        case show(ticket: [UInt8])
+        /// Wait for a ticket.
+        case await
+    }
+
+    /// Unchecked Sendable: touched by the loop's thread only.
+    private final class Box: @unchecked Sendable {
+        weak var connection: StreamConnection?
+    }
+
+    /// Where it lives.
+    package let loop: StreamLoop
+    private let box = Box()
+
+    /// Begins a stream over a connection whose TLS is done.
+    ///
+    /// - Parameter report: called on the loop's thread.
+    package init(
+        _ channel: StreamChannel, greeting: Greeting, on loop: StreamLoop, times: StreamTimes = StreamTimes(),
+        report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.loop = loop
+        loop.perform { [box] in
+            do throws(Errno) {
+                let connection = try StreamConnection(channel, on: loop, times: times, report: report)
+                box.connection = connection
+                connection.start(greeting)
+            } catch {
+                report(.ended(StreamReport(end: .gone("\(error)"), sent: 0, received: 0)))
+            }
+        }
+    }
+
+    /// Takes the client's ticket.
+    package func accept() {
+        onLoop { $0.accept() }
+    }
+
+    /// Closes the connection without a byte: the ticket is no good.
+    package func close() {
+        onLoop { $0.refuse() }
+    }
+
+    /// Gives the stream its local end, a unix stream socket; from now on bytes flow.
+    package func attach(_ descriptor: HandedDescriptor) {
+        onLoop { $0.attach(descriptor) }
+    }
+
+    /// Ends it before its time.
+    package func reset(_ reset: StreamReset) {
+        onLoop { $0.reset(reset) }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (StreamConnection) -> Void) {
+        loop.perform { [box] in
+            if let connection = box.connection { body(connection) }
+        }
+    }
+}
+
+/// How long a stream waits; tests make these small.
+package struct StreamTimes: Sendable {
+    /// For the other side's ticket, or for its answer to ours.
+    package var greeting = Duration.seconds(5)
+    /// Until a stream over which no byte moves is ended.
+    package var idle = Duration.seconds(3600)
+    /// Until the other side has taken our last bytes, once the stream is over.
+    package var farewell = Duration.seconds(5)
+
+    /// The times of the protocol.
+    package init() {}
+}

@@ -1,0 +1,38 @@
+/// The four bytes before everything that a stream carries (`docs/protocol.md`, "Streams").
+package enum StreamWord: Equatable, Sendable {
+    /// So many bytes of data follow, 1 to `maximumData`.
+    case data(Int)
+    /// The direction ends here.
+    case end
+    /// The stream is over at once, in both directions.
+    case reset(StreamReset)
+
+    /// The most bytes that one frame carries.
+    package static let maximumData = 1 << 20
+    /// How long a word is.
+    package static let byteCount = 4
+    /// The words of resets begin with these bits.
+    private static let resetBase: UInt32 = 0xFFFF_FF00
+
+    /// Reads a word; nil for one that has no meaning.
+    package init?(_ word: UInt32) {
+        switch word {
+        case 0: self = .end
+        case 1...UInt32(Self.maximumData): self = .data(Int(word))
+        case Self.resetBase...:
+            guard let reset = StreamReset(rawValue: UInt8(truncatingIfNeeded: word)) else { return nil }
+            self = .reset(reset)
+        default: return nil
+        }
+    }
+
+    /// The word as it is sent, most significant byte first.
+    package var word: UInt32 {
+        switch self {
+        // More than `maximumData` is a bug of ours that the other side would notice.
+        case .data(let count): UInt32(clamping: count)
+        case .end: 0
+        case .reset(let reset): Self.resetBase | UInt32(reset.rawValue)
+        }
+    }
+}
