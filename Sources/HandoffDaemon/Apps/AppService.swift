@@ -16,6 +16,8 @@ final class AppService {
         let handlersChanged: () -> Void
         /// A handler answered a `continue` event; returns whether one waited for it.
         let answered: (ContinuationID, SessionID, Bool) -> Bool
+        /// The streams of continuations.
+        let streams: () -> StreamDesk
         /// An attachment ended.
         let sessionEnded: (AppSession) -> Void
         /// What the other devices call this one.
@@ -40,6 +42,7 @@ final class AppService {
         loop: loop, saveAnswerTime: times.saveAnswer, deviceName: surroundings.deviceName,
         surroundings: OriginDesk.Surroundings(
             offered: { [unowned self] in store.offered($0) },
+            activity: { [unowned self] in store.activity($0) },
             askToSave: { [unowned self] in askToSave($0) },
             owner: { [unowned self] in registry.session($0) },
             saveTimedOut: { [unowned self] in store.saveTimedOut($0, now: loop.now) }))
@@ -74,8 +77,9 @@ final class AppService {
             case .invalidate: try invalidate(call)
             case .answerSave: try answerSave(call)
             case .answerContinue: try answerContinue(call)
-            case .openStream, .passFile, .awaitStream:
-                call.fail(VarlinkService.methodNotImplemented, ["method": .string(call.method)])
+            case .openStream: try surroundings.streams().open(call)
+            case .passFile: try surroundings.streams().passFile(call)
+            case .awaitStream: try surroundings.streams().await(call)
             }
         } catch {
             call.fail(error)
@@ -86,6 +90,16 @@ final class AppService {
     func wasContinued(_ offer: ActivityID, by origin: ControlOrigin) {
         guard let activity = store.offered(offer) else { return }
         registry.session(activity.session)?.send(.continued(activity.id, by: origin))
+    }
+
+    /// Tells the owner of an activity that the device which continued it asks for a stream.
+    /// - Returns: false when nobody is left to be told.
+    func announce(
+        _ stream: StreamID, of activity: ActivityID, to session: SessionID, from origin: ControlOrigin
+    ) -> Bool {
+        guard store.activity(activity)?.session == session, let owner = registry.session(session) else { return false }
+        owner.send(.stream(activity, stream, from: origin))
+        return true
     }
 
     /// Looks at what is due: periodic saves and expired activities.

@@ -23,6 +23,10 @@ final class ContinuationBroker {
         let fetch: (DeviceID, ActivityID, Duration, @escaping (Result<Payload, HandoffFailure>) -> Void) -> FetchHandle
         /// Tells a device that its activity was continued here.
         let tellOrigin: (DeviceID, ActivityID) -> Void
+        /// The activity is continued here from now on: streams may be opened by the continuation.
+        let began: (ContinuationID, StreamBook.Continued) -> Void
+        /// It is not, after all.
+        let undone: (ContinuationID) -> Void
         /// A new random id.
         let newID: () -> ContinuationID
     }
@@ -34,6 +38,8 @@ final class ContinuationBroker {
         var fetch: FetchHandle?
         var timer: LoopTimer?
         var payload: Payload?
+        /// Whether somebody has taken the activity over.
+        var wasTaken = false
     }
 
     private let loop: EventLoop
@@ -135,15 +141,18 @@ final class ContinuationBroker {
             running[id]?.fetch = handle
         case .deliver:
             guard let payload = entry.payload else { return }
+            begin(payload, request, id)
             request.handler?.send(.continue(id, continued(payload, request)))
         case .tellDidFail(let failure):
             request.handler?.send(.didFail(id, request.offer.type, failure))
         case .tellOrigin:
+            running[id]?.wasTaken = true
             surroundings.tellOrigin(request.device, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
-            entry.call.reply(answer(payload, request).json)
+            if request.handler == nil { begin(payload, request, id) }
+            entry.call.reply(answer(payload, request, id).json)
         case .fail(let failure):
             log.info(
                 "Continuation failed",
@@ -152,9 +161,17 @@ final class ContinuationBroker {
         }
     }
 
-    private func answer(_ payload: Payload, _ request: Request) -> ContinueEvent {
+    private func begin(_ payload: Payload, _ request: Request, _ id: ContinuationID) {
+        surroundings.began(
+            id,
+            StreamBook.Continued(
+                device: request.device, activity: request.offer.id, session: request.handler?.id,
+                hasStreams: payload.content.supportsStreams))
+    }
+
+    private func answer(_ payload: Payload, _ request: Request, _ id: ContinuationID) -> ContinueEvent {
         guard let handler = request.handler else {
-            return .continued(request.offer.type, continued(payload, request), nil, continuation: nil)
+            return .continued(request.offer.type, continued(payload, request), nil, continuation: id)
         }
         return .continued(
             request.offer.type, continued(payload, request), ControlOpens(kind: .app, name: handler.app),
@@ -173,6 +190,7 @@ final class ContinuationBroker {
         entry.fetch?.cancel()
         entry.call.onClosed = nil
         running[id] = nil
+        if !entry.wasTaken { surroundings.undone(id) }
     }
 }
 

@@ -12,6 +12,8 @@ final class OriginDesk {
     struct Surroundings {
         /// The activity on offer under an id.
         let offered: (ActivityID) -> PublishedActivity?
+        /// The activity by its owner's handle, on offer or not.
+        let activity: (ActivityID) -> PublishedActivity?
         /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
         let askToSave: (PublishedActivity) -> Bool
         /// The app that an activity belongs to.
@@ -32,8 +34,17 @@ final class OriginDesk {
     private let surroundings: Surroundings
     private var waiting: [ActivityID: [Waiting]] = [:]
     private var timers: [ActivityID: LoopTimer] = [:]
-    /// Which devices fetched which offer: only they may say that they continued it.
-    private var fetched: [ActivityID: Set<DeviceID>] = [:]
+    /// Which devices fetched which offer: only they may say that they continued it, and ask for streams.
+    private var fetched: [ActivityID: Fetched] = [:]
+
+    private struct Fetched {
+        /// The activity by its owner's handle: an offer ends when the user turns to something else, streams do not.
+        let activity: ActivityID
+        var devices: Set<DeviceID> = []
+    }
+
+    /// Offers with records, of which those that are over are forgotten first.
+    private static let maximumRecords = 4096
 
     init(loop: EventLoop, saveAnswerTime: Duration, deviceName: @escaping () -> String, surroundings: Surroundings) {
         self.loop = loop
@@ -95,17 +106,26 @@ final class OriginDesk {
 
     /// Whether `device` has fetched `offer`, and so may say that it continued it.
     func hasFetched(_ offer: ActivityID, _ device: DeviceID) -> Bool {
-        fetched[offer]?.contains(device) ?? false
+        fetched[offer]?.devices.contains(device) ?? false
     }
 
-    /// Forgets who fetched offers that are not among `offers` any more.
-    func keepRecords(of offers: Set<ActivityID>) {
-        fetched = fetched.filter { offers.contains($0.key) }
+    /// The activity that `device` fetched as `offer`; nil once its owner has ended it, though not when it is merely no
+    /// longer on offer.
+    func activity(fetchedAs offer: ActivityID, by device: DeviceID) -> PublishedActivity? {
+        guard let record = fetched[offer], record.devices.contains(device) else { return nil }
+        return surroundings.activity(record.activity)
+    }
+
+    /// Forgets who fetched activities that are no longer; what is on offer has changed.
+    func reviewRecords() {
+        fetched = fetched.filter { surroundings.activity($0.value.activity) != nil }
+        guard fetched.count > Self.maximumRecords else { return }
+        fetched = fetched.filter { surroundings.offered($0.key) != nil }
     }
 
     private func finish(_ entry: Waiting, _ activity: PublishedActivity) {
         let owner = surroundings.owner(activity.session)
-        fetched[entry.offer, default: []].insert(entry.device)
+        fetched[entry.offer, default: Fetched(activity: activity.id)].devices.insert(entry.device)
         entry.completion(
             .success(
                 Payload(

@@ -13,6 +13,23 @@ struct CallError: Error {
     /// A method of the app interface is valid only with `more`.
     static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
 
+    /// A method of the app interface is valid only with `upgrade`.
+    static let expectedUpgrade = CallError(name: AppErrorName.expectedUpgrade.rawValue, parameters: [:])
+
+    static func noSuchStream(_ stream: StreamID) -> CallError {
+        CallError(name: AppErrorName.noSuchStream.rawValue, parameters: ["stream": .string(stream.hex)])
+    }
+
+    /// A stream cannot be opened.
+    static func streamFailed(_ failure: HandoffFailure) -> CallError {
+        CallError(name: AppErrorName.streamFailed.rawValue, parameters: parameters(of: failure))
+    }
+
+    /// What was passed with `PassFile` cannot be used.
+    static func invalidDescriptor(_ message: String) -> CallError {
+        CallError(name: AppErrorName.invalidDescriptor.rawValue, parameters: ["message": .string(message)])
+    }
+
     static func noSuchSession(_ session: String) -> CallError {
         CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
     }
@@ -104,12 +121,14 @@ struct CallError: Error {
     }
 
     static func continuationFailed(_ failure: HandoffFailure) -> CallError {
-        CallError(
-            name: ControlErrorName.continuationFailed.rawValue,
-            parameters: [
-                "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
-                "message": .string(failure.message),
-            ])
+        CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
+    }
+
+    private static func parameters(of failure: HandoffFailure) -> JSONObject {
+        [
+            "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
+            "message": .string(failure.message),
+        ]
     }
 }
 

@@ -1,5 +1,6 @@
 package import HandoffControl
 package import HandoffJSON
+package import LoopIO
 
 /// A call of a client that waits for its answer. On the daemon's loop only.
 ///
@@ -86,6 +87,12 @@ package final class ControlCall {
         guard case .open(let connection, let id) = state else { return nil }
         finish()
         return connection.upgrade(id, parameters)
+    }
+
+    /// The descriptors that were passed with the call; once. More than two count as two.
+    package func takePassed() -> [PassedFile] {
+        guard case .open(let connection, _) = state else { return [] }
+        return connection.takePassed()
     }
 
     /// The client is gone.

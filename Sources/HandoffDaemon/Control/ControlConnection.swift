@@ -37,6 +37,8 @@ final class ControlConnection {
     /// Bytes that were to be sent so far, and how many of them the client had taken when the timer was armed.
     private var written = 0
     private var takenAtTimer = 0
+    /// What the client has passed last; two are kept, so that a call can tell one from several.
+    private var passed: [PassedFile] = []
 
     /// Takes over a connected socket.
     init(
@@ -55,7 +57,14 @@ final class ControlConnection {
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
         // What was held back until now goes on.
         stream.onDrained = { [weak self] in self?.perform { _ in [] } }
+        stream.onPassed = { [weak self] files in self?.passed = Array(files.prefix(2)) }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
+    }
+
+    /// The descriptors that the client has passed with the call that is being served; once.
+    func takePassed() -> [PassedFile] {
+        defer { passed = [] }
+        return passed
     }
 
     // MARK: - Answers

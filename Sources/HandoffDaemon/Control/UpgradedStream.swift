@@ -1,3 +1,4 @@
+package import HandoffStreams
 package import LoopIO
 
 /// A control connection after an upgrade: raw bytes both ways. On the daemon's loop only.
@@ -86,6 +87,21 @@ package final class UpgradedStream {
         guard onFinished != nil else { return }
         stream.close()
         release()
+    }
+
+    /// Gives the socket away once what was written has left, for a loop on another thread; nothing is called any more
+    /// but the completion, with nil when the client is gone.
+    package func detach(_ completion: @escaping (HandedDescriptor?) -> Void) {
+        guard isOpen else { return completion(nil) }
+        onBytes = nil
+        guard stream.pendingWriteBytes == 0 else {
+            onLost = { _ in completion(nil) }
+            onFlushed = { [self] in detach(completion) }
+            return
+        }
+        let descriptor = stream.detach()
+        release()
+        if let descriptor { completion(HandedDescriptor(descriptor)) } else { completion(nil) }
     }
 
     private func release() {

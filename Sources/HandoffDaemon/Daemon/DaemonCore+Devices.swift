@@ -55,28 +55,77 @@ extension DaemonCore {
         _ activity: ActivityID, from device: DeviceID, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
+        let name = ring.name(of: device)
+        let question = Question(device: device, method: PeerMethod.continueActivity, activity: activity)
+        return ask(question, timeout: timeout) { result in
+            completion(
+                result.flatMap { payload in
+                    do {
+                        let content = try ActivityContent(payload: payload)
+                        let origin = PayloadOrigin(payload: payload)
+                        // As we write it, it may be longer than it came, and apps read messages up to a limit.
+                        try content.validate(origin: origin, maximumPayload: Limits.payloadMaximum)
+                        return .success(Payload(content: content, origin: origin))
+                    } catch {
+                        return .failure(.invalidPayload(device: name, cause: "\(error)"))
+                    }
+                })
+        }
+    }
+
+    /// Asks a device for a ticket to a stream of an activity that was continued here.
+    func askForStream(
+        of activity: ActivityID, from device: DeviceID,
+        completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
+    ) -> FetchHandle {
+        let name = ring.name(of: device)
+        let question = Question(device: device, method: PeerMethod.openStream, activity: activity)
+        return ask(question, timeout: Self.patienceForTicket) { result in
+            completion(
+                result.flatMap { answer in
+                    guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
+                        return .failure(.peerUnreachable(device: name, cause: "it gave no ticket"))
+                    }
+                    return .success(ticket.bytes)
+                })
+        }
+    }
+
+    /// What a device is asked about one of its activities.
+    private struct Question {
+        let device: DeviceID
+        let method: String
+        let activity: ActivityID
+    }
+
+    /// Asks a device; the completion is called exactly once, unless the handle is cancelled.
+    private func ask(
+        _ question: Question, timeout: Duration, completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
+    ) -> FetchHandle {
         let handle = FetchHandle()
-        fetch(activity, from: device, timeout: timeout, mayRetry: true, for: handle) { result in
+        ask(question, timeout: timeout, mayRetry: true, for: handle) { result in
             if !handle.isCancelled { completion(result) }
         }
         return handle
     }
 
-    private func fetch(
-        _ activity: ActivityID, from device: DeviceID, timeout: Duration, mayRetry: Bool, for handle: FetchHandle,
-        completion: @escaping (Result<Payload, HandoffFailure>) -> Void
+    private func ask(
+        _ question: Question, timeout: Duration, mayRetry: Bool, for handle: FetchHandle,
+        completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
     ) {
+        guard !handle.isCancelled else { return }
+        let device = question.device
         let name = ring.name(of: device)
         guard ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
-        let mayAsk = paces[device, default: RateLimit(perSecond: Self.continuationsPerSecond)].admit(at: network.now)
+        let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: network.now)
         guard mayAsk, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
             guard rest > .zero, !mayAsk || isMoving(device) else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
             handle.timer = try? loop.timer(after: Self.pause) { [self] in
-                fetch(activity, from: device, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
+                ask(question, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
             }
             if handle.timer == nil { completion(.failure(.timedOut(device: name))) }
             return
@@ -84,27 +133,16 @@ extension DaemonCore {
         let wasWarm = link.isEstablished
         // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
         if wasWarm { handle.timer = try? loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
-        link.request(
-            PeerMethod.continueActivity, ["activity": .string(activity.hex)], timeout: timeout
-        ) { [self] outcome in
+        link.request(question.method, ["activity": .string(question.activity.hex)], timeout: timeout) {
+            [self] outcome in
             switch outcome {
-            case .answered(.result(let payload)):
-                do {
-                    let content = try ActivityContent(payload: payload)
-                    let origin = PayloadOrigin(payload: payload)
-                    // As we write it, it may be longer than it came, and apps read messages up to a limit.
-                    try content.validate(origin: origin, maximumPayload: Limits.payloadMaximum)
-                    completion(.success(Payload(content: content, origin: origin)))
-                } catch {
-                    completion(.failure(.invalidPayload(device: name, cause: "\(error)")))
-                }
+            case .answered(.result(let answer)): completion(.success(answer))
             case .answered(.failure(let failure)): completion(.failure(failure))
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where mayRetry && (wasWarm || link.epochMark != ring.epochMark):
                 // The connection had ended unnoticed, as after sleep, or its epoch is over: a new one shows whether the
                 // device is there.
-                fetch(
-                    activity, from: device, timeout: timeout, mayRetry: false, for: handle, completion: completion)
+                ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
                 let cause = link.trouble ?? "the connection was lost"
                 completion(.failure(.peerUnreachable(device: name, cause: cause)))
@@ -117,8 +155,8 @@ extension DaemonCore {
 
     /// How soon to try again when a device was asked too often, or is about to show itself under a new label.
     private static let pause = Duration.milliseconds(50)
-    /// A continuation is a request and a notice, and a device takes 20 of both a second from another.
-    private static let continuationsPerSecond: UInt64 = 9
+    /// How long a device may take to give a ticket.
+    private static let patienceForTicket = Duration.seconds(10)
 
     /// Whether a device is there under a label of the former epoch: it is about to show itself under a new one.
     private func isMoving(_ device: DeviceID) -> Bool {
@@ -172,6 +210,7 @@ extension DaemonCore {
                 position: network.announcer.position,
                 activities: Array(network.announcedOffers().prefix(ActivityList.maximumCount)))
             link.respond(to: request.id, with: .result(list.json))
+        case PeerMethod.openStream: giveTicket(request, over: link)
         case PeerMethod.ping: link.respond(to: request.id, with: .result([:]))
         default:
             link.respond(
@@ -206,6 +245,21 @@ extension DaemonCore {
                 link.respond(to: request.id, with: .result(object))
                 log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
             }
+        }
+    }
+
+    private func giveTicket(_ request: PeerRequest, over link: PeerLink) {
+        guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
+            let activity = apps.desk.activity(fetchedAs: id, by: link.device)
+        else { return link.respond(to: request.id, with: .failure(.unknownActivity(device: name))) }
+        guard activity.content.supportsStreams else {
+            return link.respond(to: request.id, with: .failure(.streamsUnsupported(device: name)))
+        }
+        let grant = StreamBook.Grant(device: link.device, activity: activity.id, session: activity.session)
+        switch streams.grant(grant, name: name) {
+        case .success(let ticket):
+            link.respond(to: request.id, with: .result(["ticket": .string(Hex.encode(ticket))]))
+        case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
         }
     }
 

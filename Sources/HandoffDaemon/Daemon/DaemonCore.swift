@@ -32,11 +32,13 @@ final class DaemonCore {
     let socket: DatagramSocket
     private let staticDiscovery: StaticDiscovery
     private let dialer: Dialer
+    /// Makes the connections of streams.
+    let streamDialer: Dialer
     private var gate: GateListener?
     /// What this device is, once the machine has told.
     private(set) var kind = DeviceKind.other
-    /// How often each device was asked for payloads of late.
-    var paces: [DeviceID: RateLimit] = [:]
+    /// How often each device was asked of late.
+    var paces: [DeviceID: AskingPace] = [:]
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
     /// Who has the account key in force.
@@ -71,7 +73,11 @@ final class DaemonCore {
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
-        let serverContext = try TLSContext(identity: identity, role: .server)
+        let streamProtocol = TLSContext.streamProtocol
+        streamDialer = Dialer(
+            context: try TLSContext(identity: identity, role: .client, protocols: [streamProtocol]), on: loop)
+        let protocols = [TLSContext.applicationProtocol, streamProtocol]
+        let serverContext = try TLSContext(identity: identity, role: .server, protocols: protocols)
         socket = try DatagramSocket(port.udp, on: loop)
         gate = try GateListener(port.tcp, context: serverContext, on: loop) { [unowned self] token, clientHello in
             judge(token, clientHello)
@@ -139,11 +145,15 @@ final class DaemonCore {
         surroundings: AppService.Surroundings(
             offersChanged: { [unowned self] in
                 network.say()
-                apps.desk.keepRecords(of: Set(apps.store.offers(now: loop.now).map(\.id)))
+                apps.desk.reviewRecords()
             },
             handlersChanged: { [unowned self] in control.offersChanged() },
             answered: { [unowned self] in broker.answered($0, by: $1, handled: $2) },
-            sessionEnded: { [unowned self] in broker.sessionEnded($0) },
+            streams: { [unowned self] in streams },
+            sessionEnded: { [unowned self] session in
+                broker.sessionEnded(session)
+                streams.sessionEnded(session.id)
+            },
             deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
             wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
 
@@ -152,7 +162,12 @@ final class DaemonCore {
         surroundings: ContinuationBroker.Surroundings(
             fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
             tellOrigin: { [unowned self] in tellOrigin($0, $1) },
+            began: { [unowned self] in streams.began($0, $1) },
+            undone: { [unowned self] in streams.undone($0) },
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
+
+    private(set) lazy var streams: StreamDesk = StreamDesk(
+        loop: loop, log: log.named("streams"), surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
         loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)
@@ -226,6 +241,7 @@ final class DaemonCore {
         gate = nil
         for connection in unproved.values { connection.close("the daemon stops") }
         unproved.removeAll()
+        streams.stop()
         pool.stop()
         staticDiscovery.stop {}
         pairing.stop { [discovery] in discovery.stop(withdrawn) }
@@ -242,6 +258,7 @@ final class DaemonCore {
         holders.accountChanged(ring)
         network.take(ring)
         broker.accountChanged(live: ring.live)
+        streams.accountChanged(live: ring.live)
         pool.accountChanged(ring)
         network.accountChanged()
         budgets.retain(ring.live)
@@ -326,7 +343,11 @@ final class DaemonCore {
         connection.onOpen = { [weak self, weak connection] key in
             guard let self, let connection else { return }
             unproved[id] = nil
-            pool.accept(connection, from: key)
+            if connection.isForStream {
+                acceptStream(connection, from: key)
+            } else {
+                pool.accept(connection, from: key)
+            }
         }
         connection.onClosed = { [weak self] reason in
             self?.unproved[id] = nil

@@ -1,5 +1,6 @@
 package import HandoffCrypto
 package import HandoffProtocol
+package import HandoffStreams
 package import HandoffTLS
 package import LoopIO
 
@@ -79,6 +80,9 @@ package final class PeerConnection {
         if case .open = state { session.peerKey } else { nil }
     }
 
+    /// Whether both sides agreed that it carries a continuation stream, and no frames.
+    package var isForStream: Bool { session.agreedProtocol == TLSContext.streamProtocol }
+
     /// Whether it has ended.
     package var isClosed: Bool {
         if case .closed = state { true } else { false }
@@ -146,6 +150,19 @@ package final class PeerConnection {
         guard !isClosed else { return }
         flush()
         leave(.closedHere(reason), isAsked: true)
+    }
+
+    /// Gives the connection away to a stream: socket and TLS as they are. Nothing is reported any more.
+    ///
+    /// - Returns: nil unless it is open and everything that was written has left; then it is closed.
+    package func detach() -> StreamChannel? {
+        guard case .open = state, outgoing.isEmpty, let descriptor = stream.detach() else {
+            close("it could not be made a stream")
+            return nil
+        }
+        onClosed = nil
+        finish(.closedHere("it is a stream now"), true)
+        return StreamChannel(descriptor, session: session)
     }
 
     // MARK: Events
@@ -268,7 +285,11 @@ package final class PeerConnection {
 
     private func sendCiphertext() {
         let bytes = session.takeCiphertext()
-        if !bytes.isEmpty { stream.write(bytes) }
+        guard !bytes.isEmpty else { return }
+        stream.write(bytes)
+        // Frames are bounded where they are gathered; answers to key updates are made by TLS itself, without end for who asks
+        // without end and takes none.
+        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites { abort(.notReading) }
     }
 
     // MARK: Ending

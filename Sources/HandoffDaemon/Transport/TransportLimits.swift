@@ -13,7 +13,8 @@ package struct TransportLimits: Sendable {
     /// How long a connection that was closed may take to deliver its last bytes.
     package var farewell: Duration = .seconds(2)
 
-    /// Attempts of ours at one address that have not passed its gate; half of what the other side takes from us.
+    /// Attempts of ours at one address that have not passed its gate: with those of streams, which are counted by
+    /// themselves, what the other side takes from us.
     package var attemptsPerAddress = 4
     /// How much later the next address is tried beside those that have not answered (RFC 8305 has 250 ms for the Internet).
     package var headStart: Duration = .milliseconds(50)

@@ -34,6 +34,12 @@ package struct MemberBudget: Sendable {
     /// Requests and notices: 20 a second.
     private var requests = Pair(perSecond: 20)
 
+    /// Requests for streams, which apps open by the hundreds.
+    private var openings = RateLimit(perSecond: 100, burst: 1000)
+
+    /// The same at the tenfold.
+    private var openingExcess = RateLimit(perSecond: 1000, burst: 10_000)
+
     /// Merges of statements: 1 a second, but 16 at once. What is dropped is not sent again before the next change, and when a
     /// device joins there are several within a second.
     private var merges = RateLimit(perSecond: 1, burst: 16)
@@ -58,6 +64,12 @@ package struct MemberBudget: Sendable {
     /// One more request or notice.
     package mutating func admitRequest(at now: BootInstant) -> Verdict {
         requests.admit(at: now)
+    }
+
+    /// One more request for a stream.
+    package mutating func admitOpening(at now: BootInstant) -> Verdict {
+        guard openingExcess.admit(at: now) else { return .close }
+        return openings.admit(at: now) ? .admit : .drop
     }
 
     /// One more account key that the device hands over.

@@ -6,6 +6,9 @@ package enum PeerMethod {
     /// Request `{}`: everything that is offered; answered with ``ActivityList``.
     package static let activities = "activities"
 
+    /// Request `{activity: hex}`: a stream of an activity that was continued; answered with `{ticket: hex}`.
+    package static let openStream = "openStream"
+
     /// Request `{}`: answered with `{}`.
     package static let ping = "ping"
 

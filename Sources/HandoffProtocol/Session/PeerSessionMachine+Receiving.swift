@@ -136,8 +136,14 @@ extension PeerSessionMachine {
         switch kind {
         case .request:
             // Before the JSON is read, which is what costs time.
-            guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
-            return try takeRequest(decoded { () throws(MessageError) in try PeerRequest(decoding: body) })
+            let seemsOpening = Self.seemsToOpenStream(body)
+            let verdict = seemsOpening ? budget.admitOpening(at: now) : budget.admitRequest(at: now)
+            guard try isAdmitted(verdict) else { return [] }
+            let request = try decoded { () throws(MessageError) in try PeerRequest(decoding: body) }
+            if seemsOpening, request.method != PeerMethod.openStream {
+                guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
+            }
+            return try takeRequest(request)
         case .response:
             // A late answer finds nobody waiting, and more of them than requests could be sent are a flood.
             if pending.isEmpty { guard try isAdmitted(budget.admitRequest(at: now)) else { return [] } }
@@ -151,6 +157,14 @@ extension PeerSessionMachine {
             return []
         }
     }
+
+    /// Whether a request is to be counted as one for a stream, by a look that costs nothing: it is short, and has the word.
+    private static func seemsToOpenStream(_ body: [UInt8]) -> Bool {
+        body.count <= longestOpening && String(decoding: body, as: UTF8.self).contains("\"\(PeerMethod.openStream)\"")
+    }
+
+    /// A request for a stream has a hundred bytes; an honest one of this length may be written with blanks.
+    private static let longestOpening = 256
 
     private mutating func takeRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
         guard request.id > lastInboundID else { throw .wrongID(request.id) }

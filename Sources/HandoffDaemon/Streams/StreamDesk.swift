@@ -1,0 +1,293 @@
+import HandoffControl
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffStreams
+import LoopIO
+
+/// The streams of continuations, on either side: who may open one, where it runs, and how it ended. Lives on the daemon's
+/// loop; the bytes move on stream loops.
+final class StreamDesk {
+    /// What the desk needs of the rest of the daemon.
+    struct Surroundings {
+        /// Asks the origin of an activity for a ticket; the answer comes exactly once, unless cancelled.
+        let ask: (DeviceID, ActivityID, @escaping (Result<[UInt8], HandoffFailure>) -> Void) -> FetchHandle
+        /// Calls a device for a stream; the answer comes exactly once, unless the call is dropped. Nil: there is no way to it.
+        let dial: (DeviceID, @escaping (Result<StreamChannel, HandoffFailure>) -> Void) -> Dial?
+        /// Tells the owner of an activity that a device asks for a stream; false when nobody is left to be told.
+        let announce: (StreamID, StreamBook.Grant) -> Bool
+        /// What a device is called.
+        let name: (DeviceID) -> String
+    }
+
+    /// A stream that has a connection.
+    struct OpenStream {
+        let device: DeviceID
+        let handle: StreamHandle
+        let relay: LoopRelay<StreamHandle.Event>
+        var phase: Phase
+    }
+
+    /// Where a stream stands.
+    enum Phase {
+        /// The state while the other device has not shown a ticket.
+        case awaitingTicket
+        /// The state while no app has taken it.
+        case offered(LoopTimer)
+        /// The state while our ticket is not taken yet.
+        case showingTicket(StreamOpening)
+        /// The state while bytes flow.
+        case flowing
+    }
+
+    /// Streams with one device, and with all of them.
+    static let mostPerDevice = 1024
+    static let most = 4096
+    /// Connections of one device that have not shown a ticket.
+    static let mostUnproved = 16
+    /// How long an app may take to take a stream.
+    private static let patienceForApp = Duration.seconds(30)
+
+    let loop: EventLoop
+    let log: Logger
+    let surroundings: Surroundings
+    private let loops = StreamLoops()
+    private(set) var book = StreamBook()
+    private var streams: [StreamID: OpenStream] = [:]
+    private var counts: [DeviceID: Int] = [:]
+    private var unproved: [DeviceID: Int] = [:]
+    private var outcomes = StreamOutcomes()
+    private var openings = OpeningQueue()
+    private var isStopped = false
+
+    init(loop: EventLoop, log: Logger, surroundings: Surroundings) {
+        self.loop = loop
+        self.log = log
+        self.surroundings = surroundings
+    }
+
+    // MARK: - Calls of apps
+
+    /// `OpenStream`.
+    func open(_ call: ControlCall) throws {
+        guard call.wantsUpgrade else { throw CallError.expectedUpgrade }
+        switch try OpenStreamRequest(json: call.parameters) {
+        case .continuation(let id): try begin(id, call)
+        case .stream(let id):
+            guard case .offered = streams[id]?.phase else { throw CallError.noSuchStream(id) }
+            streams[id]?.phase = .flowing
+            hand(id, to: call)
+        }
+    }
+
+    /// `AwaitStream`.
+    func await(_ call: ControlCall) throws {
+        let id: StreamID = try Fields(call.parameters).id("stream")
+        if let outcome = outcomes.outcome(of: id, now: loop.now) { return call.reply(outcome.json) }
+        guard streams[id] != nil else { throw CallError.noSuchStream(id) }
+        outcomes.wait(for: id, call)
+        call.onClosed = { [self, unowned call] in outcomes.forget(call, of: id) }
+    }
+
+    /// `PassFile`.
+    func passFile(_ call: ControlCall) throws {
+        let request = try PassFileRequest(json: call.parameters)
+        guard case .flowing = streams[request.stream]?.phase else { throw CallError.noSuchStream(request.stream) }
+        throw CallError.invalidDescriptor("not in this version")
+    }
+
+    /// Answers with the stream, and makes the client's socket its end.
+    private func hand(_ id: StreamID, to call: ControlCall) {
+        let upgraded = call.upgrade(["stream": .string(id.hex)])
+        guard let upgraded, let handle = streams[id]?.handle else {
+            upgraded?.close()
+            streams[id]?.handle.reset(.cancelled)
+            return
+        }
+        upgraded.detach { socket in
+            if let socket { handle.attach(socket) } else { handle.reset(.cancelled) }
+        }
+    }
+
+    // MARK: - Streams
+
+    /// Whether one more stream with a device is allowed.
+    func hasRoom(for device: DeviceID) -> Bool {
+        !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.mostPerDevice
+    }
+
+    /// A stream over a connection that is ready.
+    /// - Returns: nil when there is no thread for it.
+    private func add(
+        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase
+    ) -> StreamID? {
+        guard let streamLoop = try? loops.acquire() else { return nil }
+        let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
+        let relay = LoopRelay<StreamHandle.Event>(to: loop) { [weak self] in self?.happened($0, to: id) }
+        let handle = StreamHandle(channel, greeting: greeting, on: streamLoop) { relay.send($0) }
+        streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase)
+        counts[device, default: 0] += 1
+        return id
+    }
+
+    private func happened(_ event: StreamHandle.Event, to id: StreamID) {
+        switch event {
+        case .ticket(let ticket): shown(ticket, by: id)
+        case .accepted: accepted(id)
+        case .moved: break
+        case .ended(let report): ended(id, report)
+        }
+    }
+
+    private func ended(_ id: StreamID, _ report: StreamReport) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        stream.relay.cancel()
+        loops.release(stream.handle.loop)
+        let count = counts[stream.device, default: 1] - 1
+        counts[stream.device] = count > 0 ? count : nil
+        let reply = AwaitStreamReply(report, device: surroundings.name(stream.device))
+        switch stream.phase {
+        case .awaitingTicket:
+            proved(stream.device)
+            log.debug("A connection for a stream showed no ticket", ["device": stream.device.short])
+            return
+        case .showingTicket(let opening): return opening.failed(reply.message)
+        case .offered, .flowing: break
+        }
+        log.info(
+            "Stream ended",
+            [
+                "device": stream.device.short, "outcome": reply.outcome.rawValue, "sent": "\(report.sent)",
+                "received": "\(report.received)",
+            ])
+        for call in outcomes.ended(id, reply, now: loop.now) { call.reply(reply.json) }
+    }
+
+    private func proved(_ device: DeviceID) {
+        let count = unproved[device, default: 1] - 1
+        unproved[device] = count > 0 ? count : nil
+    }
+
+    // MARK: - Serving others
+
+    /// Gives a device a ticket for a stream of an activity.
+    func grant(_ grant: StreamBook.Grant, name: String) -> Result<[UInt8], HandoffFailure> {
+        let ticket = Randomness.bytes(StreamID.byteCount)
+        guard hasRoom(for: grant.device), book.give(ticket, for: grant, now: loop.now) else {
+            return .failure(.tooManyStreams(device: name))
+        }
+        return .success(ticket)
+    }
+
+    /// Takes a connection for a stream from a member, which has to show a ticket.
+    func accept(_ connection: PeerConnection, from device: DeviceID) {
+        guard hasRoom(for: device), unproved[device, default: 0] < Self.mostUnproved else {
+            return connection.close("the device has enough streams")
+        }
+        guard let channel = connection.detach(),
+            add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
+        else { return }
+        unproved[device, default: 0] += 1
+    }
+
+    private func shown(_ ticket: [UInt8], by id: StreamID) {
+        guard let stream = streams[id], case .awaitingTicket = stream.phase else { return }
+        guard let grant = book.take(ticket, from: stream.device, now: loop.now),
+            let timer = try? loop.timer(after: Self.patienceForApp, handler: { [weak self] in self?.tooLate(id) })
+        else { return stream.handle.close() }
+        proved(stream.device)
+        streams[id]?.phase = .offered(timer)
+        stream.handle.accept()
+        log.info("Stream was opened", ["by": stream.device.short])
+        if !surroundings.announce(id, grant) { stream.handle.reset(.refused) }
+    }
+
+    private func tooLate(_ id: StreamID) {
+        guard let stream = streams[id], case .offered = stream.phase else { return }
+        stream.handle.reset(.refused)
+    }
+
+    // MARK: - Asking others
+
+    private func begin(_ id: ContinuationID, _ call: ControlCall) throws {
+        guard let continued = book.continuation(id) else { throw CallError.streamFailed(.notContinued) }
+        let name = surroundings.name(continued.device)
+        guard continued.hasStreams else { throw CallError.streamFailed(.streamsUnsupported(device: name)) }
+        guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
+            throw CallError.streamFailed(.tooManyStreams(device: name))
+        }
+        openings.add(StreamOpening(call, continued, desk: self))
+        runOpenings(to: continued.device)
+    }
+
+    private func runOpenings(to device: DeviceID) {
+        while let opening = openings.next(for: device) {
+            opening.begin { [weak self, unowned opening] in
+                guard let self else { return }
+                openings.ended(opening)
+                loop.later { [weak self] in self?.runOpenings(to: device) }
+            }
+        }
+    }
+
+    /// A connection for a stream that was asked for here is ready.
+    /// - Returns: nil when there is no thread for it.
+    func show(_ ticket: [UInt8], over channel: StreamChannel, for opening: StreamOpening) -> StreamID? {
+        add(channel, device: opening.device, greeting: .show(ticket: ticket), phase: .showingTicket(opening))
+    }
+
+    /// Ends a stream that nobody waits for any more.
+    func cancel(_ id: StreamID) {
+        streams[id]?.handle.reset(.cancelled)
+    }
+
+    private func accepted(_ id: StreamID) {
+        guard let stream = streams[id], case .showingTicket(let opening) = stream.phase else { return }
+        streams[id]?.phase = .flowing
+        opening.finished()
+        log.info("Stream is open", ["to": stream.device.short])
+        hand(id, to: opening.call)
+    }
+
+    // MARK: - Changes
+
+    /// An activity is continued here from now on.
+    func began(_ id: ContinuationID, _ continued: StreamBook.Continued) {
+        book.began(id, continued)
+    }
+
+    /// A continuation came to nothing.
+    func undone(_ id: ContinuationID) {
+        book.undone(id)
+    }
+
+    /// An app has gone: it opens no more streams; those that are open end with their own connections.
+    func sessionEnded(_ session: SessionID) {
+        book.sessionEnded(session)
+    }
+
+    /// Takes the members as they are now: streams with any other device end at once.
+    func accountChanged(live: Set<DeviceID>) {
+        book.accountChanged(live: live)
+        for stream in streams.values where !live.contains(stream.device) { stream.handle.reset(.notMember) }
+        for opening in openings.all(where: { !live.contains($0) }) {
+            opening.fail(.notMember(device: surroundings.name(opening.device)))
+        }
+    }
+
+    /// Ends all streams.
+    func stop() {
+        isStopped = true
+        for opening in openings.all(where: { _ in true }) {
+            opening.fail(.cancelled(device: surroundings.name(opening.device)))
+        }
+        for stream in streams.values {
+            stream.handle.reset(.stopping)
+            stream.relay.cancel()
+        }
+        streams = [:]
+        loops.stop()
+    }
+}

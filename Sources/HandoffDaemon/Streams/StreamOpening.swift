@@ -1,0 +1,160 @@
+import HandoffControl
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import HandoffStreams
+import LoopIO
+
+/// One stream that an app here opens to the origin of an activity: a ticket, a call, and the other side's consent. Lives on
+/// the daemon's loop.
+final class StreamOpening {
+    /// How long it may take in all.
+    private static let patience = Duration.seconds(20)
+    /// How soon it is tried again, and until when: a device that has just joined, or has a new label, is found a moment later.
+    private static let pause = Duration.milliseconds(200)
+    private static let trying = Duration.seconds(3)
+
+    /// The app's call.
+    let call: ControlCall
+    /// The origin.
+    let device: DeviceID
+    private let activity: ActivityID
+    private unowned let desk: StreamDesk
+    private let begun: LoopInstant
+    /// Told once, when it has come to an end of either kind.
+    private var onEnd: (() -> Void)?
+    private var isOver = false
+    private var ticket: FetchHandle?
+    private var dial: Dial?
+    private var retry: LoopTimer?
+    private var deadline: LoopTimer?
+    private var stream: StreamID?
+
+    init(_ call: ControlCall, _ continued: StreamBook.Continued, desk: StreamDesk) {
+        self.call = call
+        device = continued.device
+        activity = continued.activity
+        self.desk = desk
+        begun = desk.loop.now
+        deadline = try? desk.loop.timer(after: Self.patience) { [weak self] in
+            guard let self else { return }
+            fail(.timedOut(device: desk.surroundings.name(device)))
+        }
+    }
+
+    /// Begins; `completion` is called once, when its place can go to another one.
+    func begin(_ completion: @escaping () -> Void) {
+        onEnd = completion
+        guard !isOver else { return end() }
+        call.onClosed = { [weak self] in self?.end() }
+        // Its client may have gone while it waited for its turn.
+        guard !isOver else { return }
+        ticket = desk.surroundings.ask(device, activity) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let ticket): connect(ticket)
+            case .failure(let failure): fail(failure)
+            }
+        }
+    }
+
+    private func connect(_ ticket: [UInt8]) {
+        dial = desk.surroundings.dial(device) { [weak self] result in
+            guard let self else { return }
+            dial = nil
+            switch result {
+            case .success(let channel):
+                stream = desk.show(ticket, over: channel, for: self)
+                if stream == nil { fail(.tooManyStreams(device: desk.surroundings.name(device))) }
+            case .failure(let failure): tryAgain(ticket, failure)
+            }
+        }
+        if dial == nil {
+            let cause = "no address of it is known"
+            tryAgain(ticket, .peerUnreachable(device: desk.surroundings.name(device), cause: cause))
+        }
+    }
+
+    private func tryAgain(_ ticket: [UInt8], _ failure: HandoffFailure) {
+        guard begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
+        retry = try? desk.loop.timer(after: Self.pause) { [weak self] in self?.connect(ticket) }
+        if retry == nil { fail(failure) }
+    }
+
+    /// The stream ended before the other side had taken our ticket.
+    func failed(_ cause: String) {
+        stream = nil
+        fail(.peerUnreachable(device: desk.surroundings.name(device), cause: cause))
+    }
+
+    /// The stream is open, and the desk's.
+    func finished() {
+        stream = nil
+        end()
+    }
+
+    /// Gives it up, with this reason.
+    func fail(_ failure: HandoffFailure) {
+        guard !isOver else { return }
+        end()
+        call.fail(CallError.streamFailed(failure))
+    }
+
+    private func end() {
+        isOver = true
+        ticket?.cancel()
+        ticket = nil
+        dial = nil
+        retry = nil
+        deadline = nil
+        call.onClosed = nil
+        if let stream { desk.cancel(stream) }
+        stream = nil
+        let completion = onEnd
+        onEnd = nil
+        completion?()
+    }
+}
+
+/// The streams that are being opened: a few to each device at a time, the others in their order.
+struct OpeningQueue {
+    /// At a time to one device; it takes 16 connections without a ticket.
+    static let mostAtOnce = 12
+    /// What may wait for one device.
+    static let mostWaiting = 1024
+
+    private var running: [DeviceID: [ObjectIdentifier: StreamOpening]] = [:]
+    private var waiting: [DeviceID: [StreamOpening]] = [:]
+
+    /// Whether one more may wait.
+    func hasRoom(for device: DeviceID) -> Bool {
+        waiting[device, default: []].count < Self.mostWaiting
+    }
+
+    /// Adds one at the end.
+    mutating func add(_ opening: StreamOpening) {
+        waiting[opening.device, default: []].append(opening)
+    }
+
+    /// The next one that may begin now; it counts as running from here on.
+    mutating func next(for device: DeviceID) -> StreamOpening? {
+        guard running[device, default: [:]].count < Self.mostAtOnce, waiting[device]?.isEmpty == false,
+            let opening = waiting[device]?.removeFirst()
+        else { return nil }
+        if waiting[device]?.isEmpty ?? false { waiting[device] = nil }
+        running[device, default: [:]][ObjectIdentifier(opening)] = opening
+        return opening
+    }
+
+    /// One has come to its end.
+    mutating func ended(_ opening: StreamOpening) {
+        running[opening.device]?[ObjectIdentifier(opening)] = nil
+        if running[opening.device]?.isEmpty ?? false { running[opening.device] = nil }
+    }
+
+    /// All that are not open yet, to the devices that are meant.
+    func all(where isMeant: (DeviceID) -> Bool) -> [StreamOpening] {
+        running.filter { isMeant($0.key) }.flatMap { $0.value.values }
+            + waiting.filter { isMeant($0.key) }.flatMap(\.value)
+    }
+}
