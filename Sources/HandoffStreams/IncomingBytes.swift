@@ -24,14 +24,14 @@ struct IncomingBytes {
 
     /// Reads frames.
     ///
-    /// - Parameters:
-    ///   - bytes: plaintext; it is overwritten on the way.
-    ///   - give: is lent the data, in order, in pieces as long as possible.
-    /// - Returns: false when the other side broke the protocol. After a reset the rest is not looked at.
-    mutating func parse(_ bytes: UnsafeMutableRawBufferPointer, give: (UnsafeRawBufferPointer) -> Void) -> Bool {
+    /// - Parameter bytes: plaintext; the data in it is moved together.
+    /// - Returns: where the data is now, in order, in pieces as long as possible, and whether the other side kept to the
+    ///   protocol. After a reset the rest is not looked at.
+    mutating func parse(_ bytes: UnsafeMutableRawBufferPointer) -> (data: [Range<Int>], isWhole: Bool) {
+        var data: [Range<Int>] = []
         var run = 0..<0
         func flush() {
-            if !run.isEmpty { give(UnsafeRawBufferPointer(rebasing: bytes[run])) }
+            if !run.isEmpty { data.append(run) }
             run = 0..<0
         }
         var index = 0
@@ -63,12 +63,14 @@ struct IncomingBytes {
             case .reset(let reset):
                 flush()
                 self.reset = reset
-                return true
-            case .data, .end, nil: return false
+                return (data, true)
+            case .data, .end, nil:
+                flush()
+                return (data, false)
             }
         }
         flush()
-        return true
+        return (data, true)
     }
 
     /// Keeps bytes until the app takes them.
@@ -80,14 +82,21 @@ struct IncomingBytes {
         waiting += bytes
     }
 
-    /// Lends what waits to `take`, which returns how much of it was taken.
-    mutating func drain(_ take: (UnsafeRawBufferPointer) -> Int) {
-        guard isWaiting else { return }
-        waitingStart += waiting.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[waitingStart...])) }
-        if !isWaiting {
-            waiting.removeAll(keepingCapacity: true)
-            waitingStart = 0
-        }
+    /// Hands out all that waits, with its memory, and where it begins there; `putBack` follows.
+    mutating func takeWaiting() -> (bytes: [UInt8], start: Int) {
+        let taken = (waiting, waitingStart)
+        waiting = []
+        waitingStart = 0
+        return taken
+    }
+
+    /// Takes back what was handed out, of which the app has taken all before `start`.
+    mutating func putBack(_ bytes: consuming [UInt8], from start: Int) {
+        waiting = bytes
+        waitingStart = start
+        guard !isWaiting else { return }
+        waiting.removeAll(keepingCapacity: true)
+        waitingStart = 0
     }
 
     /// Whether the app is to be told now, and once, that nothing more comes.

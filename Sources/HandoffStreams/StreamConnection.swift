@@ -278,12 +278,10 @@ final class StreamConnection {
     private func takeFrames() -> Bool {
         guard case .bytes(let count) = read(into: streamLoop.scratch) else { return false }
         moved()
-        var isBroken = false
-        let isWhole = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count])) { run in
-            // After a failure the rest is of no use.
-            if !isBroken { isBroken = !give(run) }
+        let (data, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
+        for range in data {
+            guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
         }
-        guard !isBroken, !isOver else { return false }
         if let reset = incoming.reset {
             end(.resetThere(reset))
             return false
@@ -321,13 +319,12 @@ final class StreamConnection {
     /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
     private func deliver() -> Bool {
         guard case .open = state, local != nil else { return !isOver }
-        var isGone = false
-        incoming.drain { bytes in
-            let taken = writeLocally(bytes)
-            isGone = taken == nil
-            return taken ?? 0
+        if incoming.isWaiting {
+            let (bytes, start) = incoming.takeWaiting()
+            let taken = bytes.withUnsafeBytes { writeLocally(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            guard let taken else { return false }
+            incoming.putBack(bytes, from: start + taken)
         }
-        guard !isGone else { return false }
         if incoming.takeEnd(), let raw = local?.raw {
             // Fails only when the app has closed its end, which reading shows.
             _ = shutdown(raw, Int32(SHUT_WR))
@@ -432,7 +429,7 @@ final class StreamConnection {
             receive()
             guard !isOver, case .bytes(let count) = read(into: streamLoop.scratch) else { break }
             // Bytes for the app are not given any more: it would take them for all there are.
-            _ = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count])) { _ in }
+            _ = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
             if let reset = incoming.reset { return end(.resetThere(reset)) }
         }
         end(.gone("\(error)"))

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The process's way with signals; set up once, before any other thread starts.

@@ -11,7 +11,7 @@ final class StreamOpening {
     /// How long it may take in all.
     private static let patience = Duration.seconds(20)
     /// How soon it is tried again, and until when: a device that has just joined, or has a new label, is found a moment later.
-    private static let pause = Duration.milliseconds(200)
+    private static let pause = Duration.milliseconds(50)
     private static let trying = Duration.seconds(3)
 
     /// The app's call.
