@@ -1,0 +1,218 @@
+import HandoffModel
+import HandoffTransfer
+import Testing
+
+private let digest = String(repeating: "ab", count: 32)
+private let id = String(repeating: "0a", count: 16)
+private let header = #"{"version":1,"kind":"file","name":"a","size":3,"id":"\#(id)"}"#
+
+/// Every message in every form that it must not have.
+private let malformed = [
+    "", "{", "[]", "null", "1", "{}", #"{"what":1}"#, #"{"go":false}"#, #"{"go":1}"#, #"{"done":null}"#,
+    #"{"version":1}"#, #"{"version":2,"kind":"file","size":1}"#, #"{"version":"1","kind":"file","size":1}"#,
+    #"{"version":1,"kind":"device","size":1}"#, #"{"version":1,"kind":"file"}"#,
+    #"{"version":1,"kind":"file","size":null}"#,
+    #"{"version":1,"kind":"file","size":-1}"#, #"{"version":1,"kind":"file","size":4611686018427387905}"#,
+    #"{"version":1,"kind":"file","size":9223372036854775808}"#, #"{"version":1,"kind":"file","size":1.5}"#,
+    #"{"version":1,"kind":"file","size":"1"}"#, #"{"version":1,"kind":"folder","size":1}"#,
+    #"{"version":1,"kind":"stream","size":0}"#, #"{"version":1,"kind":"file","size":1,"name":1}"#,
+    #"{"version":1,"kind":"file","size":1,"name":"\#(String(repeating: "n", count: 256))"}"#,
+    #"{"version":1,"kind":"file","size":1,"id":"0a"}"#,
+    #"{"version":1,"kind":"file","size":1,"id":"\#(id.uppercased())"}"#,
+    #"{"version":1,"kind":"file","size":1,"id":"0a-\#(id.dropFirst(2))"}"#,
+    #"{"version":1,"kind":"file","size":1,"id":1}"#,
+    #"{"version":1,"kind":"file","size":1,"mode":-1}"#, #"{"version":1,"kind":"file","size":1,"mode":4096}"#,
+    #"{"version":1,"kind":"file","size":1,"modified":9223372036854775807}"#,
+    #"{"have":-1}"#, #"{"have":1}"#, #"{"have":0,"sha256":"\#(digest)"}"#, #"{"have":1,"sha256":"abcd"}"#,
+    #"{"have":4611686018427387905,"sha256":"\#(digest)"}"#, #"{"have":"1","sha256":"\#(digest)"}"#, #"{"have":true}"#,
+    #"{"have":null}"#, #"{"from":-1}"#, #"{"from":0,"length":-1}"#, #"{"from":4611686018427387905}"#,
+    #"{"from":0,"length":"1"}"#, #"{"sha256":"\#(digest)00"}"#, #"{"sha256":"\#(digest.uppercased())"}"#,
+    #"{"sha256":1}"#,
+    #"{"error":null}"#, #"{"error":{}}"#, #"{"error":{"reason":"full"}}"#, #"{"error":{"reason":1,"message":"m"}}"#,
+    #"{"error":{"reason":"full","message":"\#(String(repeating: "m", count: 1025))"}}"#,
+    #"{"error":{"reason":"\#(String(repeating: "r", count: 65))","message":"m"}}"#,
+    #"{"go":true,"go":true}"#, "{\"go\":true}\u{0}", #"{"go":[[[[[true]]]]]}"#,
+]
+
+/// Every message that is well formed.
+private let messages: [TransferFrame] = {
+    guard let header = TransferHeader(kind: .file, name: "a", size: 3), let all = DigestSample.digest,
+        let have = TransferHave(offset: 2, digest: all), let start = TransferStart(offset: 0, length: 3)
+    else { return [] }
+    return [.header(header), .have(have), .start(start), .go, .digest(all), .done]
+}()
+
+private enum DigestSample {
+    static let digest = ContentDigest(hex: HandoffTransferTests.digest)
+}
+
+/// A receiver that waits for the message with this number in a transfer, a file of 3 bytes.
+private func receiver(at step: Int) -> ReceiverMachine {
+    var machine = ReceiverMachine()
+    if step > 0 { _ = machine.received(frame(header)) }
+    if step > 1 { _ = machine.opened() }
+    if step > 2 { _ = machine.received(frame(#"{"from":0,"length":3}"#)) }
+    if step > 3 { _ = machine.ready() }
+    if step > 4 { _ = machine.bytesReceived() }
+    return machine
+}
+
+private func sender(at step: Int) throws -> SenderMachine {
+    let header = try #require(TransferHeader(kind: .file, name: "a", size: 3))
+    var machine = SenderMachine(header: header)
+    _ = machine.start()
+    if step > 0 { _ = machine.received(frame(#"{"have":2,"sha256":"\#(digest)"}"#)) }
+    if step > 1 { _ = machine.prefixHashed(SHA256Hasher.digest(of: [])) }
+    if step > 2 { _ = machine.received(frame(#"{"go":true}"#)) }
+    if step > 3 { _ = machine.bytesSent() }
+    if step > 4 { _ = machine.contentHashed(SHA256Hasher.digest(of: [])) }
+    return machine
+}
+
+@Suite struct HostilePeerTests {
+    @Test("A malformed message ends a receiver with an error for both sides", arguments: malformed)
+    func receiverRefuses(text: String) throws {
+        for step in [0, 1, 2, 3, 5] {
+            var machine = receiver(at: step)
+            let actions = machine.received(frame(text))
+            guard let failure = ending(actions) else {
+                Issue.record("step \(step): \(actions)")
+                continue
+            }
+            #expect([.malformed, .unsupported].contains(failure.reason))
+            #expect(actions.dropLast() == [.send(TransferFrame.error(failure).encoded()), .end])
+            #expect(machine.isEnded)
+            #expect(machine.received(frame(header)).isEmpty)
+        }
+    }
+
+    @Test("A malformed message ends a sender with an error for both sides", arguments: malformed)
+    func senderRefuses(text: String) throws {
+        for step in 0...5 {
+            var machine = try sender(at: step)
+            let actions = machine.received(frame(text))
+            guard let failure = ending(actions) else {
+                Issue.record("step \(step): \(actions)")
+                continue
+            }
+            #expect([.malformed, .unsupported].contains(failure.reason))
+            #expect(machine.isEnded)
+        }
+    }
+
+    @Test("A message out of turn ends either side", arguments: messages.indices)
+    func outOfTurn(index: Int) throws {
+        let message = messages[index]
+        for step in [0, 1, 2, 3, 5] {
+            let expected = step == 0 ? 0 : step == 2 ? 2 : step == 5 ? 4 : nil
+            guard expected != index else { continue }
+            var machine = receiver(at: step)
+            guard let failure = ending(machine.received(message.encoded())) else {
+                Issue.record("a receiver at \(step) takes \(message)")
+                continue
+            }
+            #expect(failure.reason == .malformed)
+        }
+        for step in 0...5 {
+            let expected = step == 0 ? 1 : step == 2 ? 3 : step == 5 ? 5 : nil
+            guard expected != index else { continue }
+            var machine = try sender(at: step)
+            guard let failure = ending(machine.received(message.encoded())) else {
+                Issue.record("a sender at \(step) takes \(message)")
+                continue
+            }
+            #expect(failure.reason == .malformed)
+        }
+    }
+
+    @Test("A length that no message has ends it before anything is kept", arguments: [0, 65_537, UInt32.max])
+    func lengths(length: UInt32) {
+        var machine = ReceiverMachine()
+        let actions = machine.received(withUnsafeBytes(of: length.bigEndian) { Array($0) })
+        #expect(ending(actions) != nil)
+    }
+
+    @Test("A chunk of no allowed length ends it", arguments: [1_048_577, UInt32.max])
+    func chunks(length: UInt32) {
+        var machine = ReceiverMachine()
+        _ = machine.received(frame(#"{"version":1,"kind":"stream"}"#))
+        _ = machine.opened()
+        _ = machine.received(frame(#"{"from":0,"length":null}"#))
+        #expect(ending(machine.received(withUnsafeBytes(of: length.bigEndian) { Array($0) })) != nil)
+    }
+
+    @Test(
+        "A beginning that cannot be meant ends it",
+        arguments: [
+            #"{"from":1,"length":2}"#, #"{"from":0,"length":2}"#, #"{"from":0,"length":null}"#,
+            #"{"from":3,"length":0}"#,
+            #"{"from":0,"length":4611686018427387904}"#,
+        ])
+    func beginnings(text: String) {
+        var machine = receiver(at: 2)
+        guard let failure = ending(machine.received(frame(text))) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(failure.reason == .malformed)
+    }
+
+    @Test("Content that was not asked for ends it")
+    func contentTooEarly() {
+        var machine = receiver(at: 2)
+        #expect(ending(machine.received(frame(#"{"from":0,"length":3}"#) + [1])) != nil)
+    }
+
+    @Test("Nobody can make a receiver keep more than a message while the daemon writes")
+    func flood() {
+        var machine = receiver(at: 4)
+        var count = 0
+        while !machine.isEnded, count < 100 {
+            _ = machine.received([UInt8](repeating: 0, count: 10_000))
+            count += 1
+        }
+        #expect(count <= 7)
+    }
+
+    @Test("A receiver that has more than there is ends a sender")
+    func haveTooMuch() throws {
+        var machine = try sender(at: 0)
+        #expect(ending(machine.received(frame(#"{"have":4,"sha256":"\#(digest)"}"#))) != nil)
+        let header = try #require(TransferHeader(kind: .stream))
+        var stream = SenderMachine(header: header)
+        _ = stream.start()
+        #expect(ending(stream.received(frame(#"{"have":1,"sha256":"\#(digest)"}"#))) != nil)
+    }
+
+    @Test("The other side's words are safe to show, and a reason of tomorrow is a failure")
+    func words() throws {
+        var machine = try sender(at: 0)
+        let actions = machine.received(frame(#"{"error":{"reason":"tomorrow","message":"a\u001b[31mb\u202ec"}}"#))
+        guard let failure = ending(actions) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(failure.reason == .failed && failure.isReported)
+        #expect(failure.message == #"a\u{1B}[31mb\u{202E}c"#)
+        #expect(failure.description == #"the other device reports: a\u{1B}[31mb\u{202E}c"#)
+    }
+
+    @Test("Every message reads as it was written, and members of tomorrow are passed over")
+    func roundTrip() throws {
+        let full = try #require(
+            TransferHeader(
+                kind: .file, name: "ä b", size: 1 << 62, id: try transferID(), mode: 0o7755, modified: -5))
+        #expect(full.mode == 0o755)
+        for message in messages + [.header(full)] {
+            #expect(try TransferFrame(decoding: message.encoded().dropFirst(4)) == message)
+        }
+        #expect(try TransferFrame(decoding: Array(#"{"go":true,"new":[1]}"#.utf8)[...]) == .go)
+        let long = TransferFailure(.failed, String(repeating: "ä", count: 1000))
+        guard case .error(let cut) = try TransferFrame(decoding: TransferFrame.error(long).encoded().dropFirst(4))
+        else {
+            Issue.record("no error")
+            return
+        }
+        #expect(cut.message == String(repeating: "ä", count: 512))
+    }
+}

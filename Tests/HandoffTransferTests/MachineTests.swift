@@ -1,0 +1,327 @@
+import HandoffModel
+import HandoffTransfer
+import Testing
+
+/// A stream and two programs in memory: bytes arrive in random pieces, and the daemon of either side is played.
+private struct Rehearsal {
+    var sender: SenderMachine
+    var receiver: ReceiverMachine
+    /// What is sent and what is there before.
+    var content: [UInt8]
+    var stored: [UInt8]
+    var claims: TransferHave?
+    var random: SeededRandom
+
+    /// What the sender reads while it hashes, when it differs from what it sent.
+    var hashed: [UInt8]?
+    var toReceiver: [UInt8] = []
+    var toSender: [UInt8] = []
+    var senderEnded = false
+    var receiverEnded = false
+    /// Bytes of the sender's direction that left, and that the receiver's daemon took.
+    var left = 0
+    var arrived = 0
+    /// Bytes that are to go to the receiver's file.
+    var diverted: (position: Int64, length: Int64)?
+    var divertedLeft = 0
+    var isFinished = false
+    var isDiscarded = false
+    var prepared: Int64?
+    var moved: Int64 = 0
+    var outcomes: (sender: TransferFailure?, receiver: TransferFailure?) = (nil, nil)
+    var succeeded = (sender: false, receiver: false)
+
+    init(_ content: [UInt8], header: TransferHeader, route: ReceiverMachine.Route = .passed, seed: UInt64) {
+        self.content = content
+        stored = []
+        sender = SenderMachine(header: header)
+        receiver = ReceiverMachine(route: route)
+        random = SeededRandom(state: seed)
+    }
+
+    mutating func run() {
+        perform(sender.start())
+        // Everything takes a few hundred turns; a machine that waits for nothing would end it.
+        for _ in 0..<10_000 {
+            if sender.isEnded, receiver.isEnded { return }
+            let sentAny = deliver()
+            if !sentAny {
+                perform(sender.endReceived())
+                perform(receiver.endReceived())
+            }
+        }
+    }
+
+    private mutating func deliver() -> Bool {
+        if !toReceiver.isEmpty, Bool.random(using: &random) || toSender.isEmpty {
+            // Up to where the file's bytes begin or end, as the daemon cuts.
+            var count = Int.random(in: 1...min(toReceiver.count, 700), using: &random)
+            if let diverted, Int64(arrived) < diverted.position {
+                count = min(count, Int(diverted.position) - arrived)
+            } else if diverted != nil, divertedLeft > 0 {
+                count = min(count, divertedLeft)
+                stored += toReceiver.prefix(count)
+                toReceiver.removeFirst(count)
+                arrived += count
+                divertedLeft -= count
+                // The daemon says so some time later.
+                return true
+            }
+            if diverted != nil, divertedLeft == 0, Bool.random(using: &random) { finishDiverted() }
+            let piece = Array(toReceiver.prefix(count))
+            toReceiver.removeFirst(count)
+            arrived += count
+            perform(receiver.received(piece))
+            return true
+        }
+        if diverted != nil, divertedLeft == 0 {
+            finishDiverted()
+            return true
+        }
+        guard !toSender.isEmpty else { return false }
+        let count = Int.random(in: 1...toSender.count, using: &random)
+        let piece = Array(toSender.prefix(count))
+        toSender.removeFirst(count)
+        perform(sender.received(piece))
+        return true
+    }
+
+    private mutating func finishDiverted() {
+        diverted = nil
+        perform(receiver.bytesReceived())
+    }
+
+    mutating func perform(_ actions: [SenderAction]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes):
+                #expect(!senderEnded)
+                toReceiver += bytes
+                left += bytes.count
+            case .hashPrefix(let length):
+                perform(sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))))
+            case .sendBytes(let position, let offset, let length):
+                #expect(position == Int64(left))
+                toReceiver += content[Int(offset)..<Int(offset + length)]
+                left += Int(length)
+                moved += length
+                perform(sender.bytesSent())
+            case .hashContent(let length):
+                #expect(length == Int64(content.count))
+                perform(sender.contentHashed(SHA256Hasher.digest(of: hashed ?? content)))
+            case .readContent:
+                var rest = content[...]
+                while !rest.isEmpty {
+                    let piece = rest.prefix(Int.random(in: 1...3000, using: &random))
+                    rest = rest.dropFirst(piece.count)
+                    perform(sender.content(Array(piece)))
+                }
+                perform(sender.contentEnded())
+            case .end: senderEnded = true
+            case .succeed: succeeded.sender = true
+            case .fail(let failure): outcomes.sender = failure
+            }
+        }
+    }
+
+    mutating func perform(_ actions: [ReceiverAction]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes):
+                #expect(!receiverEnded)
+                toSender += bytes
+            case .open:
+                perform(receiver.opened(claims ?? .nothing))
+            case .prepare(let offset, _):
+                prepared = offset
+                stored.removeLast(stored.count - Int(offset))
+            case .receiveBytes(let position, let length):
+                #expect(position == Int64(arrived))
+                diverted = (position, length)
+                divertedLeft = Int(length)
+                perform(receiver.ready())
+            case .write(let bytes): stored += bytes
+            case .hashContent(let length):
+                #expect(length == Int64(stored.count))
+                perform(receiver.contentHashed(SHA256Hasher.digest(of: stored)))
+            case .finish:
+                isFinished = true
+                perform(receiver.finished())
+            case .discard: isDiscarded = true
+            case .end: receiverEnded = true
+            case .succeed: succeeded.receiver = true
+            case .fail(let failure): outcomes.receiver = failure
+            }
+        }
+    }
+}
+
+private func fileHeader(_ size: Int) throws -> TransferHeader {
+    try #require(TransferHeader(kind: .file, name: "a", size: Int64(size), id: try transferID()))
+}
+
+@Suite struct MachineTests {
+    @Test("A file arrives as it was, in whatever pieces the stream delivers it", arguments: UInt64(0)..<60)
+    func files(seed: UInt64) throws {
+        var random = SeededRandom(state: seed)
+        let content = random.bytes([0, 1, 2, 511, 5000, 70_000][Int(seed % 6)])
+        let route: ReceiverMachine.Route = seed % 5 == 0 ? .inline : .passed
+        var rehearsal = Rehearsal(content, header: try fileHeader(content.count), route: route, seed: seed)
+        rehearsal.run()
+        #expect(rehearsal.stored == content)
+        #expect(rehearsal.isFinished && rehearsal.succeeded.sender && rehearsal.succeeded.receiver)
+        #expect(rehearsal.senderEnded && rehearsal.receiverEnded)
+        #expect(rehearsal.sender.sent == Int64(rehearsal.left))
+        #expect(rehearsal.receiver.position == Int64(rehearsal.left))
+    }
+
+    @Test("Content of unknown size arrives as it was", arguments: UInt64(0)..<40)
+    func streams(seed: UInt64) throws {
+        var random = SeededRandom(state: seed)
+        let content = random.bytes([0, 1, 4097, 90_000][Int(seed % 4)])
+        let kind: TransferHeader.Kind = seed % 2 == 0 ? .stream : .folder
+        let header = try #require(TransferHeader(kind: kind, name: "a"))
+        var rehearsal = Rehearsal(content, header: header, route: seed % 3 == 0 ? .inline : .passed, seed: seed)
+        rehearsal.run()
+        #expect(rehearsal.stored == content)
+        #expect(rehearsal.succeeded.sender && rehearsal.succeeded.receiver)
+    }
+
+    @Test("A cut transfer goes on where it was cut", arguments: [0, 1, 2500, 4999, 5000], UInt64(0)..<4)
+    func resume(have: Int, seed: UInt64) throws {
+        var random = SeededRandom(state: seed)
+        let content = random.bytes(5000)
+        var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: seed)
+        rehearsal.stored = Array(content.prefix(have))
+        rehearsal.claims =
+            have == 0 ? nil : TransferHave(offset: Int64(have), digest: SHA256Hasher.digest(of: rehearsal.stored))
+        rehearsal.run()
+        #expect(rehearsal.stored == content)
+        #expect(rehearsal.succeeded.sender && rehearsal.succeeded.receiver)
+        #expect(rehearsal.moved == Int64(5000 - have))
+        #expect(rehearsal.prepared == Int64(have))
+    }
+
+    @Test("What is no beginning of the content is begun anew", arguments: [1, 5000, 5001])
+    func otherBeginning(have: Int) throws {
+        let content = [UInt8](repeating: 7, count: 5000)
+        var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: 3)
+        rehearsal.stored = [UInt8](repeating: 8, count: have)
+        rehearsal.claims = TransferHave(offset: Int64(have), digest: SHA256Hasher.digest(of: rehearsal.stored))
+        rehearsal.run()
+        #expect(rehearsal.stored == content)
+        #expect(rehearsal.succeeded.receiver)
+        #expect(rehearsal.moved == 5000)
+    }
+
+    @Test("Content that is not what was sent is deleted, and both are told")
+    func wrongHash() throws {
+        var rehearsal = Rehearsal([1, 2, 3], header: try fileHeader(3), seed: 1)
+        rehearsal.hashed = [1, 2, 4]
+        rehearsal.run()
+        #expect(rehearsal.isDiscarded && !rehearsal.isFinished)
+        #expect(rehearsal.outcomes.receiver?.reason == .hash)
+        #expect(rehearsal.outcomes.receiver?.isReported == false)
+        #expect(rehearsal.outcomes.sender?.reason == .hash)
+        #expect(rehearsal.outcomes.sender?.isReported == true)
+    }
+
+    @Test("A source that changed is told behind its bytes, and what arrived stays")
+    func changedSource() throws {
+        var sender = SenderMachine(header: try fileHeader(3))
+        _ = sender.start()
+        _ = sender.received(TransferFrame.have(.nothing).encoded())
+        _ = sender.received(TransferFrame.go.encoded())
+        let changed = TransferFailure(.changed, "a was changed")
+        _ = sender.bytesSent()
+        #expect(sender.fail(changed) == [.send(TransferFrame.error(changed).encoded()), .end, .fail(changed)])
+
+        var receiver = ReceiverMachine()
+        _ = receiver.received(TransferFrame.header(try fileHeader(3)).encoded())
+        _ = receiver.opened()
+        _ = receiver.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded())
+        _ = receiver.ready()
+        // Before the daemon says that the bytes are written.
+        #expect(receiver.received(TransferFrame.error(changed).encoded()).isEmpty)
+        let actions = receiver.bytesReceived()
+        #expect(!actions.contains(.discard))
+        guard let failure = ending(actions) else {
+            Issue.record("it goes on: \(actions)")
+            return
+        }
+        #expect(failure.reason == .changed && failure.isReported)
+    }
+
+    @Test("A failure in the middle of a file's bytes is not told among them")
+    func failureAmongBytes() throws {
+        var sender = SenderMachine(header: try fileHeader(3))
+        _ = sender.start()
+        _ = sender.received(TransferFrame.have(.nothing).encoded())
+        _ = sender.received(TransferFrame.go.encoded())
+        let failure = TransferFailure(.cancelled, "called off")
+        #expect(sender.fail(failure) == [.fail(failure)])
+    }
+
+    @Test("A stream that fails ends its chunks, and then says why")
+    func failureAmongChunks() throws {
+        let header = try #require(TransferHeader(kind: .stream))
+        var sender = SenderMachine(header: header)
+        _ = sender.start()
+        _ = sender.received(TransferFrame.have(.nothing).encoded() + TransferFrame.go.encoded())
+        let failure = TransferFailure(.changed, "x")
+        let chunk = sender.content([1])
+        let end = sender.fail(failure)
+        var receiver = ReceiverMachine()
+        _ = receiver.received(TransferFrame.header(header).encoded())
+        _ = receiver.opened()
+        var actions = receiver.received(
+            TransferFrame.start(try #require(TransferStart(offset: 0, length: nil))).encoded())
+        for case .send(let bytes) in chunk + end { actions += receiver.received(bytes) }
+        #expect(actions.contains(.write([1])))
+        guard let heard = ending(actions) else {
+            Issue.record("it goes on: \(actions)")
+            return
+        }
+        #expect(heard.reason == .changed && heard.isReported)
+    }
+
+    @Test("A stream that ends too early is gone, whatever was awaited", arguments: 0..<6)
+    func endsEarly(step: Int) throws {
+        let digest = SHA256Hasher.digest(of: [1])
+        let start = try #require(TransferStart(offset: 0, length: 1))
+        var receiver = ReceiverMachine()
+        if step > 0 { _ = receiver.received(TransferFrame.header(try fileHeader(1)).encoded()) }
+        if step > 1 { _ = receiver.opened() }
+        if step > 2 { _ = receiver.received(TransferFrame.start(start).encoded()) }
+        if step > 3 { _ = receiver.ready() }
+        if step > 4 { _ = receiver.bytesReceived() }
+        let failed = receiver.endReceived()
+        #expect(failed.count == 1)
+        #expect(ending(failed)?.reason == .gone)
+        #expect(receiver.isEnded)
+
+        var sender = SenderMachine(header: try fileHeader(1))
+        _ = sender.start()
+        if step > 0 { _ = sender.received(TransferFrame.have(.nothing).encoded()) }
+        if step > 1 { _ = sender.received(TransferFrame.go.encoded()) }
+        if step > 2 { _ = sender.bytesSent() }
+        if step > 3 { _ = sender.contentHashed(digest) }
+        #expect(ending(sender.endReceived())?.reason == .gone)
+    }
+
+    @Test("The other side may end its direction behind its digest")
+    func endBehindDigest() throws {
+        let digest = SHA256Hasher.digest(of: [1])
+        var receiver = ReceiverMachine()
+        _ = receiver.received(TransferFrame.header(try fileHeader(1)).encoded())
+        _ = receiver.opened()
+        _ = receiver.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
+        _ = receiver.ready()
+        _ = receiver.received(TransferFrame.digest(digest).encoded())
+        #expect(receiver.bytesReceived() == [.hashContent(length: 1)])
+        #expect(receiver.endReceived().isEmpty)
+        #expect(receiver.contentHashed(digest) == [.finish])
+        #expect(receiver.endReceived().isEmpty)
+        #expect(receiver.finished() == [.send(TransferFrame.done.encoded()), .end, .succeed])
+    }
+}
