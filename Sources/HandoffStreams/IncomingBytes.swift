@@ -7,6 +7,8 @@ struct IncomingBytes {
 
     /// Bytes of data that came so far.
     private(set) var count: UInt64 = 0
+    /// Bytes of data that were handed on so far.
+    var delivered: UInt64 = 0
     /// Whether the other side's direction has ended.
     private(set) var hasEnded = false
     /// Whether the app was told of the end.

@@ -26,8 +26,8 @@ final class StreamConnection {
     private static let acceptance: UInt8 = 1
     /// How long a ticket is.
     static let ticketSize = 16
-    /// Ciphertext beyond that of one chunk that may wait: answers to key updates, of which an honest side asks few.
-    private static let mostAnswers = 256 * 1024
+    /// Ciphertext that may wait: of one frame, and answers to key updates, of which an honest side asks few.
+    private static let mostCiphertext = StreamWord.maximumData + StreamWord.maximumData / 4
     private static let movedInterval = Duration.seconds(1)
 
     let streamLoop: StreamLoop
@@ -42,6 +42,9 @@ final class StreamConnection {
     private var localSource: EventSource?
     private var incoming = IncomingBytes()
     private var outgoing = OutgoingBytes()
+    /// The file that takes the place of the app's socket in either direction, now or from its position on.
+    private var sending: SendingPart?
+    private var receiving: ReceivingPart?
     /// TCP gives no more bytes: the other side has ended it, or it has failed.
     private var isSocketOver = false
     private var socketError: Errno?
@@ -109,12 +112,47 @@ final class StreamConnection {
         let raw = descriptor.raw
         do throws(Errno) {
             try SystemCall.setNonBlocking(raw)
+            UnixSocket.widen(raw)
             localSource = try streamLoop.loop.watch(raw, []) { [weak self] _ in self?.pump() }
         } catch {
             return reset(.failed)
         }
         local = .some(descriptor)
         lastMove = streamLoop.loop.now
+        pump()
+    }
+
+    /// Puts a file in the place of the app's socket for a part of a direction.
+    func pass(_ part: FilePart, report: @escaping (FilePart.Event) -> Void) {
+        guard case .open = state, local != nil else { return report(.failed(0, "the stream is not open")) }
+        let loop = streamLoop.loop
+        do throws(Errno) {
+            switch part.direction {
+            case .send:
+                guard sending == nil else { return report(.failed(0, "another file is being sent")) }
+                guard part.position >= outgoing.count, !outgoing.hasEnded else {
+                    return report(.positionPassed(outgoing.count))
+                }
+                let running = try SendingPart(sending: part, on: loop, report: report)
+                running.reader.onBlock = { [weak self] in self?.pump() }
+                running.reader.onEnd = { [weak self] in self?.sendingEnded(after: $0) }
+                running.reader.onFailed = { [weak self] in self?.sendingFailed("\($0)") }
+                sending = running
+            case .receive:
+                guard receiving == nil else { return report(.failed(0, "another file is being received")) }
+                guard part.position >= incoming.delivered, !incoming.isEndDelivered else {
+                    return report(.positionPassed(incoming.delivered))
+                }
+                let running = try ReceivingPart(receiving: part, on: loop, report: report)
+                running.writer.onRoom = { [weak self] in self?.pump() }
+                running.writer.onFailed = { [weak self] in self?.receivingFailed("\($0)") }
+                receiving = running
+                // Of nothing it is complete at once, when its place is reached.
+                takeUpReceiving()
+            }
+        } catch {
+            return report(.failed(0, error == .wouldBlock ? "too many files are being read or written" : "\(error)"))
+        }
         pump()
     }
 
@@ -127,7 +165,9 @@ final class StreamConnection {
     func drop() {
         guard !isOver else { return close() }
         state = .parting
-        report(.ended(report(of: .resetHere(.stopping))))
+        let report = report(of: .resetHere(.stopping))
+        endParts(report)
+        self.report(.ended(report))
         close()
     }
 
@@ -223,8 +263,8 @@ final class StreamConnection {
         socketSource?.setEvents(events)
         events = []
         if case .open = state {
-            if !outgoing.hasEnded, session.waitingCiphertext == 0 { events.insert(.readable) }
-            if incoming.isWaiting { events.insert(.writable) }
+            if !outgoing.hasEnded, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
+            if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
         }
         localSource?.setEvents(events)
     }
@@ -311,9 +351,65 @@ final class StreamConnection {
             incoming.wait(bytes)
             return true
         }
-        guard let taken = writeLocally(bytes) else { return false }
+        guard let taken = put(bytes) else { return false }
         if taken < bytes.count { incoming.wait(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
         return true
+    }
+
+    /// Whether what arrives now goes to a file.
+    private var isReceivingFile: Bool {
+        receiving.map { incoming.delivered >= $0.position } ?? false
+    }
+
+    /// Puts bytes where they belong. Returns how many were taken, or nil when the stream is over by that.
+    private func put(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let wanted: Int
+            let taken: Int
+            if let receiving, isReceivingFile {
+                wanted = receiving.remaining(upTo: rest.count)
+                taken = receiving.write(rest)
+                if taken > 0 { moved() }
+            } else {
+                let limit = receiving.map { Int(clamping: $0.position - incoming.delivered) } ?? rest.count
+                wanted = min(limit, rest.count)
+                guard let written = writeLocally(UnsafeRawBufferPointer(rebasing: rest[..<wanted])) else { return nil }
+                taken = written
+            }
+            incoming.delivered &+= UInt64(taken)
+            done += taken
+            takeUpReceiving()
+            if taken < wanted { break }
+        }
+        return done
+    }
+
+    /// Lets go of a file that has got all that is its own.
+    private func takeUpReceiving() {
+        guard isReceivingFile, let part = receiving, part.isComplete else { return }
+        receiving = nil
+        finish(part)
+    }
+
+    private func finish(_ part: ReceivingPart) {
+        part.writer.finish { [weak self] result in
+            switch result {
+            case .success(let total): part.end(.done(total))
+            case .failure(let error):
+                part.end(.failed(part.moved, "\(error)"))
+                self?.reset(.failed)
+            }
+        }
+    }
+
+    private func receivingFailed(_ cause: String) {
+        guard let part = receiving else { return }
+        receiving = nil
+        part.writer.cancel()
+        part.end(.failed(part.moved, cause))
+        reset(.failed)
     }
 
     /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
@@ -321,15 +417,23 @@ final class StreamConnection {
         guard case .open = state, local != nil else { return !isOver }
         if incoming.isWaiting {
             let (bytes, start) = incoming.takeWaiting()
-            let taken = bytes.withUnsafeBytes { writeLocally(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            let taken = bytes.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0[start...])) }
             guard let taken else { return false }
             incoming.putBack(bytes, from: start + taken)
         }
-        if incoming.takeEnd(), let raw = local?.raw {
+        guard incoming.takeEnd() else { return true }
+        if let raw = local?.raw {
             // Fails only when the app has closed its end, which reading shows.
             _ = shutdown(raw, Int32(SHUT_WR))
         }
-        return true
+        guard let part = receiving else { return true }
+        if part.length == nil, isReceivingFile {
+            receiving = nil
+            finish(part)
+            return true
+        }
+        receivingFailed("the other side ended before, after \(incoming.delivered) bytes of its direction")
+        return false
     }
 
     /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.
@@ -353,8 +457,10 @@ final class StreamConnection {
 
     private func sendOutgoing() {
         guard sendCiphertext(), case .open = state, !outgoing.hasEnded, let raw = local?.raw else { return }
+        guard !isSendingFile else { return sendFile() }
         let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[StreamWord.byteCount...])
-        let wanted = min(room.count, streamLoop.chunk)
+        let untilFile = sending.map { Int(clamping: $0.position - outgoing.count) } ?? .max
+        let wanted = min(room.count, streamLoop.chunk, untilFile)
         let count: Int
         do throws(Errno) {
             count = try SystemCall.retrying { Glibc.recv(raw, room.baseAddress, wanted, 0) }
@@ -368,8 +474,55 @@ final class StreamConnection {
         } else {
             outgoing.hasEnded = true
             send(.end)
+            sending?.reader.cancel()
+            sending?.end(.positionPassed(outgoing.count))
+            sending = nil
         }
         _ = sendCiphertext()
+    }
+
+    /// Whether the next bytes to be sent are those of a file.
+    private var isSendingFile: Bool {
+        sending.map { outgoing.count >= $0.position } ?? false
+    }
+
+    /// Sends the next block of the file, if it was read already.
+    private func sendFile() {
+        guard let sending, let block = sending.reader.take() else { return }
+        let count = block.count
+        guard count > 0 else { return sending.reader.recycle(block) }
+        let word = StreamWord.data(count).word
+        do throws(TLSError) {
+            try session.write([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) })
+            try block.withUnsafeBytes { (bytes) throws(TLSError) in try session.write(bytes) }
+        } catch {
+            return end(.gone("\(error)"))
+        }
+        outgoing.count &+= UInt64(count)
+        sending.sent(count)
+        sending.reader.recycle(block)
+        moved()
+        // The reader may have said once that two blocks are there; the other one has its turn after the other streams.
+        if sendCiphertext() { streamLoop.loop.later { [weak self] in self?.pump() } }
+    }
+
+    /// All of the file was sent, or it has ended before.
+    private func sendingEnded(after total: Int64) {
+        guard let part = sending else { return }
+        if let length = part.length, total < length {
+            return sendingFailed("it ended after \(total) of \(length) bytes")
+        }
+        sending = nil
+        part.end(.done(total))
+        pump()
+    }
+
+    private func sendingFailed(_ cause: String) {
+        guard let part = sending else { return }
+        sending = nil
+        part.reader.cancel()
+        part.end(.failed(part.moved, cause))
+        reset(.failed)
     }
 
     /// Encrypts a word, and the data that stands behind it in the scratch memory.
@@ -447,8 +600,9 @@ final class StreamConnection {
         case .awaitingTicket, .awaitingAnswer:
             if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
         case .open:
-            guard session.waitingCiphertext <= StreamLoop.largestChunk + Self.mostAnswers + StreamLoop.largestChunk / 8
-            else { return end(.gone("the other side asks without end, and takes no answer")) }
+            guard session.waitingCiphertext <= Self.mostCiphertext else {
+                return end(.gone("the other side asks without end, and takes no answer"))
+            }
             let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
             if isDelivered, outgoing.hasEnded, session.waitingCiphertext == 0 {
                 end(.ended)
@@ -463,7 +617,9 @@ final class StreamConnection {
         guard !isOver else { return }
         let wasOpen = if case .open = state { true } else { false }
         state = .parting
-        report(.ended(report(of: end)))
+        let report = report(of: end)
+        endParts(report)
+        self.report(.ended(report))
         localSource?.cancel()
         localSource = nil
         local = nil
@@ -482,6 +638,19 @@ final class StreamConnection {
             }
         case .resetHere, .resetThere, .gone: close()
         }
+    }
+
+    /// Files get what was received for them; then their owners learn that the stream is over.
+    private func endParts(_ report: StreamReport) {
+        if let part = sending {
+            part.reader.cancel()
+            part.end(.over(part.moved, report))
+        }
+        if let part = receiving {
+            part.writer.finish { _ in part.end(.over(part.moved, report)) }
+        }
+        sending = nil
+        receiving = nil
     }
 
     /// Sends the last bytes, and waits until the other side has ended too: closing with unread bytes would make TCP reset the

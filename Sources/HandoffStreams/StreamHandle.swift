@@ -65,6 +65,16 @@ package final class StreamHandle: Sendable {
         onLoop { $0.attach(descriptor) }
     }
 
+    /// Puts a passed file in the place of the local end for a part of a direction.
+    ///
+    /// - Parameter report: called on the loop's thread.
+    package func pass(_ part: FilePart, report: @escaping @Sendable (FilePart.Event) -> Void) {
+        loop.perform { [box] in
+            guard let connection = box.connection else { return report(.failed(0, "the stream is over")) }
+            connection.pass(part, report: report)
+        }
+    }
+
     /// Ends it before its time.
     package func reset(_ reset: StreamReset) {
         onLoop { $0.reset(reset) }

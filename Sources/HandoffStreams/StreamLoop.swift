@@ -23,7 +23,7 @@ package final class StreamLoop: @unchecked Sendable {
 
     /// Starts the thread.
     package init(name: String) throws(Errno) {
-        thread = try LoopThread(name: name)
+        thread = try LoopThread(name: name, niceness: ThreadPriority.bulk)
         loop = thread.loop
         scratch = .allocate(byteCount: StreamWord.byteCount + Self.largestChunk, alignment: 16)
     }

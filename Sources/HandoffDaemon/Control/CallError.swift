@@ -30,6 +30,19 @@ struct CallError: Error {
         CallError(name: AppErrorName.invalidDescriptor.rawValue, parameters: ["message": .string(message)])
     }
 
+    /// The direction of a stream is past the place at which a file was to begin.
+    static func positionPassed(_ position: UInt64) -> CallError {
+        CallError(
+            name: AppErrorName.positionPassed.rawValue, parameters: ["position": .integer(Int64(clamping: position))])
+    }
+
+    /// A passed file could not be read or written.
+    static func fileFailed(moved: Int64, _ message: String) -> CallError {
+        CallError(
+            name: AppErrorName.fileFailed.rawValue,
+            parameters: ["moved": .integer(moved), "message": .string(message)])
+    }
+
     static func noSuchSession(_ session: String) -> CallError {
         CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
     }

@@ -94,8 +94,48 @@ final class StreamDesk {
     /// `PassFile`.
     func passFile(_ call: ControlCall) throws {
         let request = try PassFileRequest(json: call.parameters)
-        guard case .flowing = streams[request.stream]?.phase else { throw CallError.noSuchStream(request.stream) }
-        throw CallError.invalidDescriptor("not in this version")
+        guard let stream = streams[request.stream], case .flowing = stream.phase else {
+            throw CallError.noSuchStream(request.stream)
+        }
+        let passed = call.takePassed()
+        guard let file = passed.first, passed.count == 1 else {
+            throw CallError.invalidDescriptor(
+                passed.isEmpty ? "no descriptor came with the call" : "more than one descriptor came with the call")
+        }
+        do throws(PassedFileError) {
+            try file.check(for: request.direction == .send ? .reading : .writing)
+        } catch {
+            throw CallError.invalidDescriptor("\(error)")
+        }
+        let part = FilePart(
+            direction: request.direction == .send ? .send : .receive, position: UInt64(request.position),
+            length: request.length.map(Int64.init), file: file)
+        let name = surroundings.name(stream.device)
+        let relay = LoopRelay<FilePart.Event>(to: loop) { [weak self] in self?.moved($0, call, name) }
+        call.onClosed = { [handle = stream.handle] in
+            relay.cancel()
+            // Nobody would learn how it went, and the bytes cannot be told apart any more.
+            handle.reset(.cancelled)
+        }
+        stream.handle.pass(part) { relay.send($0) }
+    }
+
+    private func moved(_ event: FilePart.Event, _ call: ControlCall, _ device: String) {
+        switch event {
+        case .moved(let count):
+            if call.wantsMore { call.replyContinuing(PassFileReply(moved: Int(count), done: false).json) }
+        case .done(let count): call.reply(PassFileReply(moved: Int(count), done: true).json)
+        case .positionPassed(let position): call.fail(CallError.positionPassed(position))
+        case .failed(let count, let cause): call.fail(CallError.fileFailed(moved: count, cause))
+        case .over(let count, let report):
+            let reply = AwaitStreamReply(report, device: device)
+            call.fail(
+                CallError(
+                    name: AppErrorName.streamEnded.rawValue,
+                    parameters: StreamEndedError(
+                        moved: Int(count), outcome: reply.outcome, message: reply.message
+                    ).json))
+        }
     }
 
     /// Answers with the stream, and makes the client's socket its end.
