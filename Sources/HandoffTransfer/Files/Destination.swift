@@ -16,14 +16,13 @@ package final class Destination {
     private let mask: UInt32
 
     /// Opens the folder, before anything is asked of anybody.
-    ///
-    /// Reads the process's umask(2), for which it is set for a moment: for the beginning of a program.
-    /// - Parameter output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    /// - Parameters:
+    ///   - output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    ///   - calls: what is used of the kernel.
     /// - Throws: what is wrong with the path.
-    package init(output: String) throws(TransferFailure) {
-        mask = umask(0o077)
-        umask(mask)
-        place = output == "-" ? .standardOutput : try Self.place(at: output)
+    package init(output: String, calls: KernelCalls = KernelCalls()) throws(TransferFailure) {
+        mask = FileMask.read()
+        place = output == "-" ? .standardOutput : try Self.place(at: output, calls)
     }
 
     /// How content gets there, for `ReceiverMachine`.
@@ -83,7 +82,7 @@ package final class Destination {
         }
     }
 
-    private static func place(at output: String) throws(TransferFailure) -> Place {
+    private static func place(at output: String, _ calls: KernelCalls) throws(TransferFailure) -> Place {
         let action = "cannot receive into \(VisibleText.escape(output))"
         var status = stat()
         do throws(Errno) {
@@ -94,11 +93,11 @@ package final class Destination {
             }
             let (parent, name) = split(output)
             guard !name.isEmpty else { throw TransferFailure(.unreadable, "\(action): there is no such folder") }
-            return .named(try folder(parent, action), name, isFile: false)
+            return .named(try folder(parent, action, calls), name, isFile: false)
         } catch {
             throw .system(action, error)
         }
-        if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, action)) }
+        if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, action, calls)) }
         // A device or a pipe of that name must not be replaced by a file.
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw TransferFailure(
@@ -108,12 +107,14 @@ package final class Destination {
         guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
         let (parent, name) = split(String(cString: resolved))
-        return .named(try folder(parent, action), name, isFile: true)
+        return .named(try folder(parent, action, calls), name, isFile: true)
     }
 
-    private static func folder(_ path: String, _ action: String) throws(TransferFailure) -> OpenFolder {
+    private static func folder(
+        _ path: String, _ action: String, _ calls: KernelCalls
+    ) throws(TransferFailure) -> OpenFolder {
         do throws(Errno) {
-            return try OpenFolder(path: path)
+            return try OpenFolder(path: path, calls: calls)
         } catch {
             throw .system("\(action): cannot open the folder \(VisibleText.escape(path))", error)
         }

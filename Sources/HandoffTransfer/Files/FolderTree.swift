@@ -32,15 +32,15 @@ enum FolderTree {
     /// Opens something below a folder.
     /// - Parameters:
     ///   - path: components that were checked, at least one.
-    ///   - isAtomic: false to leave the kernel's call for it out, as before Linux 5.6.
+    ///   - calls: without the kernel's call for it, folders are opened one after the other.
     static func open(
-        _ path: [[UInt8]], below folder: Int32, flags: Int32, mode: UInt32 = 0, isAtomic: Bool = true
+        _ path: [[UInt8]], below folder: Int32, flags: Int32, calls: KernelCalls
     ) throws(Errno) -> Descriptor {
-        if isAtomic {
+        if calls.opensBeneath {
             do throws(Errno) {
                 let text = path.joined(separator: [UInt8(ascii: "/")]).map { CChar(bitPattern: $0) } + [0]
                 return Descriptor(
-                    owning: try SystemCall.retrying { clinux_open_beneath(folder, text, flags | O_NOFOLLOW, mode) })
+                    owning: try SystemCall.retrying { clinux_open_beneath(folder, text, flags | O_NOFOLLOW, 0) })
             } catch {
                 // EPERM: a sandbox that does not know the call.
                 guard error == .noSuchCall || error == .notPermitted else { throw error }
@@ -49,17 +49,15 @@ enum FolderTree {
         guard let last = path.last else { throw .noSuchFile }
         var parent: Descriptor?
         for component in path.dropLast() {
-            parent = try open(component, in: parent?.raw ?? folder, flags: O_RDONLY | O_DIRECTORY, mode: 0)
+            parent = try open(component, in: parent?.raw ?? folder, flags: O_RDONLY | O_DIRECTORY)
         }
-        return try open(last, in: parent?.raw ?? folder, flags: flags, mode: mode)
+        return try open(last, in: parent?.raw ?? folder, flags: flags)
     }
 
-    private static func open(
-        _ name: [UInt8], in folder: Int32, flags: Int32, mode: UInt32
-    ) throws(Errno) -> Descriptor {
+    private static func open(_ name: [UInt8], in folder: Int32, flags: Int32) throws(Errno) -> Descriptor {
         let text = name.map { CChar(bitPattern: $0) } + [0]
         return Descriptor(
-            owning: try SystemCall.retrying { openat(folder, text, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(mode)) })
+            owning: try SystemCall.retrying { openat(folder, text, flags | O_NOFOLLOW | O_CLOEXEC) })
     }
 
     /// Deletes everything in a folder of ours.

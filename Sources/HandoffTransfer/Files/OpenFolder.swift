@@ -8,15 +8,18 @@ final class OpenFolder {
     private let descriptor: Descriptor
     /// As the user knows it, for messages.
     let path: String
+    /// What of the kernel is used in it.
+    let calls: KernelCalls
 
     /// The number, for system calls; valid as long as this value.
     var raw: Int32 { descriptor.raw }
 
     /// Opens a folder of the user's; links in its path are followed.
-    init(path: String) throws(Errno) {
+    init(path: String, calls: KernelCalls) throws(Errno) {
         descriptor = Descriptor(
             owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         self.path = path
+        self.calls = calls
     }
 
     /// The path of something in it, for messages.
@@ -36,10 +39,9 @@ final class OpenFolder {
     }
 
     /// Gives something another name in the same folder, unless that is taken.
-    /// - Parameter isAtomic: false to leave the kernel's call for it out, as if the file system had none.
     /// - Throws: EEXIST when the name is taken.
-    func rename(_ old: String, toNew new: String, isAtomic: Bool = true) throws(Errno) {
-        if isAtomic {
+    func rename(_ old: String, toNew new: String) throws(Errno) {
+        if calls.renamesOnlyNew {
             do throws(Errno) {
                 try SystemCall.retrying { clinux_rename_new(raw, old, new) }
                 return

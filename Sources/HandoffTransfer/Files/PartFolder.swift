@@ -81,7 +81,7 @@ package final class PartFolder {
         do throws(Errno) {
             for entry in folders.reversed() {
                 let flags = O_RDONLY | O_DIRECTORY
-                let opened = try FolderTree.open(entry.components, below: root.raw, flags: flags)
+                let opened = try FolderTree.open(entry.components, below: root.raw, flags: flags, calls: folder.calls)
                 try seal(opened.raw, mode: entry.mode, modified: entry.modified)
             }
             let raw = root.raw
@@ -153,7 +153,9 @@ package final class PartFolder {
     private func folder(_ components: [[UInt8]]) throws(Errno) -> Int32 {
         guard !components.isEmpty else { return root.raw }
         if let parent, parent.components == components { return parent.descriptor.raw }
-        let opened = SharedDescriptor(try FolderTree.open(components, below: root.raw, flags: O_RDONLY | O_DIRECTORY))
+        let flags = O_RDONLY | O_DIRECTORY
+        let opened = SharedDescriptor(
+            try FolderTree.open(components, below: root.raw, flags: flags, calls: folder.calls))
         parent = (components, opened)
         return opened.raw
     }

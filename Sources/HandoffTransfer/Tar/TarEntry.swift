@@ -17,6 +17,15 @@ package struct TarEntry: Equatable, Sendable {
     /// When it was changed, in seconds since 1970.
     package let modified: Int64
 
+    /// An entry whose values were checked by whoever makes it.
+    package init(kind: Kind, components: [[UInt8]], size: Int64, mode: UInt32, modified: Int64) {
+        self.kind = kind
+        self.components = components
+        self.size = size
+        self.mode = mode
+        self.modified = modified
+    }
+
     /// Its path, with slashes.
     var path: [UInt8] { Array(components.joined(separator: [UInt8(ascii: "/")])) }
 }

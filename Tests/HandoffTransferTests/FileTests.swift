@@ -1,0 +1,402 @@
+import Glibc
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+import Testing
+
+private func header(
+    _ kind: TransferHeader.Kind = .file, name: String? = "a.txt", size: Int64? = 5, id: UInt8? = 1,
+    mode: UInt32? = 0o644,
+    modified: Int64? = 1_700_000_000
+) throws -> TransferHeader {
+    try #require(
+        TransferHeader(
+            kind: kind, name: name, size: kind == .file ? size : nil, id: try id.map { try transferID($0) }, mode: mode,
+            modified: modified))
+}
+
+private func open(_ output: String, _ header: TransferHeader) throws -> PartFile {
+    guard case .file(let part) = try Destination(output: output).open(header, from: try sender()) else {
+        throw TransferFailure(.failed, "no file")
+    }
+    return part
+}
+
+private func openFailure(_ output: String, _ header: TransferHeader) throws -> TransferFailure? {
+    let device = try sender()
+    return failure { () throws(TransferFailure) in
+        _ = try Destination(output: output).open(header, from: device)
+    }
+}
+
+@Suite struct FileTests {
+    @Test("A file has its name only once it is complete, then its mode and time too")
+    func complete() throws {
+        let folder = try TestFolder()
+        let part = try open(folder.path, try header(mode: 0o6755))
+        #expect(part.resumable == 0)
+        try part.prepare(offset: 0, length: 5)
+        try part.write([1, 2])
+        let hidden = folder.names
+        #expect(hidden.count == 1 && hidden.first?.wholeMatch(of: /\.a\.txt\.[0-9a-f]{8}\.handoff-part/) != nil)
+        #expect(folder.mode(hidden[0]) == 0o600)
+        try part.write([3, 4, 5])
+        #expect(try part.finish() == folder.file("a.txt"))
+        #expect(folder.names == ["a.txt"])
+        #expect(folder.read("a.txt") == [1, 2, 3, 4, 5])
+        #expect(folder.mode("a.txt") == 0o755)
+        #expect(shell("stat -c %Y '\(folder.file("a.txt"))'") == "1700000000\n")
+    }
+
+    @Test("A cut transfer finds what is there, whatever its size, and goes on", arguments: [0, 1, 4, 5])
+    func resumes(have: Int) throws {
+        let folder = try TestFolder()
+        let content: [UInt8] = [1, 2, 3, 4, 5]
+        do {
+            let part = try open(folder.path, try header())
+            try part.prepare(offset: 0, length: 5)
+            try part.write(Array(content.prefix(have)))
+        }
+        // Of what is of no use nothing is left.
+        #expect(folder.names.count == (have == 0 ? 0 : 1))
+        let part = try open(folder.path, try header())
+        #expect(part.resumable == Int64(have))
+        try part.prepare(offset: Int64(have), length: Int64(5 - have))
+        try part.write(Array(content.dropFirst(have)))
+        try part.finish()
+        #expect(folder.read("a.txt") == content)
+    }
+
+    @Test("Another content, and another device's, do not go on with it; a larger part is none")
+    func otherContent() throws {
+        let folder = try TestFolder()
+        do {
+            let part = try open(folder.path, try header())
+            try part.prepare(offset: 0, length: 5)
+            try part.write([1, 2, 3])
+        }
+        #expect(try open(folder.path, try header(id: 2)).resumable == 0)
+        #expect(try open(folder.path, try header(size: 2)).resumable == 0)
+        let other = try #require(DeviceID(hex: String(repeating: "0b", count: 32)))
+        guard case .file(let part) = try Destination(output: folder.path).open(try header(), from: other) else {
+            return
+        }
+        #expect(part.resumable == 0)
+        #expect(try open(folder.path, try header()).resumable == 3)
+    }
+
+    @Test("What can never go on leaves nothing behind", arguments: [TransferHeader.Kind.file, .stream])
+    func neverResumed(kind: TransferHeader.Kind) throws {
+        let folder = try TestFolder()
+        do {
+            let part = try open(folder.path, try header(kind, id: nil))
+            try part.prepare(offset: 0, length: nil)
+            try part.write([1])
+            #expect(folder.names.count == 1)
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("Two receivers do not share a part")
+    func locked() throws {
+        let folder = try TestFolder()
+        let first = try open(folder.path, try header())
+        #expect(try openFailure(folder.path, try header())?.reason == .busy)
+        first.discard()
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("A part that is somebody's link, pipe or second name is not touched")
+    func foreignPart() throws {
+        let folder = try TestFolder()
+        let part = try open(folder.path, try header())
+        let name = try #require(folder.names.first)
+        part.discard()
+        try folder.write([9], to: "other")
+        for command in ["ln -s other", "ln other", "mkfifo", "mkdir"] {
+            _ = shell("cd '\(folder.path)' && \(command) '\(name)'")
+            #expect(folder.names.count == 2, "\(command)")
+            #expect(try openFailure(folder.path, try header())?.reason == .unreadable, "\(command)")
+            _ = shell("cd '\(folder.path)' && rm -r '\(name)'")
+        }
+        #expect(folder.read("other") == [9])
+    }
+
+    @Test("A file of the sender's name is never replaced, not even one that comes late")
+    func neverReplaced() throws {
+        let folder = try TestFolder()
+        try folder.write([9], to: "a.txt")
+        let early = try #require(try openFailure(folder.path, try header()))
+        #expect(early.reason == .exists && early.message.contains("\(folder.path)/a.txt"))
+        _ = shell("rm '\(folder.file("a.txt"))'")
+        let part = try open(folder.path, try header())
+        try part.prepare(offset: 0, length: 5)
+        try part.write([1, 2, 3, 4, 5])
+        try folder.write([9], to: "a.txt")
+        #expect(failure { () throws(TransferFailure) in try part.finish() }?.reason == .exists)
+        #expect(folder.read("a.txt") == [9])
+    }
+
+    @Test("A file that the user names is replaced, and only by the complete one")
+    func replaced() throws {
+        let folder = try TestFolder()
+        let path = try folder.write([9], to: "mine", mode: 0o600)
+        let part = try open(path, try header(name: "../../evil"))
+        try part.prepare(offset: 0, length: 5)
+        try part.write([1, 2, 3, 4])
+        #expect(folder.read("mine") == [9])
+        try part.write([5])
+        #expect(try part.finish() == path)
+        #expect(folder.read("mine") == [1, 2, 3, 4, 5])
+        #expect(folder.names == ["mine"])
+    }
+
+    @Test("A link to a file stays one, a link to nothing and what is no file are refused")
+    func strangePlaces() throws {
+        let folder = try TestFolder()
+        try folder.write([9], to: "mine")
+        _ = shell("cd '\(folder.path)' && ln -s mine link && ln -s nothing dangling && mkfifo pipe")
+        let part = try open(folder.file("link"), try header())
+        try part.prepare(offset: 0, length: 5)
+        try part.write([1])
+        try part.finish()
+        #expect(folder.read("mine") == [1])
+        #expect(shell("readlink '\(folder.file("link"))'") == "mine\n")
+        #expect(try openFailure(folder.file("dangling"), try header())?.reason == .unreadable)
+        #expect(try openFailure(folder.file("pipe"), try header())?.reason == .exists)
+        #expect(try openFailure("/dev/null", try header())?.reason == .exists)
+        #expect(try openFailure(folder.file("none/"), try header())?.reason == .unreadable)
+        #expect(try openFailure(folder.file("none/a"), try header())?.reason == .unreadable)
+        #expect(try openFailure("", try header())?.reason == .unreadable)
+    }
+
+    @Test("A folder, too, is never put in the place of something")
+    func folderOverFile() throws {
+        let folder = try TestFolder()
+        try folder.write([9], to: "mine")
+        #expect(try openFailure(folder.file("mine"), try header(.folder))?.reason == .exists)
+        #expect(try openFailure(folder.path, try header(.folder, name: "mine"))?.reason == .exists)
+    }
+
+    @Test("Nothing is begun for which there is no room")
+    func noRoom() throws {
+        let folder = try TestFolder()
+        let part = try open(folder.path, try header(size: 1 << 62))
+        let full = failure { () throws(TransferFailure) in try part.prepare(offset: 0, length: 1 << 62) }
+        #expect(full?.reason == .full)
+        #expect(full?.message.contains(folder.path) == true)
+    }
+
+    @Test("A file beyond 4 GiB goes on at its place")
+    func large() throws {
+        let folder = try TestFolder()
+        let size: Int64 = 5 << 30
+        let part = try open(folder.path, try header(size: size))
+        let name = try #require(folder.names.first)
+        _ = shell("truncate -s \(size - 3) '\(folder.file(name))'")
+        try part.prepare(offset: size - 3, length: 3)
+        try part.write([1, 2, 3])
+        #expect(lseek(part.number, 0, SEEK_CUR) == Int(size))
+        try part.finish()
+        #expect(shell("stat -c %s '\(folder.file("a.txt"))'") == "\(size)\n")
+        #expect(shell("tail -c 3 '\(folder.file("a.txt"))' | od -An -tu1") == "   1   2   3\n")
+    }
+
+    @Test("A limit on the size of files ends it clearly, and what is there stays for the next attempt")
+    func fileTooLarge() throws {
+        let folder = try TestFolder()
+        // Far beyond what any other test writes: the limit is the whole process's.
+        let limit: Int64 = 1 << 42
+        signal(SIGXFSZ, SIG_IGN)
+        let part = try open(folder.path, try header(size: limit + 100))
+        let name = try #require(folder.names.first)
+        _ = shell("truncate -s \(limit - 10) '\(folder.file(name))'")
+        try #require(lseek(part.number, 0, SEEK_END) == Int(limit - 10))
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(1), &limits)
+        let before = limits
+        limits.rlim_cur = UInt(limit)
+        try #require(setrlimit(__rlimit_resource_t(1), &limits) == 0)
+        defer { _ = withUnsafePointer(to: before) { setrlimit(__rlimit_resource_t(1), $0) } }
+        let full = failure { () throws(TransferFailure) in try part.write([UInt8](repeating: 1, count: 100)) }
+        #expect(full?.reason == .full)
+        #expect(folder.names == [name])
+    }
+
+    @Test("A full disk ends it clearly, with nothing under the final name", .enabled(if: TinyDisk.isPossible))
+    func fullDisk() throws {
+        let disk = try TinyDisk()
+        for kind in [TransferHeader.Kind.file, .stream, .folder] {
+            let incoming = try Destination(output: disk.folder.path).open(
+                try header(kind, size: 10), from: try sender())
+            let bytes = [UInt8](repeating: 1, count: 200_000)
+            let full: TransferFailure?
+            switch incoming {
+            case .file(let part):
+                try part.prepare(offset: 0, length: kind == .file ? 10 : nil)
+                if kind == .file {
+                    let early = failure { () throws(TransferFailure) in try part.prepare(offset: 0, length: 200_000) }
+                    #expect(early?.reason == .full)
+                }
+                full = failure { () throws(TransferFailure) in try part.write(bytes) }
+            case .folder(let part):
+                full = failure { () throws(TransferFailure) in try part.write(archive([("a", bytes)])) }
+            case .standardOutput: full = nil
+            }
+            #expect(full?.reason == .full, "\(kind)")
+            #expect(disk.folder.names.allSatisfy { $0.hasPrefix(".") && $0.hasSuffix(".handoff-part") })
+        }
+    }
+
+    @Test("The part's name fits, whatever the name, and is no broken UTF-8")
+    func longNames() throws {
+        let folder = try TestFolder()
+        let name = String(repeating: "ä", count: 127)
+        let part = try open(folder.path, try header(name: name))
+        #expect(folder.names.allSatisfy { $0.utf8.count <= 255 && !$0.contains("\u{FFFD}") })
+        try part.prepare(offset: 0, length: nil)
+        try part.finish()
+        #expect(folder.names == [name])
+    }
+
+    @Test(
+        "A hostile name is refused with a reason, and nothing is made",
+        arguments: [
+            "", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", ".bashrc", "-rf", "--help", "a\u{0}b", "a\nb",
+            "a\u{1B}[31m",
+            "a\u{7F}", "a\u{85}b", "gpj.\u{202E}exe", "a\u{2066}b", "a\u{200E}", "a\u{FEFF}", "a\u{2028}b", "...",
+            ".a.handoff-part",
+        ])
+    func names(name: String) throws {
+        let folder = try TestFolder()
+        let refused = try #require(try openFailure(folder.path, try header(name: name)))
+        #expect(refused.reason == .name)
+        #expect(refused.message.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) })
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test(
+        "Good names are taken as they are",
+        arguments: ["a", "a b.txt", "ä", "日本語.pdf", "👨‍👩‍👧.png", "a..b", "a-", "~", "*", "'\"$(x)"])
+    func goodNames(name: String) throws {
+        let folder = try TestFolder()
+        let part = try open(folder.path, try header(name: name))
+        try part.prepare(offset: 0, length: nil)
+        #expect(try part.finish() == folder.file(name))
+        #expect(folder.read(name) == [])
+    }
+
+    @Test("Without a name of the sender's the user has to say one")
+    func noName() throws {
+        let folder = try TestFolder()
+        #expect(try openFailure(folder.path, try header(.stream, name: nil))?.reason == .name)
+        #expect(try openFailure(folder.file("mine"), try header(.stream, name: nil)) == nil)
+    }
+
+    @Test("Standard output takes content as it comes")
+    func standardOutput() throws {
+        let destination = try Destination(output: "-")
+        #expect(destination.route == .inline)
+        guard case .standardOutput = try destination.open(try header(name: "/"), from: try sender()) else {
+            Issue.record("it makes a file")
+            return
+        }
+    }
+
+    @Test("A name is taken once, also where the file system cannot do it in one step")
+    func withoutRename() throws {
+        let folder = try TestFolder()
+        var calls = KernelCalls()
+        calls.renamesOnlyNew = false
+        let destination = try Destination(output: folder.path, calls: calls)
+        guard case .file(let part) = try destination.open(try header(), from: try sender()) else { return }
+        try part.prepare(offset: 0, length: 1)
+        try part.write([1])
+        try folder.write([9], to: "a.txt")
+        #expect(failure { () throws(TransferFailure) in try part.finish() }?.reason == .exists)
+        #expect(folder.read("a.txt") == [9])
+        _ = shell("rm '\(folder.file("a.txt"))'")
+        try part.finish()
+        #expect(folder.names == ["a.txt"] && folder.read("a.txt") == [1])
+    }
+
+    @Test("A file is hashed from its beginning onwards, as far as it is there, and never backwards")
+    func hashing() throws {
+        let folder = try TestFolder()
+        var random = SeededRandom(state: 1)
+        let content = random.bytes(700_000)
+        let path = try folder.write(content, to: "a")
+        let test = try LoopTest()
+        let source = try SourceFile(path)
+        let hasher = try source.makeHasher()
+        var seen: [Result<ContentDigest, TransferFailure>] = []
+        hasher.advance(to: 300_000, on: test.loop)
+        for end in [0, 1, 300_000, 700_000, 5, 700_001] as [Int64] where end != 0 {
+            hasher.digest(at: end, on: test.loop) { result in
+                seen.append(result)
+                if seen.count == 5 { test.end() }
+            }
+        }
+        try test.run()
+        // It was hashed beyond 1 and 5 already.
+        #expect(throws: TransferFailure.self) { try seen[0].get() }
+        #expect(try seen[1].get() == SHA256Hasher.digest(of: content.prefix(300_000)))
+        #expect(try seen[2].get() == SHA256Hasher.digest(of: content))
+        #expect(throws: TransferFailure.self) { try seen[3].get() }
+        guard case .failure(let shorter) = seen[4] else {
+            Issue.record("it reads beyond the end")
+            return
+        }
+        #expect(shorter.reason == .changed)
+        hasher.cancel()
+    }
+
+    @Test("A hash that is called off fails soon")
+    func cancelled() throws {
+        let folder = try TestFolder()
+        _ = shell("truncate -s 1T '\(folder.file("huge"))'")
+        let source = try SourceFile(folder.file("huge"))
+        let test = try LoopTest()
+        let hasher = try source.makeHasher()
+        var seen: TransferFailure?
+        hasher.digest(at: 1 << 40, on: test.loop) { result in
+            if case .failure(let failure) = result { seen = failure }
+            test.end()
+        }
+        hasher.cancel()
+        try test.run()
+        #expect(seen?.reason == .cancelled)
+    }
+}
+
+/// A file system of 64 KiB, for root.
+private final class TinyDisk {
+    static let isPossible: Bool = (try? TinyDisk()) != nil
+
+    let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+        try #require(geteuid() == 0)
+        _ = shell("mount -t tmpfs -o size=64k none '\(folder.path)' 2>/dev/null")
+        try #require(shell("findmnt -no FSTYPE '\(folder.path)'") == "tmpfs\n")
+    }
+
+    deinit {
+        _ = shell("umount -l '\(folder.path)'")
+    }
+}
+
+/// An archive of files as the sender makes it.
+func archive(_ files: [(name: String, content: [UInt8])]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for file in files {
+        let components = file.name.split(separator: "/", omittingEmptySubsequences: false).map { Array($0.utf8) }
+        let entry = TarEntry(
+            kind: .file, components: components, size: Int64(file.content.count), mode: 0o644, modified: 1_700_000_000)
+        bytes += entry.encoded() + file.content
+        bytes += [UInt8](repeating: 0, count: (512 - file.content.count % 512) % 512)
+    }
+    return bytes + [UInt8](repeating: 0, count: 1024)
+}

@@ -1,0 +1,232 @@
+import Glibc
+import HandoffModel
+import HandoffTransfer
+import LoopIO
+import Testing
+
+private func open(
+    _ output: String, name: String? = "tree", mode: UInt32 = 0o755, limits: TarLimits = .standard,
+    calls: KernelCalls = KernelCalls()
+) throws -> PartFolder {
+    let header = try #require(TransferHeader(kind: .folder, name: name, mode: mode, modified: 1_500_000_000))
+    guard
+        case .folder(let part) = try Destination(output: output, calls: calls).open(
+            header, from: try sender(), limits: limits)
+    else {
+        throw TransferFailure(.failed, "no folder")
+    }
+    return part
+}
+
+/// The archive of a folder, and what was left out.
+private func packed(_ path: String, limit: Int = 5000) throws -> (bytes: [UInt8], notes: [String]) {
+    let writer = try SourceFile(path).makeTar()
+    var bytes: [UInt8] = []
+    while let more = try writer.next(limit: limit) { bytes += more }
+    #expect(try writer.next() == nil)
+    return (bytes, writer.takeNotes())
+}
+
+/// Gives an archive to a part in random pieces.
+private func feed(_ bytes: [UInt8], to part: PartFolder, seed: UInt64 = 1) throws(TransferFailure) {
+    var random = SeededRandom(state: seed)
+    var left = bytes[...]
+    while !left.isEmpty {
+        let piece = left.prefix(Int.random(in: 1...1500, using: &random))
+        left = left.dropFirst(piece.count)
+        try part.write(Array(piece))
+    }
+}
+
+/// A tree with what trees have.
+private func makeTree() throws -> TestFolder {
+    let folder = try TestFolder()
+    folder.make("t")
+    folder.make("t/empty", mode: 0o700)
+    folder.make("t/.hidden")
+    try folder.write([1, 2, 3], to: "t/.hidden/.file", mode: 0o600)
+    try folder.write([], to: "t/nothing")
+    try folder.write([UInt8](repeating: 1, count: 512), to: "t/block", mode: 0o4755)
+    try folder.write([UInt8](repeating: 2, count: 513), to: "t/block and one", mode: 0o444)
+    var random = SeededRandom(state: 5)
+    try folder.write(random.bytes(100_000), to: "t/ü \u{1F600}.bin")
+    folder.make("t/readonly")
+    try folder.write([7], to: "t/readonly/a")
+    let long = String(repeating: "n", count: 255)
+    try folder.write([4], to: "t/\(long)")
+    var deep = "t"
+    for depth in 0..<20 {
+        deep += "/folder number \(depth)"
+        folder.make(deep)
+    }
+    try folder.write([5], to: "\(deep)/bottom")
+    let middle = String(repeating: "m", count: 90)
+    folder.make("t/\(middle)")
+    try folder.write([6], to: "t/\(middle)/\(middle)")
+    _ = shell(
+        """
+        cd '\(folder.file("t"))' && find . -exec touch -h -d @1400000000 {} + && touch -d @-100 nothing
+        chmod 555 readonly; touch -d @1400000001 readonly
+        """)
+    return folder
+}
+
+@Suite struct FolderTests {
+    @Test("A tree arrives as it was, with modes and times", arguments: [1, 512, 5000, 1 << 20])
+    func roundTrip(limit: Int) throws {
+        let source = try makeTree()
+        let (bytes, notes) = try packed(source.file("t"), limit: limit)
+        #expect(notes.isEmpty && bytes.count % 512 == 0)
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try feed(bytes, to: part, seed: UInt64(limit))
+        #expect(target.names.allSatisfy { $0.hasPrefix(".tree.") && $0.hasSuffix(".handoff-part") })
+        #expect(try part.finish() == target.file("tree"))
+        #expect(target.names == ["tree"])
+        // Only permissions are taken over.
+        let expected = source.listing("t").replacing("block f 4755", with: "block f 755")
+        #expect(target.listing("tree") == expected)
+        #expect(shell("stat -c '%a %Y' '\(target.file("tree"))'") == "755 1500000000\n")
+    }
+
+    @Test("GNU tar unpacks what the writer makes", .enabled(if: shell("tar --version").contains("GNU")))
+    func otherTar() throws {
+        let source = try makeTree()
+        let (bytes, _) = try packed(source.file("t"))
+        let target = try TestFolder()
+        try target.write(bytes, to: "a.tar")
+        target.make("tree")
+        #expect(
+            shell("tar -tf '\(target.file("a.tar"))' 2>&1 | wc -l")
+                == shell("find '\(source.file("t"))' -mindepth 1 | wc -l"))
+        #expect(shell("cd '\(target.file("tree"))' && tar --warning=no-timestamp -xpf ../a.tar 2>&1") == "")
+        let expected = source.listing("t").replacing("block f 4755", with: "block f 755")
+        #expect(target.listing("tree") == expected)
+    }
+
+    @Test("Links, pipes and names that nobody takes are left out, and said")
+    func leftOut() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        try folder.write([1], to: "t/kept")
+        _ = shell(
+            """
+            cd '\(folder.file("t"))' && ln -s /etc/passwd link && ln -s .. up && mkfifo pipe && echo x > -dash \
+            ; printf x > "$(printf 'bad\\377')"; printf x > "$(printf 'line\\nfeed')"
+            """)
+        let (bytes, notes) = try packed(folder.file("t"))
+        #expect(notes.count == 6)
+        #expect(notes.allSatisfy { $0.hasPrefix(folder.file("t/")) && $0.contains("is left out: ") })
+        #expect(notes.allSatisfy { $0.unicodeScalars.allSatisfy { !VisibleText.isHidden($0) } })
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(shell("ls -A '\(target.file("tree"))'") == "kept\n")
+    }
+
+    @Test("Folders in each other beyond the limit are left out, and nothing breaks")
+    func tooDeep() throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        _ = shell("cd '\(folder.file("t"))' && mkdir -p \"$(printf 'd/%.0s' $(seq 200))\"")
+        let (bytes, notes) = try packed(folder.file("t"))
+        #expect(notes.count == 1)
+        let target = try TestFolder()
+        let part = try open(target.path)
+        try part.write(bytes)
+        try part.finish()
+        #expect(shell("find '\(target.file("tree"))' -mindepth 1 | wc -l") == "128\n")
+    }
+
+    @Test("A file that changes while it is read ends it", arguments: ["truncate -s 3 F", "echo x >> F"])
+    func changes(command: String) throws {
+        let folder = try TestFolder()
+        folder.make("t")
+        let path = try folder.write([UInt8](repeating: 1, count: 100_000), to: "t/a")
+        _ = shell("touch -d @1400000000 '\(path)'")
+        let writer = try SourceFile(folder.file("t")).makeTar()
+        _ = try writer.next(limit: 1000)
+        _ = shell(command.replacing("F", with: "'\(path)'"))
+        let changed = failure { () throws(TransferFailure) in while try writer.next() != nil {} }
+        #expect(changed?.reason == .changed)
+    }
+
+    @Test("A size from 8 GiB on, and times far away, are in an extended header")
+    func largeNumbers() throws {
+        for (size, modified) in [(8 << 30, 0), (8 << 30 - 1, -1), (1 << 62, 1 << 40), (0, 8 << 30)] as [(Int64, Int64)]
+        {
+            let entry = TarEntry(kind: .file, components: [[0x61]], size: size, mode: 0o600, modified: modified)
+            var parser = TarParser(limits: TarLimits(bytes: .max, entries: 1))
+            var seen: TarEntry?
+            try parser.parse(entry.encoded()) { (event) throws(TransferFailure) in
+                if case .entry(let entry) = event { seen = entry }
+            }
+            #expect(seen == entry)
+        }
+        let folder = try TestFolder()
+        let entry = TarEntry(kind: .file, components: [[0x61]], size: 9 << 30, mode: 0o600, modified: 1)
+        try folder.write(entry.encoded(), to: "a.tar")
+        #expect(shell("tar -tvf '\(folder.file("a.tar"))' 2>/dev/null").contains(" 9663676416 "))
+    }
+
+    @Test("A folder that fails leaves nothing, and one that was killed is begun anew")
+    func failing() throws {
+        let target = try TestFolder()
+        do {
+            let part = try open(target.path)
+            try part.write(Array(archive([("a", [1]), ("b", [2])]).prefix(1024)))
+        }
+        #expect(target.names.isEmpty)
+        let name: String
+        do {
+            let part = try open(target.path)
+            name = try #require(target.names.first)
+            #expect(failure { () throws(TransferFailure) in _ = try open2(target.path) }?.reason == .busy)
+            part.discard()
+        }
+        // As after a crash.
+        _ = shell(
+            "cd '\(target.path)' && mkdir -p '\(name)/x/y' && echo 1 > '\(name)/x/a' && chmod 500 '\(name)/x' '\(name)'"
+        )
+        let part = try open(target.path)
+        try part.write(archive([("a", [1])]))
+        try part.finish()
+        #expect(target.listing("tree").split(separator: "\n").count == 1)
+    }
+
+    private func open2(_ output: String) throws(TransferFailure) -> Destination.Incoming {
+        guard let header = TransferHeader(kind: .folder, name: "tree"), let device = try? sender() else {
+            throw TransferFailure(.failed, "no sample")
+        }
+        return try Destination(output: output).open(header, from: device)
+    }
+
+    @Test("Without the kernel's newer calls everything is as with them")
+    func olderKernel() throws {
+        var calls = KernelCalls()
+        calls.opensBeneath = false
+        calls.renamesOnlyNew = false
+        let source = try makeTree()
+        let target = try TestFolder()
+        let part = try open(target.path, calls: calls)
+        try part.write(try packed(source.file("t")).bytes)
+        target.make("tree")
+        #expect(failure { () throws(TransferFailure) in try part.finish() }?.reason == .exists)
+        _ = shell("rmdir '\(target.file("tree"))'")
+        try part.finish()
+        #expect(target.listing("tree") == source.listing("t").replacing("block f 4755", with: "block f 755"))
+    }
+
+    @Test("The user's name counts for a folder too, and nothing that comes late is replaced")
+    func named() throws {
+        let target = try TestFolder()
+        let part = try open(target.file("mine"), name: nil)
+        try part.write(archive([("a", [1])]))
+        target.make("mine")
+        #expect(failure { () throws(TransferFailure) in try part.finish() }?.reason == .exists)
+        _ = shell("rmdir '\(target.file("mine"))'")
+        try part.finish()
+        #expect(target.names == ["mine"])
+    }
+}
