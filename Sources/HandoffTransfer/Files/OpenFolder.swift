@@ -77,7 +77,7 @@ final class OpenFolder {
         let (room, isHuge) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         guard !isHuge, UInt64(max(bytes, 0)) > room else { return }
         throw TransferFailure(
-            .full, "cannot receive into \(path): \(bytes) bytes are missing and \(room) are free; make room there")
+            .full, "cannot receive into \(path): it takes \(bytes) bytes and \(room) are free; make room there")
     }
 }
 

@@ -17,8 +17,11 @@ package final class SourceFile {
     /// - Parameters:
     ///   - path: `-` for standard input.
     ///   - name: what the receiver is told instead of the last component of the path.
-    /// - Throws: `unreadable`.
+    /// - Throws: `unreadable`, or `name` for a name that is too long.
     package init(_ path: String, name: String? = nil) throws(TransferFailure) {
+        if let name, name.utf8.count > TransferLimits.name {
+            throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
+        }
         let isInput = path == "-"
         self.path = isInput ? "standard input" : VisibleText.escape(path)
         do throws(Errno) {

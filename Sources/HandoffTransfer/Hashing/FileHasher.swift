@@ -13,7 +13,7 @@ package final class FileHasher {
     /// - Parameter path: for messages.
     package init(_ file: borrowing Descriptor, path: String) throws(TransferFailure) {
         do throws(Errno) {
-            progress = HashedFile(try file.duplicate(), path: path)
+            progress = HashedFile(try Self.reopen(file), path: path)
             worker = try Worker(name: "hash")
         } catch {
             throw .system("cannot hash \(path)", error)
@@ -22,6 +22,18 @@ package final class FileHasher {
 
     deinit {
         cancel()
+    }
+
+    /// Opens the file again. A duplicate would keep the lock of a part for as long as the thread goes on.
+    private static func reopen(_ file: borrowing Descriptor) throws(Errno) -> Descriptor {
+        let number = file.raw
+        do throws(Errno) {
+            return Descriptor(
+                owning: try SystemCall.retrying { open("/proc/self/fd/\(number)", O_RDONLY | O_NOCTTY | O_CLOEXEC) })
+        } catch {
+            // No /proc, or a file that we may not open any more.
+            return try file.duplicate()
+        }
     }
 
     /// How many bytes are hashed.
@@ -52,19 +64,6 @@ package final class FileHasher {
     /// Stops soon; what was asked for fails.
     package func cancel() {
         progress.cancel()
-    }
-
-    /// The digest of the first `length` bytes of an open file, for programs that wait for nothing else.
-    package static func digest(
-        of file: borrowing Descriptor, length: Int64, path: String
-    ) throws(TransferFailure) -> ContentDigest {
-        let hashed: HashedFile
-        do throws(Errno) {
-            hashed = HashedFile(try file.duplicate(), path: path)
-        } catch {
-            throw .system("cannot hash \(path)", error)
-        }
-        return try hashed.digest(at: length).get()
     }
 }
 

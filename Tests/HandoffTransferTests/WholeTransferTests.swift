@@ -1,0 +1,198 @@
+import Glibc
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+import Testing
+
+/// Both programs of a transfer of a real file in one loop, with a stream in memory and the daemons played: what a command does
+/// for each action.
+private final class WholeTransfer {
+    private let test: LoopTest
+    private let source: SourceFile
+    private let destination: Destination
+    private var sender: SenderMachine
+    private var receiver: ReceiverMachine
+    private var part: PartFile?
+    private var hashers: (sender: FileHasher, receiver: FileHasher?)
+    /// The stream breaks when so many bytes of the file have passed.
+    private let cut: Int64
+    /// Done to the source once its bytes are sent.
+    private let betweenBytesAndHash: () -> Void
+
+    private(set) var moved: Int64 = 0
+    private(set) var path: String?
+    private(set) var failures: (sender: TransferFailure?, receiver: TransferFailure?)
+
+    init(from: String, to: String, cut: Int64 = .max, betweenBytesAndHash: @escaping () -> Void = {}) throws {
+        test = try LoopTest()
+        source = try SourceFile(from)
+        destination = try Destination(output: to)
+        sender = SenderMachine(header: source.header)
+        receiver = ReceiverMachine(route: destination.route)
+        hashers = (try source.makeHasher(), nil)
+        self.cut = cut
+        self.betweenBytesAndHash = betweenBytesAndHash
+    }
+
+    func run() throws {
+        perform(sender.start())
+        try test.run()
+    }
+
+    private func settle() {
+        if sender.isEnded, receiver.isEnded { test.end() }
+    }
+
+    private func perform(_ actions: [SenderAction]) {
+        for action in actions where failures.sender == nil {
+            do throws(TransferFailure) {
+                try perform(action)
+            } catch {
+                perform(sender.fail(error))
+                return
+            }
+        }
+        settle()
+    }
+
+    private func perform(_ action: SenderAction) throws(TransferFailure) {
+        switch action {
+        case .send(let bytes): perform(receiver.received(bytes))
+        case .hashPrefix(let length):
+            hashers.sender.digest(at: length, on: test.loop) { [self] in answer($0) { sender.prefixHashed($0) } }
+        case .sendBytes(_, let offset, let length):
+            try source.seek(to: offset)
+            try move(length)
+        case .hashContent(let length):
+            betweenBytesAndHash()
+            hashers.sender.digest(at: length, on: test.loop) { [self] result in
+                answer(result) { digest in
+                    do throws(TransferFailure) {
+                        try source.requireUnchanged()
+                        return sender.contentHashed(digest)
+                    } catch {
+                        return sender.fail(error)
+                    }
+                }
+            }
+        case .readContent, .end, .succeed: break
+        case .fail(let failure): failures.sender = failure
+        }
+    }
+
+    private func answer(
+        _ result: Result<ContentDigest, TransferFailure>, _ next: (ContentDigest) -> [SenderAction]
+    ) {
+        switch result {
+        case .success(let digest): perform(next(digest))
+        case .failure(let failure): perform(sender.fail(failure))
+        }
+    }
+
+    /// Plays the daemons: the offsets of both descriptors say from where and to where.
+    private func move(_ length: Int64) throws(TransferFailure) {
+        guard let part else { return }
+        var bytes = [UInt8](repeating: 0, count: Int(min(length, cut)))
+        #expect(read(source.number, &bytes, bytes.count) == bytes.count)
+        #expect(write(part.number, bytes, bytes.count) == bytes.count)
+        moved = Int64(bytes.count)
+        if moved < length {
+            let gone = TransferFailure(.gone, "cut")
+            perform(receiver.lose(gone))
+            perform(sender.lose(gone))
+        } else {
+            perform(receiver.bytesReceived())
+            perform(sender.bytesSent())
+        }
+    }
+
+    private func perform(_ actions: [ReceiverAction]) {
+        for action in actions where failures.receiver == nil {
+            do throws(TransferFailure) {
+                try perform(action)
+            } catch {
+                perform(receiver.fail(error))
+                return
+            }
+        }
+        settle()
+    }
+
+    private func perform(_ action: ReceiverAction) throws(TransferFailure) {
+        switch action {
+        case .send(let bytes): perform(sender.received(bytes))
+        case .open(let header):
+            guard let device = try? HandoffTransferTests.sender(),
+                case .file(let part) = try destination.open(header, from: device)
+            else { return }
+            self.part = part
+            let hasher = try part.makeHasher()
+            hashers.receiver = hasher
+            hasher.digest(at: part.resumable, on: test.loop) { [self] result in
+                let have = TransferHave(offset: part.resumable, digest: part.resumable > 0 ? try? result.get() : nil)
+                perform(receiver.opened(have ?? .nothing))
+            }
+        case .prepare(let offset, let length):
+            // What was hashed of another beginning is of no use.
+            if let part, offset != part.resumable { hashers.receiver = try part.makeHasher() }
+            try part?.prepare(offset: offset, length: length)
+        case .receiveBytes: perform(receiver.ready())
+        case .hashContent(let length):
+            hashers.receiver?.digest(at: length, on: test.loop) { [self] result in
+                switch result {
+                case .success(let digest): perform(receiver.contentHashed(digest))
+                case .failure(let failure): perform(receiver.fail(failure))
+                }
+            }
+        case .finish:
+            path = try part?.finish()
+            perform(receiver.finished())
+        case .discard: part?.discard()
+        case .write, .end, .succeed: break
+        case .fail(let failure):
+            failures.receiver = failure
+            // Others may go on with it.
+            part = nil
+        }
+    }
+}
+
+@Suite struct WholeTransferTests {
+    @Test("A file that is cut at any place goes on there, and arrives", arguments: [0, 1, 399_999, 400_000] as [Int64])
+    func cut(at place: Int64) throws {
+        let folder = try TestFolder()
+        folder.make("in")
+        var random = SeededRandom(state: 3)
+        let content = random.bytes(400_000)
+        let path = try folder.write(content, to: "a.bin", mode: 0o640)
+        do {
+            let first = try WholeTransfer(from: path, to: folder.file("in"), cut: place)
+            try first.run()
+            #expect(first.moved == min(place, 400_000))
+            #expect((first.failures.receiver?.reason == .gone) == (place < 400_000))
+        }
+        if place < 400_000 {
+            #expect(folder.read("in/a.bin") == nil)
+            let second = try WholeTransfer(from: path, to: folder.file("in"))
+            try second.run()
+            #expect(second.moved == 400_000 - place)
+            #expect(second.path == folder.file("in/a.bin"))
+        }
+        #expect(folder.read("in/a.bin") == content)
+        #expect(folder.mode("in/a.bin") == 0o640)
+        #expect(shell("ls -A '\(folder.file("in"))'") == "a.bin\n")
+    }
+
+    @Test("A file that changes between its bytes and its hash is not taken, and what arrived stays")
+    func changed() throws {
+        let folder = try TestFolder()
+        folder.make("in")
+        let path = try folder.write([1, 2, 3], to: "a")
+        let transfer = try WholeTransfer(from: path, to: folder.file("in")) { _ = shell("printf xyz > '\(path)'") }
+        try transfer.run()
+        #expect(transfer.failures.sender?.reason == .changed)
+        #expect(transfer.failures.receiver?.reason == .changed && transfer.failures.receiver?.isReported == true)
+        #expect(folder.read("in/a") == nil && transfer.path == nil)
+    }
+}
