@@ -53,6 +53,8 @@ package final class PartFile {
         var status = stat()
         let isEmpty = fstat(descriptor.raw, &status) == 0 && status.st_size == 0
         if !isFinished, isEmpty || header.id == nil || header.size == nil { discard() }
+        // The daemon and a hasher may have this open file for a moment longer; the next attempt need not wait for them.
+        _ = flock(descriptor.raw, LOCK_UN)
     }
 
     /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.

@@ -43,6 +43,8 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
+    /// The digest of the whole content, once it is known that it arrived as it was sent.
+    package private(set) var verified: ContentDigest?
 
     /// A transfer to a place that needs this route.
     package init(route: Route = .passed) {
@@ -231,6 +233,7 @@ package struct ReceiverMachine: Sendable {
             )
             return [.discard] + fail(failure)
         }
+        verified = own
         state = .finishing
         return [.finish]
     }
