@@ -72,8 +72,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HandoffCommands",
-            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO", "QRText"],
-            swiftSettings: strict),
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO", "QRText",
+            ], swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
             dependencies: [
@@ -105,7 +106,7 @@ let package = Package(
             name: "HandoffCommandsTests",
             dependencies: [
                 "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
-                "HandoffTestSupport", "LoopIO",
+                "HandoffTestSupport", "HandoffTransfer", "LoopIO",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],

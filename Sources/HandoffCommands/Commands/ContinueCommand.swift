@@ -15,9 +15,14 @@ package struct ContinueCommand: Command {
                 "--from", .value("DEVICE"), "only from this device: its name, or the beginning of its id"),
             OptionSpecification("--timeout", .value("SECONDS"), "give up after this time"),
             OptionSpecification("--print", .flag, "be the handler: print the activity with its payload"),
+            OptionSpecification(
+                "--output", .value("FILE|FOLDER|-"), "the same, and receive what its app streams"),
         ],
         details: """
             Opens the activity in the attached app that handles it, and prints what opened.
+            With --output a transfer that was cut goes on where it was: at once, or when the command is run again. A file gets
+            its name only when it is complete and verified. --timeout is then the time in which nothing may move; 2 minutes
+            without it.
             An ID may be shortened to any beginning that fits only one activity. Status 4: nothing on offer fits.
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")
@@ -29,9 +34,13 @@ package struct ContinueCommand: Command {
 
     /// How much longer than asked for is waited for the daemon's own word.
     private static let grace = Duration.seconds(5)
+    /// How long nothing may move while something is received.
+    private static let receivingPatience = Duration.seconds(120)
 
     private let request: ContinueRequest
     private let isHandler: Bool
+    /// What is received; nil for nothing.
+    private let receiving: ReceiveRequest?
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
@@ -50,12 +59,19 @@ package struct ContinueCommand: Command {
         if let text = arguments.value("--timeout") {
             timeout = try ArgumentValue.seconds(text, option: "--timeout", command: command)
         }
-        isHandler = arguments.has("--print")
+        var output: String?
+        if let text = arguments.value("--output") { output = try ArgumentValue.text(text, option: "--output") }
+        isHandler = arguments.has("--print") || output != nil
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
+        receiving = output.map { [request] output in
+            ReceiveRequest(
+                activity: request, output: output, patience: timeout.map { .seconds($0) } ?? Self.receivingPatience)
+        }
     }
 
     package func run(in context: CommandContext) {
+        if let receiving { return receive(receiving, context) }
         context.connect { client in
             if context.console.diagnosticsAreTerminal {
                 context.after(Self.silence) { ContinueProgress.show(request, context) }
@@ -76,6 +92,19 @@ package struct ContinueCommand: Command {
                     context.fail(CommandFailure(error))
                 }
             }
+        }
+    }
+
+    private func receive(_ receiving: ReceiveRequest, _ context: CommandContext) {
+        if context.console.diagnosticsAreTerminal {
+            context.after(Self.silence) { ContinueProgress.show(request, context) }
+        }
+        do {
+            let session = try ReceiveSession(receiving, context)
+            context.keep(session)
+            session.start()
+        } catch {
+            context.fail(error)
         }
     }
 

@@ -9,6 +9,8 @@ package struct PublishCommand: Command {
         options: [
             OptionSpecification("--title", .value("TEXT"), "what people see"),
             OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload, an object in the tagged form"),
+            OptionSpecification(
+                "--stream", .value("FILE|FOLDER|-"), "what continuing devices may fetch; - is standard input, once"),
             OptionSpecification("--web-url", .value("URL"), "a page that shows the same, for devices without the app"),
             OptionSpecification("--team", .value("ID"), "only apps of this team may continue it"),
             OptionSpecification("--required", .values("KEY"), "a key of userInfo without which it cannot be continued"),
@@ -16,7 +18,9 @@ package struct PublishCommand: Command {
         details: """
             The activity becomes the current one. A file that is named by --user-info @FILE is read again whenever the
             daemon asks, so that what travels is what it says when another device continues the activity.
-            Prints what happens: published, saved, continued. When the daemon goes away, the activity is published
+            Whatever --stream names is read when another device asks for it with 'handoffctl continue --output', each time
+            anew; a file's transfer goes on where it was cut.
+            Prints what happens: published, saved, continued, stream. When the daemon goes away, the activity is published
             again as soon as it is back. Ctrl-C withdraws the activity.
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
@@ -34,9 +38,11 @@ package struct PublishCommand: Command {
         }
         let team = arguments.value("--team")
         if let team { _ = try ArgumentValue.text(team, option: "--team") }
+        var stream: String?
+        if let text = arguments.value("--stream") { stream = try ArgumentValue.text(text, option: "--stream") }
         request = PublishRequest(
             type: type, title: arguments.value("--title"), userInfo: userInfo, webpageURL: webURL, team: team,
-            requiredKeys: arguments.all("--required"))
+            requiredKeys: arguments.all("--required"), stream: stream)
     }
 
     package func run(in context: CommandContext) {

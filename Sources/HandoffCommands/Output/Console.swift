@@ -1,4 +1,5 @@
 package import HandoffJSON
+import LoopIO
 
 /// Where a command writes: results, and everything else. A value of closures, so that tests can collect what a
 /// terminal would show.
@@ -7,6 +8,8 @@ package struct Console {
     private let output: (String) -> Void
     /// Writes to standard error, which carries everything else.
     private let diagnostics: (String) -> Void
+    /// Writes bytes that are no text to standard output; for a thread that may wait.
+    let writeBytes: @Sendable ([UInt8]) throws -> Void
     /// Whether standard output is a terminal, and so must not get secrets or endless lines.
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal, and so progress may be shown.
@@ -19,7 +22,10 @@ package struct Console {
     package init(
         outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, graphicColumns: Int? = nil,
         diagnosticsCanRewrite: Bool = false,
-        output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void
+        output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void,
+        writeBytes: @escaping @Sendable ([UInt8]) throws -> Void = { bytes in
+            try StandardStream.output.write(bytes)
+        }
     ) {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsAreTerminal = diagnosticsAreTerminal
@@ -27,6 +33,7 @@ package struct Console {
         self.diagnosticsCanRewrite = diagnosticsCanRewrite
         self.output = output
         self.diagnostics = diagnostics
+        self.writeBytes = writeBytes
     }
 
     /// Writes results; the text ends its own lines.

@@ -12,14 +12,20 @@ package struct Keyboard {
     package let ask: (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject
     /// Waits for a line of a standard input that is no terminal; nil at its end.
     package let readLine: () throws(Errno) -> [UInt8]?
+    /// Reads what is there, at most so many bytes, and nothing at the end of input; for a thread that may wait.
+    let readSome: @Sendable (Int) throws -> [UInt8]
 
     package init(
         isTerminal: Bool, ask: @escaping (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject,
-        readLine: @escaping () throws(Errno) -> [UInt8]?
+        readLine: @escaping () throws(Errno) -> [UInt8]?,
+        readSome: @escaping @Sendable (Int) throws -> [UInt8] = { limit in
+            try StandardInput.readSome(limit: limit)
+        }
     ) {
         self.isTerminal = isTerminal
         self.ask = ask
         self.readLine = readLine
+        self.readSome = readSome
     }
 
     /// The longest line that is read from a pipe, in bytes: more than any code, link or passphrase.

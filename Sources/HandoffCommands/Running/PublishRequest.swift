@@ -10,6 +10,8 @@ struct PublishRequest {
     let webpageURL: String?
     let team: String?
     let requiredKeys: [String]
+    /// What is streamed to the devices that continue it: a path, or `-`.
+    let stream: String?
 
     /// The activity as the daemon gets it. It asks to be saved, so that it travels as it is when it is continued.
     func description(userInfo: JSONObject?) -> ActivityDescription {
@@ -19,6 +21,7 @@ struct PublishRequest {
         description.webpageURL = webpageURL
         description.team = team
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
+        if stream != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
         return description
     }

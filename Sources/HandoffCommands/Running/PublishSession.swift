@@ -12,6 +12,8 @@ final class PublishSession {
     private let request: PublishRequest
     private let context: CommandContext
     private let attachment: AppAttachment
+    /// What is streamed; nil for nothing.
+    private let streams: PublishedStreams?
     /// What the file said last; what travels when it cannot be read at the moment.
     private var userInfo: UserInfoReading?
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
@@ -25,6 +27,7 @@ final class PublishSession {
         self.request = request
         self.context = context
         userInfo = try request.userInfo?.read()
+        if let source = request.stream { streams = try PublishedStreams(source, context) } else { streams = nil }
         attachment = AppAttachment(
             path: context.socketPath, loop: context.loop,
             app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: request.team))
@@ -33,6 +36,7 @@ final class PublishSession {
     /// Attaches, and begins to wait for what happens.
     func start() {
         context.onInterrupt { [unowned self] in interrupted() }
+        streams?.onEvent = { [unowned self] activity, text, fields in say("stream", activity, text, fields: fields) }
         attachment.start { [unowned self] report in
             switch report {
             case .attached(let session): publish(in: session)
@@ -74,6 +78,8 @@ final class PublishSession {
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
             say("continued", offer.activity, text, fields: fields)
+        case .stream(offer.activity, let stream, let device):
+            streams?.serve(stream, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
             if !isEnding { context.fail(.withdrawn()) }
         case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .stream, .withdrawn:
@@ -115,8 +121,12 @@ final class PublishSession {
 
     /// The first interrupt withdraws; a second one does not wait for the answer.
     private func interrupted() {
-        guard !isEnding, let offer else { return context.finish(.done) }
+        guard !isEnding, let offer else {
+            streams?.stop()
+            return context.finish(.done)
+        }
         isEnding = true
+        streams?.stop()
         context.after(Self.withdrawalPatience) { [context] in context.finish(.done) }
         offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [context] _ in
             context.finish(.done)
@@ -126,6 +136,7 @@ final class PublishSession {
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }
 
     private func say(_ event: String, _ activity: ActivityID, _ text: String = "", fields: JSONObject = [:]) {
+        streams?.makeRoom()
         if context.json {
             var object: JSONObject = ["id": .string(activity.hex)]
             for field in fields { object[field.key] = field.value }

@@ -1,0 +1,64 @@
+import HandoffTransfer
+import LoopIO
+
+/// Writes to standard output on a thread, so that a reader that takes its time stops nothing else. Lives on the loop's thread.
+final class OutputPump {
+    /// More bytes that wait are too many, and so few are few again.
+    private static let high = 1_048_576
+    private static let low = 262_144
+
+    private let worker: Worker
+    private let loop: EventLoop
+    private let write: @Sendable ([UInt8]) throws -> Void
+    private var waiting = 0
+    private var failure: TransferFailure?
+    private var isEmptied: ((Result<Void, TransferFailure>) -> Void)?
+    /// Called when there is room again after `give` returned false, or when writing failed.
+    var onRoom: ((TransferFailure?) -> Void)?
+
+    /// - Parameter write: writes all bytes, on a thread that may wait.
+    init(_ write: @escaping @Sendable ([UInt8]) throws -> Void, on loop: EventLoop) throws(TransferFailure) {
+        do throws(Errno) {
+            worker = try Worker(name: "output")
+        } catch {
+            throw .system("cannot write to standard output", error)
+        }
+        self.write = write
+        self.loop = loop
+    }
+
+    /// Writes bytes behind those before.
+    /// - Returns: false when many wait; give more after `onRoom`.
+    func give(_ bytes: [UInt8]) -> Bool {
+        waiting += bytes.count
+        let write = write
+        worker.run({ try write(bytes) }, on: loop) { [weak self] result in
+            self?.wrote(bytes.count, result)
+        }
+        return waiting <= Self.high
+    }
+
+    /// Calls back once everything is written, or could not be.
+    func empty(_ then: @escaping (Result<Void, TransferFailure>) -> Void) {
+        isEmptied = then
+        loop.later { [weak self] in self?.checkEmpty() }
+    }
+
+    private func wrote(_ count: Int, _ result: Result<Void, any Error>) {
+        let wasHigh = waiting > Self.low
+        waiting -= count
+        if case .failure(let error) = result, failure == nil {
+            failure = TransferFailure(.unreadable, "cannot write to standard output: \(error)")
+            onRoom?(failure)
+        } else if wasHigh, waiting <= Self.low {
+            onRoom?(nil)
+        }
+        checkEmpty()
+    }
+
+    private func checkEmpty() {
+        guard waiting == 0 || failure != nil, let then = isEmptied else { return }
+        isEmptied = nil
+        then(failure.map { .failure($0) } ?? .success(()))
+    }
+}

@@ -1,0 +1,159 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTransfer
+import LoopIO
+
+/// Serves the streams of a published activity: a file or folder to everybody who asks, each from its beginning and opened
+/// anew; standard input once. Lives on the loop's thread.
+final class PublishedStreams {
+    /// What became of standard input, which cannot be read twice.
+    private enum Input {
+        case untouched
+        /// The state while somebody is offered it, and has not taken any of it.
+        case offered
+        case consumed
+    }
+
+    /// A stream that is served.
+    private struct Serving {
+        let activity: ActivityID
+        let device: ControlOrigin
+        /// The connection until the stream is open.
+        var client: ControlClient?
+        var transfer: SenderTransfer?
+        /// The number in the status line, once the content moves.
+        var progress: Int?
+    }
+
+    /// Called with what happens: the activity, words for people, and fields.
+    var onEvent: ((ActivityID, String, JSONObject) -> Void)?
+
+    private let path: String
+    private let context: CommandContext
+    private let status: TransferStatus
+    private var input = Input.untouched
+    private var servings: [StreamID: Serving] = [:]
+
+    /// - Parameter path: of a file or folder; `-` for standard input.
+    /// - Throws: `CommandFailure` when it cannot be streamed.
+    init(_ path: String, _ context: CommandContext) throws(CommandFailure) {
+        self.path = path
+        self.context = context
+        status = TransferStatus(context, verb: "sending")
+        do throws(TransferFailure) {
+            // Opened for a moment, so that what is wrong is known before anything is on offer.
+            _ = try SourceFile(path)
+        } catch {
+            throw .transfer(error)
+        }
+    }
+
+    /// Takes a stream that a device asks for, and sends.
+    func serve(_ id: StreamID, of activity: ActivityID, to device: ControlOrigin) {
+        var serving = Serving(activity: activity, device: device)
+        do throws(ClientError) {
+            let client = try ControlClient(path: context.socketPath, loop: context.loop)
+            serving.client = client
+            servings[id] = serving
+            client.openStream(.stream(id)) { [weak self] result in
+                guard let self, context.status == nil else { return }
+                servings[id]?.client = nil
+                switch result {
+                case .success(let stream): send(id, stream)
+                case .failure(let error): ended(id, TransferFailure(daemon: error, "cannot take the stream"))
+                }
+            }
+        } catch {
+            servings[id] = serving
+            ended(id, TransferFailure(daemon: error, "cannot take the stream"))
+        }
+    }
+
+    /// Calls everything off.
+    func stop() {
+        for serving in servings.values { serving.transfer?.cancel() }
+    }
+
+    /// Takes the status line away, before something else is printed.
+    func makeRoom() { status.clear() }
+
+    private func send(_ id: StreamID, _ stream: ContinuationStream) {
+        do throws(TransferFailure) {
+            let source = try open()
+            let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)
+            {
+                [weak self] event in self?.happened(event, to: id)
+            }
+            servings[id]?.transfer = transfer
+            transfer.start()
+        } catch {
+            // In the place of the first message, so that the other side can say why.
+            stream.write(TransferFrame.error(error).encoded())
+            stream.finish()
+            ended(id, error)
+        }
+    }
+
+    private func open() throws(TransferFailure) -> SourceFile {
+        guard path == "-" else { return try SourceFile(path) }
+        switch input {
+        case .untouched: input = .offered
+        case .offered: throw TransferFailure(.busy, "its standard input is being streamed to somebody else")
+        case .consumed:
+            throw TransferFailure(.busy, "its standard input was streamed already, which is possible only once")
+        }
+        return try SourceFile(path)
+    }
+
+    private func happened(_ event: SenderTransfer.Event, to id: StreamID) {
+        guard let serving = servings[id] else { return }
+        switch event {
+        case .begun(let offset): begun(id, serving, offset)
+        case .moved(let position): if let progress = serving.progress { status.moved(progress, to: position) }
+        case .note(let text):
+            status.clear()
+            context.note(text)
+        case .ended(let failure): ended(id, failure)
+        }
+    }
+
+    private func begun(_ id: StreamID, _ serving: Serving, _ offset: Int64) {
+        guard let header = serving.transfer?.source.header else { return }
+        if path == "-" { input = .consumed }
+        servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
+        let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
+        let fields: JSONObject = [
+            "name": header.name.map { .string($0) } ?? .null, "size": header.size.map { .integer($0) } ?? .null,
+            "from": .integer(offset),
+        ]
+        say(id, serving, "started", "started\(from)", fields)
+    }
+
+    private func ended(_ id: StreamID, _ failure: TransferFailure?) {
+        guard let serving = servings.removeValue(forKey: id) else { return }
+        if path == "-", case .offered = input { input = .untouched }
+        if let progress = serving.progress { status.end(progress) }
+        if let failure {
+            let fields: JSONObject = [
+                "reason": .string(failure.reason.rawValue), "message": .string(failure.description),
+            ]
+            say(id, serving, "failed", "failed: \(failure)", fields)
+        } else {
+            let bytes = serving.transfer?.moved ?? 0
+            say(id, serving, "finished", "finished, \(ByteText.text(bytes))", ["bytes": .integer(bytes)])
+        }
+    }
+
+    private func say(_ id: StreamID, _ serving: Serving, _ state: String, _ text: String, _ fields: JSONObject) {
+        let device = serving.device
+        var all: JSONObject = [
+            "stream": .string(id.hex), "state": .string(state), "device": .string(device.device.hex),
+            "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
+        ]
+        for field in fields { all[field.key] = field.value }
+        let name = VisibleText.escape(device.deviceName)
+        onEvent?(serving.activity, "to \(name) (\(device.device.short)): \(text)", all)
+    }
+}

@@ -1,0 +1,335 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTransfer
+import LoopIO
+
+/// Continues an activity and receives what its app streams. A stream that is cut is asked for again, and goes on where it was.
+/// Lives on the loop's thread.
+final class ReceiveSession {
+    private enum State {
+        /// The state while the daemon is asked to continue the activity, to find it again, or to open a stream.
+        case asking(ControlClient)
+        /// The state while content comes.
+        case receiving(ReceiverTransfer)
+        /// The state between two attempts.
+        case waiting(LoopTimer)
+        /// The state before the first attempt, and when it is over.
+        case idle
+    }
+
+    /// The pause before the first new attempt; it doubles each time until bytes come again.
+    private static let firstPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(5)
+    /// How much longer than asked for the daemon's own word is waited for.
+    private static let grace = Duration.seconds(5)
+    /// How long an interrupted command may take to end in order.
+    private static let endingPatience = Duration.seconds(2)
+
+    private let request: ReceiveRequest
+    private let context: CommandContext
+    private let destination: Destination
+    private var status: TransferStatus?
+    private var state = State.idle
+    private var pause = firstPause
+    /// What is received, once it was continued.
+    private var activity: ContinuedActivity?
+    private var stream: StreamID?
+    private var header: TransferHeader?
+    private var progress: Int?
+    /// The furthest that any attempt got, and when: going on after that is progress.
+    private var best: Int64 = 0
+    private var position: Int64 = 0
+    private var lastProgress: LoopInstant
+    private var isInterrupted = false
+
+    /// - Throws: `CommandFailure` when the content can go nowhere.
+    init(_ request: ReceiveRequest, _ context: CommandContext) throws(CommandFailure) {
+        self.request = request
+        self.context = context
+        lastProgress = context.loop.now
+        do throws(TransferFailure) {
+            destination = try Destination(output: request.output)
+        } catch {
+            throw .transfer(error)
+        }
+    }
+
+    /// Continues the activity.
+    func start() {
+        context.onInterrupt { [unowned self] in interrupted() }
+        status = TransferStatus(
+            context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
+        if let timeout = request.activity.timeout {
+            // The daemon gives up by itself, and says why; this is for one that does nothing any more.
+            context.after(.seconds(timeout) + Self.grace) { [unowned self] in
+                guard activity == nil else { return }
+                context.fail(CommandFailure(.notReachable(path: context.socketPath, reason: "it does not answer")))
+            }
+        }
+        carryOn(request.activity)
+    }
+
+    // MARK: - Asking
+
+    /// Asks the daemon on a connection of its own.
+    private func ask(_ question: (ControlClient) -> Void) {
+        do throws(ClientError) {
+            let client = try ControlClient(path: context.socketPath, loop: context.loop)
+            state = .asking(client)
+            question(client)
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func carryOn(_ wanted: ContinueRequest) {
+        ask { client in
+            client.continueActivity(wanted) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(.willContinue):
+                    break  // The payload is on its way; the last reply decides.
+                case .success(.continued(_, let activity?, _, let continuation?)):
+                    continued(activity, continuation)
+                case .success(.continued):
+                    context.fail(CommandFailure(.badAnswer("continued without the activity, or its continuation")))
+                case .failure(let error):
+                    failed(error)
+                }
+            }
+        }
+    }
+
+    private func continued(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
+        if self.activity == nil { show(activity) }
+        self.activity = activity
+        guard activity.streams else {
+            return context.fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
+        }
+        ask { client in
+            client.openStream(.continuation(continuation)) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let stream): receive(stream, from: activity.origin.device)
+                case .failure(let error): failed(error)
+                }
+            }
+        }
+    }
+
+    /// Looks for the activity under another id: a publisher whose daemon was restarted has published it again.
+    private func findAgain() {
+        guard let activity else { return carryOn(request.activity) }
+        ask { client in
+            client.listActivities(here: false) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .failure(let error): failed(error)
+                case .success(let offers):
+                    let own = offers.first { $0.id == activity.id }
+                    guard let offer = own ?? offers.first(where: { Self.is($0, activity) }) else {
+                        return again(TransferFailure(.gone, "the activity is no longer on offer"))
+                    }
+                    carryOn(ContinueRequest(activity: offer.id.hex, take: true))
+                }
+            }
+        }
+    }
+
+    private static func `is`(_ offer: ControlActivity, _ activity: ContinuedActivity) -> Bool {
+        offer.device == activity.origin.device && offer.type == activity.type && offer.team == activity.team
+            && offer.streams && (offer.title == nil || offer.title == activity.title)
+    }
+
+    // MARK: - Receiving
+
+    private func receive(_ stream: ContinuationStream, from device: DeviceID) {
+        self.stream = stream.id
+        let surroundings = ReceiverTransfer.Surroundings(
+            loop: context.loop, destination: destination, sender: device,
+            accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
+            writeOutput: context.console.writeBytes)
+        let transfer = ReceiverTransfer(stream, surroundings) { [weak self] event in self?.happened(event) }
+        state = .receiving(transfer)
+        transfer.start()
+    }
+
+    /// Whether it is still the content that was begun with.
+    private func accept(_ header: TransferHeader) throws(TransferFailure) {
+        guard let known = self.header else { return }
+        guard known.kind == header.kind, known.name == header.name, known.size == header.size, known.id == header.id
+        else { throw TransferFailure(.changed, "the other device offers something else by now") }
+        // What went out cannot be taken back.
+        guard destination.route == .passed || position == 0 else {
+            throw TransferFailure(.gone, "the stream was cut, and its beginning is on standard output already")
+        }
+    }
+
+    private func happened(_ event: ReceiverTransfer.Event) {
+        switch event {
+        case .begun(let header, let offset): begun(header, offset)
+        case .moved(let position):
+            self.position = position
+            if let progress { status?.moved(progress, to: position) }
+            guard position > best else { return }
+            best = position
+            lastProgress = context.loop.now
+            pause = Self.firstPause
+        case .ended(let result):
+            if let progress { status?.end(progress) }
+            progress = nil
+            // Lets go of the part of the file, which the next attempt opens.
+            state = .idle
+            switch result {
+            case .success(let received): finish(received)
+            case .failure(let failure): ended(failure)
+            }
+        }
+    }
+
+    private func begun(_ header: TransferHeader, _ offset: Int64) {
+        let isFirst = self.header == nil
+        self.header = header
+        position = offset
+        progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
+        guard let activity, let stream else { return }
+        let name = header.name.map(VisibleText.escape) ?? "a stream"
+        let size = header.size.map { ", \(ByteText.text($0))" } ?? ""
+        let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
+        let device = VisibleText.escape(activity.origin.deviceName)
+        if context.json || isFirst || offset > 0 {
+            say(
+                "stream", "\(name)\(size) from \(device)\(from)",
+                [
+                    "id": .string(activity.id.hex), "stream": .string(stream.hex),
+                    "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
+                    "size": header.size.map { .integer($0) } ?? .null, "from": .integer(offset),
+                    "device": .string(activity.origin.device.hex), "deviceName": .string(activity.origin.deviceName),
+                ])
+        }
+    }
+
+    // MARK: - Trying again
+
+    private func failed(_ error: ClientError) {
+        guard !isInterrupted else { return conclude(nil) }
+        guard activity != nil else { return context.fail(CommandFailure(error)) }
+        switch error {
+        case .lost, .notReachable:
+            again(TransferFailure(.gone, "the daemon went away"))
+        case .refused(let refusal) where Self.passes(refusal):
+            again(TransferFailure(.gone, VisibleText.escape(refusal.message)))
+        case .refused, .badAnswer:
+            sayKept()
+            context.fail(CommandFailure(error))
+        }
+    }
+
+    /// Whether a refusal may be over in a while: the other device or its daemon is away, or was just restarted.
+    private static func passes(_ refusal: ServiceRefusal) -> Bool {
+        switch refusal.kind {
+        case "NothingToContinue", "AmbiguousIdentifier": return true
+        case "ContinuationFailed", "StreamFailed":
+            let codes = [HandoffFailure.connectionUnavailableCode, HandoffFailure.timedOutCode]
+            if let code = refusal.parameters["code"]?.integer, codes.contains(Int(code)) {
+                return refusal.parameters["reason"]?.string != "notMember"
+            }
+            return ["unknownActivity", "ownerGone"].contains(refusal.parameters["reason"]?.string ?? "")
+        default: return false
+        }
+    }
+
+    private func ended(_ failure: TransferFailure) {
+        guard !isInterrupted else { return conclude(nil) }
+        guard failure.reason == .gone, !failure.isReported else { return conclude(failure) }
+        again(failure)
+    }
+
+    /// Tries again after a pause, unless nothing has moved for too long.
+    private func again(_ failure: TransferFailure) {
+        let isStuck = lastProgress.duration(to: context.loop.now) >= request.patience
+        // Standard output has taken a part, and no part can be left out of what it gets.
+        guard !isStuck, destination.route == .passed || position == 0 else { return conclude(failure) }
+        if pause == Self.firstPause { context.note("\(failure.message); trying again") }
+        do throws(Errno) {
+            state = .waiting(try context.loop.timer(after: pause) { [weak self] in self?.findAgain() })
+            pause = min(pause * 2, Self.longestPause)
+        } catch {
+            context.fail(.system("set a timer", why: "\(error)"))
+        }
+    }
+
+    // MARK: - The end
+
+    private func finish(_ received: ReceiverTransfer.Received) {
+        let size = ByteText.text(received.bytes)
+        say(
+            "received", received.path.map { "\($0), \(size)" } ?? size,
+            [
+                "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
+                "sha256": received.digest.map { .string($0.hex) } ?? .null,
+            ])
+        context.finish(.done)
+    }
+
+    /// Ends without the content: with a failure, or interrupted.
+    private func conclude(_ failure: TransferFailure?) {
+        guard let failure else {
+            sayKept()
+            return context.finish(.interrupted)
+        }
+        context.fail(.transfer(failure, advice: kept.map { [$0] } ?? []))
+    }
+
+    private func interrupted() {
+        guard !isInterrupted, case .receiving(let transfer) = state else {
+            sayKept()
+            return context.finish(.interrupted)
+        }
+        isInterrupted = true
+        context.after(Self.endingPatience) { [unowned self] in conclude(nil) }
+        transfer.cancel()
+    }
+
+    /// What is left for the next time; nil for nothing.
+    private var kept: String? {
+        guard let header, let size = header.size, header.id != nil, destination.route == .passed, position > 0 else {
+            return nil
+        }
+        return "\(ByteText.text(position)) of \(ByteText.text(size)) are kept; run the same command again to go on"
+    }
+
+    private func sayKept() {
+        status?.clear()
+        if let kept { context.note(kept) }
+    }
+
+    // MARK: - Words
+
+    /// Whether our lines go to standard error, since standard output has the content.
+    private var isOutputTaken: Bool { destination.route == .inline }
+
+    private func show(_ activity: ContinuedActivity) {
+        let text = context.json ? JSONLine.text(activity.json) + "\n" : ContinuedText.text(activity)
+        isOutputTaken ? context.console.writeDiagnostics(text) : context.console.write(text)
+    }
+
+    private func say(_ event: String, _ text: String, _ fields: JSONObject) {
+        status?.clear()
+        let line =
+            context.json ? JSONLine.text(Describe.event(event, fields)) : "\(Describe.word(event, width: 8))  \(text)"
+        isOutputTaken ? context.console.writeDiagnostics(line + "\n") : context.console.line(line)
+    }
+
+    private func sayProgress() {
+        guard let stream else { return }
+        say(
+            "progress", "",
+            [
+                "stream": .string(stream.hex), "received": .integer(position),
+                "size": header?.size.map { .integer($0) } ?? .null,
+            ])
+    }
+}

@@ -1,0 +1,350 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+import HandoffTransfer
+import LoopIO
+
+/// Receives one content over one stream: what its `ReceiverMachine` wants is done here. Lives on the loop's thread; whoever
+/// made it keeps it until its last event, and then lets go of it, which gives up the part of the file.
+final class ReceiverTransfer {
+    /// What happens to it.
+    enum Event {
+        /// The content comes; `offset` bytes of it are there already.
+        case begun(TransferHeader, offset: Int64)
+        /// So much of the content is there.
+        case moved(Int64)
+        /// It is over. The last event.
+        case ended(Result<Received, TransferFailure>)
+    }
+
+    /// What was received.
+    struct Received {
+        /// Where it is; nil for standard output.
+        let path: String?
+        /// Bytes of the content; of a folder those of its archive.
+        let bytes: Int64
+        /// The SHA-256 of them.
+        let digest: ContentDigest?
+    }
+
+    /// What it needs of the command.
+    struct Surroundings {
+        let loop: EventLoop
+        /// Where the content goes.
+        let destination: Destination
+        /// The device that sends.
+        let sender: DeviceID
+        /// Throws when this is not the content that is wanted.
+        let accept: (TransferHeader) throws(TransferFailure) -> Void
+        /// Writes to standard output, on a thread that may wait.
+        let writeOutput: @Sendable ([UInt8]) throws -> Void
+    }
+
+    /// Where the content goes, once it was described.
+    private enum Place {
+        /// The state until then, and when it is over.
+        case none
+        case output(OutputPump)
+        case file(PartFile)
+        case folder(PartFolder)
+    }
+
+    /// Who takes the bytes that follow what was agreed on.
+    private enum Taker {
+        /// The state while they are for the machine.
+        case machine
+        /// The state while the daemon was given the file, and has not said yet that it takes them; what comes is held.
+        case undecided(held: [UInt8], length: Int64)
+        /// The state while this program writes them, since the daemon does not; so many are missing.
+        case file(left: Int64)
+    }
+
+    /// How long the other app may take to end its direction when all is done.
+    private static let lastPatience = Duration.seconds(3)
+
+    private let stream: ContinuationStream
+    private let surroundings: Surroundings
+    private let report: (Event) -> Void
+    private var machine: ReceiverMachine
+    private var actions: [ReceiverAction] = []
+    private var isPerforming = false
+    private var place = Place.none
+    private var taker = Taker.machine
+    private var hasher: FileHasher?
+    private var ending: StreamEnding?
+    private var timer: LoopTimer?
+    private var header: TransferHeader?
+    private var offset: Int64 = 0
+    private var moved: Int64 = 0
+    private var path: String?
+    private var isEndHeld = false
+    private var hasEndedOurs = false
+    private var isOver = false
+
+    /// - Parameter report: gets what happens.
+    init(_ stream: ContinuationStream, _ surroundings: Surroundings, _ report: @escaping (Event) -> Void) {
+        self.stream = stream
+        self.surroundings = surroundings
+        self.report = report
+        machine = ReceiverMachine(route: surroundings.destination.route)
+    }
+
+    /// Begins.
+    func start() {
+        stream.onEnd = { [weak self] in self?.endReceived() }
+        stream.onError = { [weak self] _ in
+            self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
+        }
+        stream.onRead = { [weak self] bytes in self?.received(bytes) }
+    }
+
+    /// Calls it off; the other device is told.
+    func cancel() {
+        perform(machine.fail(TransferFailure(.cancelled, "the receiver called it off")))
+    }
+
+    // MARK: - What comes
+
+    private func received(_ bytes: [UInt8]) {
+        switch taker {
+        case .machine:
+            perform(machine.received(bytes))
+        case .undecided(let held, let length):
+            taker = .undecided(held: held + bytes, length: length)
+            // Little more comes: what is in the kernel's buffers.
+            stream.pauseReading()
+        case .file(let left):
+            let mine = bytes.prefix(Int(clamping: left))
+            taker = .file(left: left - Int64(mine.count))
+            write(Array(mine))
+            guard !isOver, left == Int64(mine.count) else { return }
+            taker = .machine
+            perform(machine.bytesReceived())
+            if mine.count < bytes.count { received(Array(bytes[mine.endIndex...])) }
+        }
+    }
+
+    private func endReceived() {
+        // An end behind held bytes is judged after them.
+        if case .undecided = taker {
+            isEndHeld = true
+            return
+        }
+        if isOver { return conclude(.success(())) }
+        perform(machine.endReceived())
+    }
+
+    // MARK: - What the machine wants
+
+    private func perform(_ more: [ReceiverAction]) {
+        actions += more
+        guard !isPerforming else { return }
+        isPerforming = true
+        defer { isPerforming = false }
+        while !actions.isEmpty {
+            let action = actions.removeFirst()
+            do throws(TransferFailure) {
+                try run(action)
+            } catch {
+                actions = machine.fail(error)
+            }
+        }
+    }
+
+    private func run(_ action: ReceiverAction) throws(TransferFailure) {
+        switch action {
+        case .send(let bytes): stream.write(bytes)
+        case .open(let header): try open(header)
+        case .prepare(let offset, let length): try prepare(offset, length)
+        case .receiveBytes(let position, let length): try pass(position, length)
+        case .write(let bytes): write(bytes)
+        case .hashContent(let length):
+            guard case .file(let part) = place else { return }
+            if hasher == nil { hasher = try part.makeHasher() }
+            hasher?.digest(at: length, on: surroundings.loop) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let digest): perform(machine.contentHashed(digest))
+                case .failure(let failure): perform(machine.fail(failure))
+                }
+            }
+        case .finish: try finish()
+        case .discard:
+            switch place {
+            case .file(let part): part.discard()
+            case .folder(let part): part.discard()
+            case .none, .output: break
+            }
+        case .end:
+            hasEndedOurs = true
+            stream.endWriting()
+        case .succeed: succeed()
+        case .fail(let failure): fail(failure)
+        }
+    }
+
+    private func open(_ header: TransferHeader) throws(TransferFailure) {
+        try surroundings.accept(header)
+        self.header = header
+        switch try surroundings.destination.open(header, from: surroundings.sender) {
+        case .standardOutput:
+            let pump = try OutputPump(surroundings.writeOutput, on: surroundings.loop)
+            pump.onRoom = { [weak self] failure in
+                guard let self, !isOver else { return }
+                if let failure { perform(machine.fail(failure)) } else { stream.resumeReading() }
+            }
+            place = .output(pump)
+        case .folder(let part):
+            place = .folder(part)
+        case .file(let part):
+            place = .file(part)
+            guard part.resumable > 0 else { break }
+            let hasher = try part.makeHasher()
+            self.hasher = hasher
+            hasher.digest(at: part.resumable, on: surroundings.loop) { [weak self] result in
+                guard let self else { return }
+                // What cannot be read begins anew.
+                let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
+                perform(machine.opened(have ?? .nothing))
+            }
+            return
+        }
+        perform(machine.opened())
+    }
+
+    private func prepare(_ offset: Int64, _ length: Int64?) throws(TransferFailure) {
+        guard let header else { return }
+        if case .file(let part) = place {
+            try part.prepare(offset: offset, length: length)
+            // Only what stays is hashed already.
+            if offset == 0 {
+                hasher?.cancel()
+                hasher = nil
+            }
+        }
+        self.offset = offset
+        moved = offset
+        report(.begun(header, offset: offset))
+    }
+
+    // MARK: - Bytes of the content
+
+    private func pass(_ position: Int64, _ length: Int64) throws(TransferFailure) {
+        guard case .file(let part) = place else { return }
+        if hasher == nil { hasher = try part.makeHasher() }
+        taker = .undecided(held: [], length: length)
+        stream.passFile(.receive, position: Int(position), length: Int(length), descriptor: part.number) {
+            [weak self] result in
+            guard let self, !isOver else { return }
+            switch result {
+            case .success(let reply): passed(reply)
+            case .failure(let error): passFailed(error)
+            }
+        }
+        perform(machine.ready())
+    }
+
+    private func passed(_ reply: PassFileReply) {
+        moved(to: offset + Int64(reply.moved))
+        let held = take()
+        if reply.done { perform(machine.bytesReceived()) }
+        if !held.isEmpty { perform(machine.received(held)) }
+        goOn()
+    }
+
+    private func passFailed(_ error: ClientError) {
+        guard case .file(let part) = place else { return }
+        let action = "cannot write \(part.path)"
+        guard case .refused(let refusal) = error, case .undecided(_, let length) = taker,
+            [AppErrorName.positionPassed, .invalidDescriptor].contains(where: { $0.rawValue == refusal.name })
+        else { return perform(machine.lose(TransferFailure(daemon: error, action))) }
+        // The bytes were faster than the call, or the daemon cannot use this file: they come over the connection.
+        let held = take()
+        taker = .file(left: length)
+        if !held.isEmpty { received(held) }
+        goOn()
+    }
+
+    private func goOn() {
+        stream.resumeReading()
+        guard isEndHeld else { return }
+        isEndHeld = false
+        endReceived()
+    }
+
+    /// Ends the state in which bytes are held.
+    private func take() -> [UInt8] {
+        guard case .undecided(let held, _) = taker else { return [] }
+        taker = .machine
+        return held
+    }
+
+    private func moved(to position: Int64) {
+        moved = position
+        // Behind the writer, while all of it is still in memory.
+        hasher?.advance(to: position, on: surroundings.loop)
+        report(.moved(position))
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        do throws(TransferFailure) {
+            switch place {
+            case .none: return
+            case .output(let pump): if !pump.give(bytes) { stream.pauseReading() }
+            case .file(let part): try part.write(bytes)
+            case .folder(let part): try part.write(bytes)
+            }
+            moved += Int64(bytes.count)
+            report(.moved(moved))
+        } catch {
+            perform(machine.fail(error))
+        }
+    }
+
+    // MARK: - The end
+
+    private func finish() throws(TransferFailure) {
+        switch place {
+        case .none: break
+        case .file(let part): path = try part.finish()
+        case .folder(let part): path = try part.finish()
+        case .output(let pump):
+            return pump.empty { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success: perform(machine.finished())
+                case .failure(let failure): perform(machine.fail(failure))
+                }
+            }
+        }
+        perform(machine.finished())
+    }
+
+    /// Waits until the other app has ended its direction: closing before could take our last words away from it.
+    private func succeed() {
+        isOver = true
+        stream.onError = { [weak self] _ in self?.conclude(.success(())) }
+        timer = try? surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
+        stream.resumeReading()
+    }
+
+    private func fail(_ failure: TransferFailure) {
+        isOver = true
+        hasher?.cancel()
+        stream.onRead = nil
+        stream.onEnd = nil
+        stream.onError = nil
+        ending = StreamEnding(failure, of: stream, on: surroundings.loop) { [weak self] in self?.conclude(.failure($0))
+        }
+    }
+
+    private func conclude(_ result: Result<Void, TransferFailure>) {
+        // Dropped with the stream's handlers, so this is called once.
+        timer = nil
+        if hasEndedOurs { stream.finish(within: Self.lastPatience) } else { stream.close() }
+        // Gives up the lock of the part.
+        place = .none
+        hasher = nil
+        report(.ended(result.map { Received(path: path, bytes: moved, digest: machine.verified) }))
+    }
+}

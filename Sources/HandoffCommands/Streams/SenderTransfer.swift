@@ -1,0 +1,251 @@
+import HandoffClient
+import HandoffControl
+import HandoffTransfer
+import LoopIO
+
+/// Sends one content over one stream: what its `SenderMachine` wants is done here. Lives on the loop's thread; whoever made
+/// it keeps it until its last event.
+final class SenderTransfer {
+    /// What happens to it.
+    enum Event {
+        /// The other device wants it; what is sent begins at this byte of the content.
+        case begun(offset: Int64)
+        /// So much of the content is sent, with what the other device had before.
+        case moved(Int64)
+        /// Something was left out, and why.
+        case note(String)
+        /// It is over: well, or why not. The last event.
+        case ended(TransferFailure?)
+    }
+
+    /// Bytes that are read from standard input at a time.
+    private static let piece = 262_144
+
+    /// What is sent.
+    let source: SourceFile
+    private let stream: ContinuationStream
+    private let loop: EventLoop
+    private let readInput: @Sendable (Int) throws -> [UInt8]
+    private let report: (Event) -> Void
+    private var machine: SenderMachine
+    private var actions: [SenderAction] = []
+    private var isPerforming = false
+    private var hasher: FileHasher?
+    private var tar: TarWriter?
+    private var reader: Worker?
+    private var ending: StreamEnding?
+    /// Where the part begins that is sent, and how much of the content has gone.
+    private var offset: Int64 = 0
+    private(set) var moved: Int64 = 0
+    private var areBytesSent = false
+    private var digest: Result<ContentDigest, TransferFailure>?
+    private var hasBegun = false
+    /// Whether content of unknown size is read.
+    private var isReading = false
+    private var hasEndedOurs = false
+    private var isOver = false
+
+    /// - Parameters:
+    ///   - readInput: reads standard input, on a thread that may wait; nothing at its end.
+    ///   - report: gets what happens, never from inside a call.
+    init(
+        _ source: SourceFile, over stream: ContinuationStream, on loop: EventLoop,
+        readInput: @escaping @Sendable (Int) throws -> [UInt8], _ report: @escaping (Event) -> Void
+    ) {
+        self.source = source
+        self.stream = stream
+        self.loop = loop
+        self.readInput = readInput
+        self.report = report
+        machine = SenderMachine(header: source.header)
+    }
+
+    /// Begins.
+    func start() {
+        stream.onEnd = { [weak self] in self.map { $0.perform($0.machine.endReceived()) } }
+        stream.onError = { [weak self] _ in
+            self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
+        }
+        stream.onDrained = { [weak self] in self?.readMore() }
+        stream.onRead = { [weak self] bytes in self.map { $0.perform($0.machine.received(bytes)) } }
+        perform(machine.start())
+    }
+
+    /// Calls it off; the other device is told where it can be.
+    func cancel() {
+        perform(machine.fail(TransferFailure(.cancelled, "the sender called it off")))
+    }
+
+    // MARK: - What the machine wants
+
+    private func perform(_ more: [SenderAction]) {
+        actions += more
+        guard !isPerforming else { return }
+        isPerforming = true
+        defer { isPerforming = false }
+        while !actions.isEmpty {
+            let action = actions.removeFirst()
+            do throws(TransferFailure) {
+                try run(action)
+            } catch {
+                actions = machine.fail(error)
+            }
+        }
+    }
+
+    private func run(_ action: SenderAction) throws(TransferFailure) {
+        switch action {
+        case .send(let bytes): stream.write(bytes)
+        case .hashPrefix(let length):
+            try hash(length) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let digest): perform(machine.prefixHashed(digest))
+                case .failure(let failure): perform(machine.fail(failure))
+                }
+            }
+        case .sendBytes(let position, let offset, let length):
+            try source.seek(to: offset)
+            begin(at: offset)
+            pass(position, length)
+        case .hashContent(let length):
+            // The daemon has nothing to send when the other device has it all.
+            if !hasBegun {
+                areBytesSent = true
+                begin(at: length)
+            }
+            try hash(length) { [weak self] result in
+                self?.digest = result
+                self?.settle()
+            }
+        case .readContent:
+            begin(at: 0)
+            isReading = true
+            if source.header.kind == .folder {
+                tar = try source.makeTar()
+            } else {
+                do throws(Errno) {
+                    reader = try Worker(name: "input")
+                } catch {
+                    throw .system("cannot read \(source.path)", error)
+                }
+            }
+            readMore()
+        case .end:
+            hasEndedOurs = true
+            stream.endWriting()
+        case .succeed: finish(nil)
+        case .fail(let failure): finish(failure)
+        }
+    }
+
+    private func begin(at offset: Int64) {
+        hasBegun = true
+        self.offset = offset
+        moved = offset
+        report(.begun(offset: offset))
+    }
+
+    private func hash(
+        _ length: Int64, _ then: @escaping (Result<ContentDigest, TransferFailure>) -> Void
+    ) throws(TransferFailure) {
+        if hasher == nil { hasher = try source.makeHasher() }
+        hasher?.digest(at: length, on: loop, completion: then)
+    }
+
+    // MARK: - Files
+
+    private func pass(_ position: Int64, _ length: Int64) {
+        stream.passFile(.send, position: Int(position), length: Int(length), descriptor: source.number) {
+            [weak self] result in
+            guard let self, !isOver else { return }
+            switch result {
+            case .success(let reply):
+                moved = offset + Int64(reply.moved)
+                report(.moved(moved))
+                guard reply.done else { return }
+                areBytesSent = true
+                perform(machine.bytesSent())
+                settle()
+            case .failure(let error):
+                perform(machine.fail(TransferFailure(daemon: error, "cannot send \(source.path)")))
+            }
+        }
+    }
+
+    /// Goes on once all bytes are sent and hashed: only then it is known whether the file was changed meanwhile.
+    private func settle() {
+        guard areBytesSent, let digest else { return }
+        do throws(TransferFailure) {
+            try source.requireUnchanged()
+            perform(machine.contentHashed(try digest.get()))
+        } catch {
+            perform(machine.fail(error))
+        }
+    }
+
+    // MARK: - Folders and standard input
+
+    /// Reads one piece more, and comes back when there is room for another.
+    private func readMore() {
+        guard isReading, !isOver else { return }
+        if let tar {
+            do throws(TransferFailure) {
+                let piece = try tar.next()
+                for note in tar.takeNotes() { report(.note(note)) }
+                give(piece ?? [], isEnd: piece == nil)
+            } catch {
+                perform(machine.fail(error))
+            }
+        } else if let reader {
+            let read = readInput
+            let piece = Self.piece
+            reader.run({ try read(piece) }, on: loop) { [weak self] result in
+                guard let self, !isOver else { return }
+                switch result {
+                case .success(let bytes): give(bytes, isEnd: bytes.isEmpty)
+                case .failure(let error):
+                    perform(machine.fail(TransferFailure(.unreadable, "cannot read \(source.path): \(error)")))
+                }
+            }
+        }
+    }
+
+    private func give(_ bytes: [UInt8], isEnd: Bool) {
+        guard !isEnd else {
+            isReading = false
+            return perform(machine.contentEnded())
+        }
+        var hasRoom = true
+        for action in machine.content(bytes) {
+            if case .send(let chunk) = action { hasRoom = stream.write(chunk) }
+        }
+        moved += Int64(bytes.count)
+        report(.moved(moved))
+        // In a later turn, so that everything else has its turn between two pieces.
+        if hasRoom { loop.later { [weak self] in self?.readMore() } }
+    }
+
+    // MARK: - The end
+
+    private func finish(_ failure: TransferFailure?) {
+        guard !isOver else { return }
+        isOver = true
+        isReading = false
+        hasher?.cancel()
+        stream.onRead = nil
+        stream.onEnd = nil
+        stream.onDrained = nil
+        stream.onError = nil
+        guard let failure else { return conclude(nil) }
+        ending = StreamEnding(failure, of: stream, on: loop) { [weak self] in self?.conclude($0) }
+    }
+
+    private func conclude(_ failure: TransferFailure?) {
+        // In the middle of a file only closing the stream can tell that it is over.
+        if hasEndedOurs { stream.finish() } else { stream.close() }
+        tar = nil
+        reader = nil
+        report(.ended(failure))
+    }
+}
