@@ -342,6 +342,8 @@ final class ReceiverTransfer {
         // Dropped with the stream's handlers, so this is called once.
         timer = nil
         if hasEndedOurs { stream.finish(within: Self.lastPatience) } else { stream.close() }
+        // More may have come than was reported last.
+        if case .failure = result, case .file(let part) = place, moved > 0 { moved(to: part.length) }
         // Gives up the lock of the part.
         place = .none
         hasher = nil

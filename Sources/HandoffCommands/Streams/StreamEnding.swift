@@ -30,6 +30,7 @@ final class StreamEnding {
         stream.awaitEnd { [weak self] result in
             switch result {
             case .success(let reply): self?.finish(TransferFailure(end: reply.outcome, reply.message))
+            case .failure(.lost), .failure(.notReachable): self?.finish(TransferFailure(.gone, "the daemon went away"))
             case .failure: self?.finish(failure)
             }
         }

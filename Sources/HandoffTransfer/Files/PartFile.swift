@@ -60,6 +60,12 @@ package final class PartFile {
     /// The descriptor to pass to the daemon, open for reading and writing; valid as long as this value.
     package var number: Int32 { descriptor.raw }
 
+    /// Bytes that are there now.
+    package var length: Int64 {
+        var status = stat()
+        return fstat(descriptor.raw, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
     /// Hashes it on a thread of its own; what is written meanwhile too.
     package func makeHasher() throws(TransferFailure) -> FileHasher {
         try FileHasher(descriptor, path: path)
