@@ -28,6 +28,8 @@ final class StreamConnection {
     static let ticketSize = 16
     /// Ciphertext that may wait: of one frame, and answers to key updates, of which an honest side asks few.
     private static let mostCiphertext = StreamWord.maximumData + StreamWord.maximumData / 4
+    /// Room for a ticket or its answer, in records of any size.
+    private static let greetingRoom = 1024
     private static let movedInterval = Duration.seconds(1)
 
     let streamLoop: StreamLoop
@@ -223,11 +225,19 @@ final class StreamConnection {
         }
     }
 
+    /// How much ciphertext may be taken now: memory for bulk data is for streams that have it.
+    private var room: Int {
+        switch state {
+        case .awaitingTicket, .awaitingAnswer, .judging, .parting, .closed: Self.greetingRoom
+        case .open: streamLoop.chunk
+        }
+    }
+
     /// Takes what TCP has, once.
     private func receive() {
         guard let raw = socket?.raw else { return }
         var outcome = Result<Int, Errno>.success(0)
-        session.receive(upTo: streamLoop.chunk) { buffer in
+        session.receive(upTo: room) { buffer in
             outcome = Result { () throws(Errno) in
                 try SystemCall.retrying { recv(raw, buffer.baseAddress, buffer.count, 0) }
             }
