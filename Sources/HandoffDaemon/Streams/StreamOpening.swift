@@ -49,6 +49,10 @@ final class StreamOpening {
         call.onClosed = { [weak self] in self?.end() }
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
+        ask()
+    }
+
+    private func ask() {
         ticket = desk.surroundings.ask(device, activity) { [weak self] result in
             guard let self else { return }
             switch result {
@@ -66,25 +70,30 @@ final class StreamOpening {
             case .success(let channel):
                 stream = desk.show(ticket, over: channel, for: self)
                 if stream == nil { fail(.tooManyStreams(device: desk.surroundings.name(device))) }
-            case .failure(let failure): tryAgain(ticket, failure)
+            case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
         if dial == nil {
             let cause = "no address of it is known"
-            tryAgain(ticket, .peerUnreachable(device: desk.surroundings.name(device), cause: cause))
+            tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: cause)) { $0.connect(ticket) }
         }
     }
 
-    private func tryAgain(_ ticket: [UInt8], _ failure: HandoffFailure) {
+    private func tryAgain(_ failure: HandoffFailure, _ step: @escaping (StreamOpening) -> Void) {
         guard begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
-        retry = try? desk.loop.timer(after: Self.pause) { [weak self] in self?.connect(ticket) }
+        retry = try? desk.loop.timer(after: Self.pause) { [weak self] in
+            guard let self else { return }
+            step(self)
+        }
         if retry == nil { fail(failure) }
     }
 
-    /// The stream ended before the other side had taken our ticket.
+    /// The stream ended before the other side had taken our ticket. It may have changed the account's key meanwhile, after
+    /// which it takes no connection that came by the former one; the ticket is used up, or not: a new one is asked for.
     func failed(_ cause: String) {
         stream = nil
-        fail(.peerUnreachable(device: desk.surroundings.name(device), cause: cause))
+        guard !isOver else { return }
+        tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: cause)) { $0.ask() }
     }
 
     /// The stream is open, and the desk's.
