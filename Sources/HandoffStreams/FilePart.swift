@@ -13,7 +13,7 @@ package struct FilePart: Sendable {
 
     /// What becomes of it; the last four end it, and nothing follows.
     package enum Event: Sendable, Equatable {
-        /// So many bytes have moved so far; a few times a second.
+        /// So many bytes have moved so far: none when the part was taken, then a few times a second.
         case moved(Int64)
         /// All bytes have moved.
         case done(Int64)
@@ -65,6 +65,8 @@ class RunningPart {
         self.report = report
         // Without memory for a timer there is no progress to see.
         timer = try? loop.timer(after: Self.interval, accuracy: .milliseconds(50)) { [weak self] in self?.tick() }
+        // It has its place: an app that waits for this can let the other side send.
+        report(.moved(0))
     }
 
     /// How many bytes may still come, none above `limit`.

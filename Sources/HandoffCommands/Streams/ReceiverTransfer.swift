@@ -53,8 +53,8 @@ final class ReceiverTransfer {
     private enum Taker {
         /// The state while they are for the machine.
         case machine
-        /// The state while the daemon was given the file, and has not said yet that it takes them; what comes is held.
-        case undecided(held: [UInt8], length: Int64)
+        /// The state while the daemon was given the file, and has not said yet that it takes them; nothing comes before.
+        case undecided(length: Int64)
         /// The state while this program writes them, since the daemon does not; so many are missing.
         case file(left: Int64)
     }
@@ -77,7 +77,6 @@ final class ReceiverTransfer {
     private var offset: Int64 = 0
     private var moved: Int64 = 0
     private var path: String?
-    private var isEndHeld = false
     private var hasEndedOurs = false
     private var isOver = false
 
@@ -107,12 +106,8 @@ final class ReceiverTransfer {
 
     private func received(_ bytes: [UInt8]) {
         switch taker {
-        case .machine:
+        case .machine, .undecided:
             perform(machine.received(bytes))
-        case .undecided(let held, let length):
-            taker = .undecided(held: held + bytes, length: length)
-            // Little more comes: what is in the kernel's buffers.
-            stream.pauseReading()
         case .file(let left):
             let mine = bytes.prefix(Int(clamping: left))
             taker = .file(left: left - Int64(mine.count))
@@ -125,11 +120,6 @@ final class ReceiverTransfer {
     }
 
     private func endReceived() {
-        // An end behind held bytes is judged after them.
-        if case .undecided = taker {
-            isEndHeld = true
-            return
-        }
         if isOver { return conclude(.success(())) }
         perform(machine.endReceived())
     }
@@ -232,7 +222,7 @@ final class ReceiverTransfer {
     private func pass(_ position: Int64, _ length: Int64) throws(TransferFailure) {
         guard case .file(let part) = place else { return }
         if hasher == nil { hasher = try part.makeHasher() }
-        taker = .undecided(held: [], length: length)
+        taker = .undecided(length: length)
         stream.passFile(.receive, position: Int(position), length: Int(length), descriptor: part.number) {
             [weak self] result in
             guard let self, !isOver else { return }
@@ -241,42 +231,26 @@ final class ReceiverTransfer {
             case .failure(let error): passFailed(error)
             }
         }
-        perform(machine.ready())
     }
 
     private func passed(_ reply: PassFileReply) {
+        if case .undecided = taker {
+            taker = .machine
+            perform(machine.ready())
+        }
         moved(to: offset + Int64(reply.moved))
-        let held = take()
         if reply.done { perform(machine.bytesReceived()) }
-        if !held.isEmpty { perform(machine.received(held)) }
-        goOn()
     }
 
     private func passFailed(_ error: ClientError) {
         guard case .file(let part) = place else { return }
-        let action = "cannot write \(part.path)"
-        guard case .refused(let refusal) = error, case .undecided(_, let length) = taker,
-            [AppErrorName.positionPassed, .invalidDescriptor].contains(where: { $0.rawValue == refusal.name })
-        else { return perform(machine.lose(TransferFailure(daemon: error, action))) }
-        // The bytes were faster than the call, or the daemon cannot use this file: they come over the connection.
-        let held = take()
+        let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
+        guard case .refused(let refusal) = error, case .undecided(let length) = taker,
+            refusals.contains(where: { $0.rawValue == refusal.name })
+        else { return perform(machine.lose(TransferFailure(daemon: error, "cannot write \(part.path)"))) }
+        // The daemon cannot use this file, or not now: the bytes come over the connection.
         taker = .file(left: length)
-        if !held.isEmpty { received(held) }
-        goOn()
-    }
-
-    private func goOn() {
-        stream.resumeReading()
-        guard isEndHeld else { return }
-        isEndHeld = false
-        endReceived()
-    }
-
-    /// Ends the state in which bytes are held.
-    private func take() -> [UInt8] {
-        guard case .undecided(let held, _) = taker else { return [] }
-        taker = .machine
-        return held
+        perform(machine.ready())
     }
 
     private func moved(to position: Int64) {
