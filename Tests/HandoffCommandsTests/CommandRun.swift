@@ -15,6 +15,10 @@ final class CommandRun {
     var typing: [String]?
     /// What a program writes to standard input, line by line, when it is no terminal.
     var piped: [String] = []
+    /// What a program writes to standard input, piece by piece, for commands that read bytes.
+    let input = Locked<[[UInt8]]>([])
+    /// Bytes that were written to standard output.
+    let written = Locked<[UInt8]>([])
     /// How wide a terminal is that shows graphics; nil for one that does not.
     var graphicColumns: Int?
     /// What was asked for, in its order.
@@ -57,7 +61,7 @@ final class CommandRun {
             diagnostics: { [unowned self] text in
                 diagnostics += text
                 onDiagnostics(text)
-            })
+            }, writeBytes: { [written] bytes in written.withLock { $0 += bytes } })
         let surroundings = Program.Surroundings(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
         let start = Program.start(words, surroundings, console, keyboard, on: test.loop) { [test] in test.end() }
         switch start {
@@ -86,7 +90,8 @@ final class CommandRun {
                 }
                 return question
             },
-            readLine: { [unowned self] () throws(Errno) in piped.isEmpty ? nil : Array(piped.removeFirst().utf8) })
+            readLine: { [unowned self] () throws(Errno) in piped.isEmpty ? nil : Array(piped.removeFirst().utf8) },
+            readSome: { [input] _ in input.withLock { $0.isEmpty ? [] : $0.removeFirst() } })
     }
 
     /// What a person types for Ctrl-D at the beginning of a line.

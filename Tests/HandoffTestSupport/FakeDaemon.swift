@@ -35,6 +35,9 @@ package final class FakeDaemon {
             connection.perform { $0.fail(id, error: error, parameters: parameters) }
         }
 
+        /// The connection itself, once it is a raw stream.
+        package var stream: ByteStream { connection.stream }
+
         /// Sends bytes as they are, whatever they mean.
         package func sendRaw(_ bytes: [UInt8]) { connection.stream.write(bytes) }
 

@@ -8,6 +8,23 @@ extension ScratchFolder {
         return String(decoding: content.bytes, as: UTF8.self)
     }
 
+    /// What a file holds; nil when there is none.
+    package func bytes(of name: String) -> [UInt8]? {
+        try? LocalFile.read(file(name), limit: 1_048_576).bytes
+    }
+
+    /// The names in it, hidden ones too.
+    package var names: [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names.filter { ![".", ".."].contains($0) }
+    }
+
     /// Writes a file of any bytes, or replaces what is in it.
     package func write(bytes: [UInt8], to name: String) throws {
         guard let stream = fopen(file(name), "w") else { throw ScratchError(errno: errno) }

@@ -1,9 +1,9 @@
 /// Sizes and speeds as people read them.
-enum ByteText {
+package enum ByteText {
     private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
     /// `512 bytes`, `1.5 KiB`, `12.0 MiB`: powers of 1024 (IEC 80000-13), one digit behind the point.
-    static func text(_ bytes: Int64) -> String {
+    package static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(max(0, bytes)) bytes" }
         var unit = 0
         var size = bytes
@@ -21,5 +21,5 @@ enum ByteText {
     }
 
     /// `12.0 MiB/s`.
-    static func rate(_ bytesPerSecond: Int64) -> String { "\(text(bytesPerSecond))/s" }
+    package static func rate(_ bytesPerSecond: Int64) -> String { "\(text(bytesPerSecond))/s" }
 }

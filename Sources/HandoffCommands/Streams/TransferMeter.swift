@@ -1,14 +1,17 @@
-import LoopIO
+package import LoopIO
 
 /// How fast something moves, by what it did in the last seconds. A plain value.
-struct TransferMeter {
+package struct TransferMeter {
     /// What is older says nothing of the present.
     private static let window = Duration.seconds(5)
 
     private var samples: [(at: LoopInstant, position: Int64)] = []
 
+    /// Nothing is known yet.
+    package init() {}
+
     /// Notes where it stands. A position below the last one begins anew.
-    mutating func add(_ position: Int64, at now: LoopInstant) {
+    package mutating func add(_ position: Int64, at now: LoopInstant) {
         if let last = samples.last, last.position > position { samples = [] }
         samples.append((now, position))
         // One sample stays from before the window, so that there is always a span.
@@ -16,7 +19,7 @@ struct TransferMeter {
     }
 
     /// Bytes per second; nil until that can be said.
-    var rate: Int64? {
+    package var rate: Int64? {
         guard let first = samples.first, let last = samples.last else { return nil }
         let (seconds, attoseconds) = first.at.duration(to: last.at).components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000

@@ -2,12 +2,18 @@ import HandoffJSON
 import LoopIO
 
 /// How far transfers are: one line at the bottom of a terminal, or a call about once a second for who prints it otherwise.
-final class TransferStatus {
+package final class TransferStatus {
     /// How far one transfer is, in bytes of its content.
-    struct Progress: Equatable {
-        var position: Int64
-        /// Nil when it is not known.
-        var size: Int64?
+    package struct Progress: Equatable {
+        /// Bytes that are there.
+        package var position: Int64
+        /// All of them; nil when that is not known.
+        package var size: Int64?
+
+        package init(position: Int64, size: Int64?) {
+            self.position = position
+            self.size = size
+        }
     }
 
     /// How often a terminal is written to.
@@ -66,7 +72,7 @@ final class TransferStatus {
     func clear() { line.clear() }
 
     /// The line for these transfers.
-    static func text(_ verb: String, _ transfers: [Progress], rate: Int64?) -> String {
+    package static func text(_ verb: String, _ transfers: [Progress], rate: Int64?) -> String {
         let position = transfers.reduce(0) { $0 + $1.position }
         let sizes = transfers.compactMap(\.size)
         let size = sizes.count == transfers.count ? sizes.reduce(0, +) : nil

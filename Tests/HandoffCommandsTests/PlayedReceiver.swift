@@ -1,0 +1,66 @@
+import Glibc
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+
+/// The other app of a stream, which receives a content, and the daemon between: reads the file that the command passes.
+final class PlayedReceiver {
+    private(set) var header: TransferHeader?
+    private(set) var content: [UInt8] = []
+    private(set) var succeeded = false
+    private(set) var failure: TransferFailure?
+    /// Called when it is over.
+    var onEnd: () -> Void = {}
+    /// Called before the reply to `PassFile`.
+    var onPassed: () -> Void = {}
+
+    private var machine = ReceiverMachine(route: .inline)
+    private var stream: ByteStream?
+
+    /// Answers `OpenStream`.
+    func open(_ call: FakeDaemon.Call) {
+        call.upgrade(
+            ["stream": call.parameters["stream"] ?? .null],
+            received: { [self] bytes, _ in perform(machine.received(bytes)) },
+            ended: { [self] stream in
+                perform(machine.endReceived())
+                stream.finish()
+            })
+        stream = call.stream
+    }
+
+    /// Answers `PassFile` of a sender.
+    func pass(_ call: FakeDaemon.Call) throws {
+        let request = try PassFileRequest(json: call.parameters)
+        guard let number = call.files.first?.raw, let length = request.length else { return }
+        var bytes = [UInt8](repeating: 0, count: length)
+        let count = max(0, read(number, &bytes, length))
+        onPassed()
+        call.reply(PassFileReply(moved: count, done: true).json)
+        perform(machine.received(bytes.prefix(count)))
+    }
+
+    private func perform(_ actions: [ReceiverAction]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): stream?.write(bytes)
+            case .open(let header):
+                self.header = header
+                perform(machine.opened())
+            case .prepare, .receiveBytes, .hashContent, .discard: break
+            case .write(let bytes): content += bytes
+            case .finish: perform(machine.finished())
+            case .end: stream?.shutdownWrite()
+            case .succeed:
+                succeeded = true
+                onEnd()
+            case .fail(let failure):
+                self.failure = failure
+                onEnd()
+            }
+        }
+    }
+}

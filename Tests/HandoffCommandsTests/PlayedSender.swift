@@ -1,0 +1,103 @@
+import Glibc
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+
+/// The other app of a stream, which sends a content, and the daemon between: writes to the file that the command passes.
+final class PlayedSender {
+    let content: [UInt8]
+    private(set) var succeeded = false
+    private(set) var failure: TransferFailure?
+    /// Where the last attempt began.
+    private(set) var offset: Int64?
+    /// The error with which a passed file is refused.
+    var refusal: AppErrorName?
+    /// Called instead of sending the file's bytes: with the stream, the call, and those bytes.
+    var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
+    /// Changes what is sent as the digest.
+    var digest: ContentDigest
+
+    private var machine: SenderMachine
+    private var stream: ByteStream?
+    private var call: FakeDaemon.Call?
+
+    init(_ header: TransferHeader, _ content: [UInt8]) {
+        self.content = content
+        digest = SHA256Hasher.digest(of: content)
+        machine = SenderMachine(header: header)
+    }
+
+    /// A file of that name.
+    convenience init(_ name: String, _ content: [UInt8]) throws {
+        let id = TransferID(checked: Array(SHA256Hasher.digest(of: content).bytes.prefix(16)))
+        let header = TransferHeader(kind: .file, name: name, size: Int64(content.count), id: id, mode: 0o644)
+        guard let header else { throw Errno.invalidArgument }
+        self.init(header, content)
+    }
+
+    /// Answers `OpenStream`: from now on the connection is the stream.
+    func open(_ call: FakeDaemon.Call) {
+        call.upgrade(
+            ["stream": .string(Sample.stream.hex)],
+            received: { [self] bytes, _ in perform(machine.received(bytes)) },
+            ended: { [self] stream in
+                perform(machine.endReceived())
+                stream.finish()
+            })
+        stream = call.stream
+        perform(machine.start())
+    }
+
+    /// Takes `PassFile`: says so, and answers when the bytes are written.
+    func pass(_ call: FakeDaemon.Call) {
+        if let refusal { return call.fail(refusal.rawValue, ["message": "not this one"]) }
+        self.call = call
+        call.reply(PassFileReply(moved: 0, done: false).json, continues: true)
+    }
+
+    private func perform(_ actions: [SenderAction]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): stream?.write(bytes)
+            case .hashPrefix(let length):
+                perform(machine.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))))
+            case .sendBytes(_, let offset, let length): send(Array(content[Int(offset)...].prefix(Int(length))), offset)
+            case .hashContent: perform(machine.contentHashed(digest))
+            case .readContent: perform(machine.content(content) + machine.contentEnded())
+            case .end: stream?.shutdownWrite()
+            case .succeed: succeeded = true
+            case .fail(let failure): self.failure = failure
+            }
+        }
+    }
+
+    private func send(_ bytes: [UInt8], _ offset: Int64) {
+        self.offset = offset
+        guard let stream else { return }
+        if let onBytes { return onBytes(stream, call, bytes) }
+        if let call {
+            write(bytes)
+            call.reply(PassFileReply(moved: bytes.count, done: true).json)
+        } else {
+            stream.write(bytes)
+        }
+        perform(machine.bytesSent())
+    }
+
+    /// Writes bytes to the passed file.
+    func write(_ bytes: [UInt8]) {
+        guard let number = call?.files.first?.raw else { return }
+        var bytes = bytes[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Goes on behind the file's bytes.
+    func bytesSent() { perform(machine.bytesSent()) }
+}

@@ -1,0 +1,152 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+import Testing
+
+/// `publish --stream` with a played daemon and played receivers.
+@Suite(.timeLimit(.minutes(1))) struct PublishStreamTests {
+    private let run: CommandRun
+    private let activity = Sample.activityID(0xA1)
+    private let content = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 >> 8) }
+
+    init() throws {
+        run = try CommandRun()
+        try run.test.folder.write(bytes: content, to: "file")
+    }
+
+    private func id(_ number: Int) -> StreamID { StreamID(checked: [UInt8](repeating: UInt8(number), count: 16)) }
+
+    /// A daemon that announces a stream for each receiver, and ends the command once all have ended.
+    private func daemon(_ receivers: [PlayedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
+        var events: FakeDaemon.Call?
+        var left = receivers.count
+        let announce = { [activity] (number: Int) in
+            events?.reply(AppEvent.stream(activity, id(number), from: Sample.origin).json, continues: true)
+        }
+        for (number, receiver) in receivers.enumerated() {
+            receiver.onEnd = { [run] in
+                left -= 1
+                if left == 0 { run.interruptSoon() } else if oneByOne { announce(number + 1) }
+            }
+        }
+        return { [activity] call in
+            switch call.member {
+            case "Attach":
+                events = call
+                call.reply(AppEvent.attached(session: "s1").json, continues: true)
+            case "Publish": call.reply(AppEvent.published(activity, advice: nil).json)
+            case "BecomeCurrent":
+                call.reply()
+                for number in receivers.indices where number == 0 || !oneByOne { announce(number) }
+            case "OpenStream":
+                receivers.indices.first { call.parameters["stream"]?.string == id($0).hex }.map {
+                    receivers[$0].open(call)
+                }
+            case "PassFile":
+                receivers.indices.first { call.parameters["stream"]?.string == id($0).hex }
+                    .map { try? receivers[$0].pass(call) }
+            default: call.reply()
+            }
+        }
+    }
+
+    @Test func aFileIsSentToEverybodyWhoAsks() throws {
+        let receivers = (0..<3).map { _ in PlayedReceiver() }
+        let file = run.test.folder.file("file")
+        let status = try run.run(
+            "publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
+        #expect(status == .done)
+        let published = run.daemon.parameters(of: "Publish")?["activity"]?.object
+        #expect(published?["supportsContinuationStreams"] == true)
+        for receiver in receivers {
+            #expect(receiver.succeeded)
+            #expect(receiver.header?.name == "file")
+            #expect(receiver.header?.size == Int64(content.count))
+            #expect(receiver.content == content)
+        }
+        let streams = run.objects.filter { $0["event"] == "stream" }
+        #expect(streams.filter { $0["state"] == "started" }.count == 3)
+        #expect(streams.filter { $0["state"] == "finished" }.count == 3)
+        #expect(
+            streams.last { $0["stream"] == .string(id(0).hex) } == [
+                "version": 1, "event": "stream", "id": .string(activity.hex), "stream": .string(id(0).hex),
+                "state": "finished", "device": .string(Sample.origin.device.hex), "deviceName": "laptop",
+                "deviceKind": "laptop", "bytes": .integer(Int64(content.count)),
+            ])
+    }
+
+    @Test func peopleAreToldWhoGetsWhat() throws {
+        let answer = daemon([PlayedReceiver()])
+        let file = run.test.folder.file("file")
+        #expect(try run.run("publish", "com.example.editing", "--stream", file, answer: answer) == .done)
+        #expect(
+            run.output == """
+                published  a1a1a1a
+                stream     a1a1a1a  to laptop (1a1a1a1): started
+                stream     a1a1a1a  to laptop (1a1a1a1): finished, 48.8 KiB
+
+                """)
+        #expect(run.diagnostics.isEmpty)
+    }
+
+    @Test func aFileThatIsChangedMeanwhileIsRefused() throws {
+        let receiver = PlayedReceiver()
+        receiver.onPassed = { [run] in try? run.test.folder.write(bytes: [1], to: "file") }
+        let answer = daemon([receiver])
+        let file = run.test.folder.file("file")
+        #expect(try run.run("publish", "com.example.editing", "--stream", file, "--json", answer: answer) == .done)
+        #expect(receiver.failure?.reason == .changed)
+        #expect(run.objects.last { $0["event"] == "stream" }?["reason"] == "changed")
+    }
+
+    @Test func standardInputIsSentOnce() throws {
+        run.input.withLock { $0 = [[1, 2], [3]] }
+        let receivers = [PlayedReceiver(), PlayedReceiver()]
+        let answer = daemon(receivers, oneByOne: true)
+        #expect(try run.run("publish", "com.example.editing", "--stream", "-", "--json", answer: answer) == .done)
+        #expect(receivers[0].succeeded)
+        #expect(receivers[0].header?.kind == .stream)
+        #expect(receivers[0].content == [1, 2, 3])
+        #expect(receivers[1].failure?.isReported == true)
+        #expect(receivers[1].failure?.message.contains("only once") == true)
+        #expect(run.objects.last { $0["event"] == "stream" }?["state"] == "failed")
+    }
+
+    @Test func aFolderIsSentAsAnArchive() throws {
+        let receiver = PlayedReceiver()
+        let folder = run.test.folder.path
+        #expect(
+            try run.run("publish", "com.example.editing", "--stream", folder, answer: daemon([receiver])) == .done)
+        #expect(receiver.succeeded)
+        #expect(receiver.header?.kind == .folder)
+        #expect(receiver.content.count > content.count)
+        // The socket of the played daemon is in that folder.
+        #expect(run.diagnostics.contains("control.socket is left out"))
+    }
+
+    @Test func aStreamThatIsGoneIsAFailureOfItsOwn() throws {
+        let answer = daemon([PlayedReceiver()])
+        run.onOutput = { [run] line in
+            if line.contains("failed") { run.context?.interrupt() }
+        }
+        let file = run.test.folder.file("file")
+        let status = try run.run("publish", "com.example.editing", "--stream", file) { call in
+            guard call.member == "OpenStream" else { return answer(call) }
+            call.fail(AppErrorName.noSuchStream.rawValue, ["stream": call.parameters["stream"] ?? .null])
+        }
+        #expect(status == .done)
+        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot take the stream"))
+    }
+
+    @Test func whatCannotBeReadIsKnownBeforeAnythingIsOffered() throws {
+        let none = run.test.folder.file("none")
+        #expect(try run.run("publish", "com.example.editing", "--stream", none) == .failed)
+        #expect(run.diagnostics.contains("cannot send \(none): no such file or directory"))
+        #expect(run.daemon.log.isEmpty)
+        #expect(try run.run("publish", "com.example.editing", "--stream", "") == .wrongUsage)
+    }
+}

@@ -1,0 +1,224 @@
+import HandoffCommands
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+import Testing
+
+/// `continue --output` with a played daemon and a played sender.
+@Suite(.timeLimit(.minutes(1))) struct ReceiveCommandTests {
+    private let run: CommandRun
+    private let type: ActivityType
+    private let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+    init() throws {
+        run = try CommandRun()
+        type = try #require(ActivityType("com.example.editing"))
+    }
+
+    private func path(_ name: String) -> String { run.test.folder.file(name) }
+
+    /// A daemon that continues the activity, and gives the stream to a sender, the first of the list first.
+    private func daemon(
+        _ senders: [PlayedSender], streams: Bool = true, outcome: StreamOutcome = .gone
+    ) -> (FakeDaemon.Call) -> Void {
+        var waiting = senders
+        var sender: PlayedSender?
+        return { [type] call in
+            switch call.member {
+            case "ListActivities":
+                var offer = Sample.offer(0xA1, type: type, title: "Draft")
+                offer.streams = true
+                call.reply(["activities": [.object(offer.json)]])
+            case "Continue":
+                var activity = Sample.continued(type: type, title: "Draft", userInfo: [:])
+                activity.streams = streams
+                let event = ContinueEvent.continued(type, activity, nil, continuation: Sample.continuation)
+                call.reply(event.json)
+            case "OpenStream":
+                guard !waiting.isEmpty else { return call.fail("dev.handoff1.NoSuchStream", ["stream": ""]) }
+                sender = waiting.removeFirst()
+                sender?.open(call)
+            case "PassFile": sender?.pass(call)
+            case "AwaitStream":
+                call.reply(AwaitStreamReply(outcome: outcome, message: "it was cut", sent: 0, received: 0).json)
+            default: call.fail("org.varlink.service.MethodNotFound", ["method": .string(call.method)])
+            }
+        }
+    }
+
+    @Test func aFileArrives() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender]))
+        #expect(status == .done)
+        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(sender.succeeded)
+        #expect(run.daemon.parameters(of: "Continue") == ["take": true])
+        #expect(run.daemon.parameters(of: "OpenStream") == ["continuation": .string(Sample.continuation.hex)])
+        let passed = try #require(run.daemon.parameters(of: "PassFile"))
+        #expect(passed["direction"] == "receive")
+        #expect(passed["length"] == .integer(Int64(content.count)))
+        #expect(run.objects.map { $0["event"]?.string } == [nil, "stream", "received"])
+        #expect(run.objects.first?["userInfo"] == .object([:]))
+        #expect(run.objects[1]["name"] == "draft.txt")
+        #expect(run.objects[1]["size"] == .integer(Int64(content.count)))
+        #expect(
+            run.objects[2] == [
+                "version": 1, "event": "received", "path": .string(path("out")),
+                "bytes": .integer(Int64(content.count)), "sha256": .string(sender.digest.hex),
+            ])
+        #expect(run.diagnostics.isEmpty)
+    }
+
+    @Test func peopleAreToldWhatCame() throws {
+        let sender = try PlayedSender("draft\u{202E}.txt", content)
+        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .done)
+        #expect(run.output.contains("\ntitle     Draft\n"))
+        #expect(
+            run.output.hasSuffix(
+                "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out")), 97.7 KiB\n"))
+    }
+
+    @Test func aCutTransferGoesOnWhereItWas() throws {
+        let first = try PlayedSender("draft.txt", content)
+        let second = try PlayedSender("draft.txt", content)
+        first.onBytes = { stream, call, bytes in
+            first.write(Array(bytes.prefix(40_000)))
+            let end = StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut")
+            call?.fail(AppErrorName.streamEnded.rawValue, end.json)
+            stream.close()
+        }
+        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([first, second]))
+        #expect(status == .done)
+        #expect(second.offset == 40_000)
+        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(run.objects.compactMap { $0["from"]?.integer } == [0, 40_000])
+        #expect(run.errorObjects == [["version": 1, "note": "it was cut; trying again"]])
+        #expect(
+            run.daemon.parameters(of: "Continue") == ["activity": .string(Sample.activityID(0xA1).hex), "take": true])
+    }
+
+    @Test func itIsGivenUpWhenNothingMoves() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.onBytes = { stream, _, bytes in
+            sender.write(Array(bytes.prefix(2048)))
+            stream.close()
+        }
+        let status = try run.run(
+            "continue", "--output", path("out"), "--timeout", "0.01", "--json",
+            answer: {
+                let daemon = daemon([sender])
+                return { call in
+                    if call.member == "ListActivities" { call.reply(["activities": []]) } else { daemon(call) }
+                }
+            }())
+        #expect(status == .failed)
+        #expect(run.errorObjects.last?["error"] == "TransferFailed")
+        #expect(run.errorObjects.last?["reason"] == "gone")
+        #expect(run.test.folder.bytes(of: "out") == nil)
+    }
+
+    @Test func aStreamThatNobodyTookIsNotTriedAgain() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.onBytes = { stream, _, _ in stream.close() }
+        let answer = daemon([sender], outcome: .refused)
+        #expect(try run.run("continue", "--output", path("out"), "--json", answer: answer) == .failed)
+        #expect(run.errorObjects.map { $0["reason"] } == ["failed"])
+        #expect(run.daemon.methods.filter { $0 == "Continue" }.count == 1)
+    }
+
+    @Test func bytesForWhichTheDaemonCannotUseTheFileAreWrittenHere() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.refusal = .invalidDescriptor
+        sender.onBytes = { stream, call, bytes in
+            #expect(call == nil)
+            stream.write(Array(bytes.prefix(70_000)))
+            stream.write(Array(bytes.dropFirst(70_000)))
+            sender.bytesSent()
+        }
+        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .done)
+        #expect(run.test.folder.bytes(of: "out") == content)
+        #expect(sender.succeeded)
+    }
+
+    @Test func whatWasNotSentIsDeleted() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.digest = SHA256Hasher.digest(of: [1])
+        #expect(try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender])) == .failed)
+        #expect(run.errorObjects.last?["reason"] == "hash")
+        // What the command sent last is on its way.
+        try run.test.turns(5)
+        #expect(sender.failure?.reason == .hash)
+        #expect(sender.failure?.isReported == true)
+        #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
+    }
+
+    @Test func anInterruptKeepsWhatCame() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.onBytes = { [run] _, call, bytes in
+            sender.write(Array(bytes.prefix(50_000)))
+            call?.reply(PassFileReply(moved: 50_000, done: false).json, continues: true)
+            run.interruptSoon()
+        }
+        #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .interrupted)
+        #expect(
+            run.diagnostics
+                == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to go on\n")
+        try run.test.turns(5)
+        #expect(sender.failure?.reason == .cancelled)
+        let next = try PlayedSender("draft.txt", content)
+        #expect(try run.run("continue", "--output", path("out"), answer: daemon([next])) == .done)
+        #expect(next.offset == 50_000)
+        #expect(run.test.folder.bytes(of: "out") == content)
+    }
+
+    @Test func toStandardOutputGoTheBytesAlone() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        #expect(try run.run("continue", "--output", "-", "--json", answer: daemon([sender])) == .done)
+        #expect(run.written.withLock { $0 } == content)
+        #expect(run.output.isEmpty)
+        #expect(run.errorObjects.map { $0["event"]?.string } == [nil, "stream", "received"])
+        #expect(run.errorObjects.last?["path"] == .null)
+        #expect(run.errorObjects.last?["sha256"] == .string(sender.digest.hex))
+        #expect(!run.daemon.methods.contains("PassFile"))
+    }
+
+    @Test func anActivityWithoutStreamsIsRefused() throws {
+        let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([], streams: false))
+        #expect(status == .failed)
+        #expect(run.errorObjects.last?["error"] == "StreamFailed")
+        #expect(run.errorObjects.last?["code"] == 3328)
+        #expect(run.errorObjects.last?["reason"] == "streamsUnsupported")
+        #expect(!run.daemon.methods.contains("OpenStream"))
+    }
+
+    @Test func aFolderDoesNotLoseWhatItHas() throws {
+        try run.test.folder.write("mine", to: "draft.txt")
+        let sender = try PlayedSender("draft.txt", content)
+        #expect(
+            try run.run("continue", "--output", run.test.folder.path, "--json", answer: daemon([sender])) == .failed)
+        #expect(run.errorObjects.last?["reason"] == "exists")
+        #expect(run.test.folder.text(of: "draft.txt") == "mine")
+        try run.test.turns(5)
+        #expect(sender.failure?.reason == .exists)
+    }
+
+    @Test func aFailureOfTheSenderIsToldInItsWords() throws {
+        let status = try run.run("continue", "--output", path("out"), "--json") { [self] call in
+            guard call.member == "OpenStream" else { return daemon([])(call) }
+            call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
+            call.stream.write(TransferFrame.error(TransferFailure(.busy, "once only")).encoded())
+        }
+        #expect(status == .failed)
+        #expect(run.errorObjects.last?["reason"] == "busy")
+        #expect(run.errorObjects.last?["message"] == "the other device reports: once only")
+    }
+
+    @Test func aPlaceThatCannotBeIsKnownBeforeTheDaemonIsAsked() throws {
+        #expect(try run.run("continue", "--output", path("none/out")) == .failed)
+        #expect(run.daemon.log.isEmpty)
+        #expect(try run.run("continue", "--output", "") == .wrongUsage)
+    }
+}

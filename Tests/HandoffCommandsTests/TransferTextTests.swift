@@ -1,0 +1,44 @@
+import HandoffCommands
+import LoopIO
+import Testing
+
+/// Sizes, speeds, and the line that shows how far a transfer is.
+@Suite struct TransferTextTests {
+    @Test(
+        arguments: [
+            (0, "0 bytes"), (1, "1 byte"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"),
+            (1_048_575, "1.0 MiB"), (1_048_576, "1.0 MiB"), (30_000_000, "28.6 MiB"), (1 << 40, "1.0 TiB"),
+            (.max, "8.0 EiB"), (-1, "0 bytes"),
+        ] as [(Int64, String)])
+    func sizesHaveOneDigitBehindThePoint(_ bytes: Int64, _ text: String) {
+        #expect(ByteText.text(bytes) == text)
+    }
+
+    @Test func theRateIsThatOfTheLastSeconds() throws {
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        var meter = TransferMeter()
+        #expect(meter.rate == nil)
+        for second in 0..<20 {
+            // Slow at first, then a thousand bytes a second.
+            meter.add(second < 10 ? Int64(second) : Int64(second - 10) * 1000 + 10, at: loop.now)
+            clock.advance(by: .seconds(1))
+        }
+        #expect(meter.rate == 1000)
+        meter.add(0, at: loop.now)
+        #expect(meter.rate == nil)
+    }
+
+    @Test func theLineSaysWhatIsKnown() {
+        typealias Progress = TransferStatus.Progress
+        let half = Progress(position: 512 * 1024, size: 1024 * 1024)
+        #expect(
+            TransferStatus.text("sending", [half], rate: 131_072)
+                == "sending  50%  512.0 KiB of 1.0 MiB  128.0 KiB/s  0:04 left")
+        #expect(TransferStatus.text("sending", [half], rate: nil) == "sending  50%  512.0 KiB of 1.0 MiB")
+        #expect(
+            TransferStatus.text("sending", [half, Progress(position: 1, size: nil)], rate: 0)
+                == "sending 2 streams  512.0 KiB  0 bytes/s")
+        #expect(TransferStatus.text("receiving", [Progress(position: 0, size: 0)], rate: nil) == "receiving  0 bytes")
+    }
+}
