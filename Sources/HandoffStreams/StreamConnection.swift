@@ -42,6 +42,8 @@ final class StreamConnection {
     /// The app's end.
     private var local: Descriptor?
     private var localSource: EventSource?
+    /// The app has closed its end before both directions had ended.
+    private var isAppGone = false
     private var incoming = IncomingBytes()
     private var outgoing = OutgoingBytes()
     /// The file that takes the place of the app's socket in either direction, now or from its position on.
@@ -115,7 +117,7 @@ final class StreamConnection {
         do throws(Errno) {
             try SystemCall.setNonBlocking(raw)
             UnixSocket.widen(raw)
-            localSource = try streamLoop.loop.watch(raw, []) { [weak self] _ in self?.pump() }
+            localSource = try streamLoop.loop.watch(raw, []) { [weak self] in self?.localReady($0) }
         } catch {
             return reset(.failed)
         }
@@ -131,8 +133,7 @@ final class StreamConnection {
         do throws(Errno) {
             switch part.direction {
             case .send:
-                guard sending == nil else { return report(.failed(0, "another file is being sent")) }
-                guard part.position >= outgoing.count, !outgoing.hasEnded else {
+                guard sending == nil, part.position >= outgoing.count, !outgoing.hasEnded else {
                     return report(.positionPassed(outgoing.count))
                 }
                 let running = try SendingPart(sending: part, on: loop, report: report)
@@ -141,8 +142,7 @@ final class StreamConnection {
                 running.reader.onFailed = { [weak self] in self?.sendingFailed("\($0)") }
                 sending = running
             case .receive:
-                guard receiving == nil else { return report(.failed(0, "another file is being received")) }
-                guard part.position >= incoming.delivered, !incoming.isEndDelivered else {
+                guard receiving == nil, part.position >= incoming.delivered, !incoming.isEndDelivered else {
                     return report(.positionPassed(incoming.delivered))
                 }
                 let running = try ReceivingPart(receiving: part, on: loop, report: report)
@@ -215,6 +215,16 @@ final class StreamConnection {
         pump()
     }
 
+    /// The app's socket has something to tell. It hangs up when both directions of it are over; as long as ours is open for
+    /// writing, only because the app has closed it.
+    private func localReady(_ events: IOEvents) {
+        if events.contains(.hangUp), !incoming.isEndDelivered { isAppGone = true }
+        pump()
+        guard isAppGone, case .open = state else { return }
+        // What it wrote before may leave, as long as that needs no waiting.
+        if outgoing.hasEnded || isSendingFile || session.waitingCiphertext > 0 { reset(.cancelled) }
+    }
+
     /// Whether ciphertext is of use now.
     private var wantsInput: Bool {
         guard !isSocketOver else { return false }
@@ -275,6 +285,8 @@ final class StreamConnection {
         if case .open = state {
             if !outgoing.hasEnded, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
             if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
+            // Then nothing else would show that the app has gone.
+            if events.isEmpty, !incoming.isEndDelivered { events.insert(.hangUp) }
         }
         localSource?.setEvents(events)
     }
@@ -481,6 +493,8 @@ final class StreamConnection {
         }
         if count > 0 {
             send(.data(count))
+        } else if isAppGone {
+            return reset(.cancelled)
         } else {
             outgoing.hasEnded = true
             send(.end)
@@ -488,7 +502,9 @@ final class StreamConnection {
             sending?.end(.positionPassed(outgoing.count))
             sending = nil
         }
-        _ = sendCiphertext()
+        let hasLeft = sendCiphertext()
+        // The file may have been read before its place was reached: then nothing else says that it is ready.
+        if hasLeft, isSendingFile { streamLoop.loop.later { [weak self] in self?.pump() } }
     }
 
     /// Whether the next bytes to be sent are those of a file.

@@ -1,0 +1,82 @@
+package import HandoffLog
+package import LoopIO
+
+/// Keeps the machine awake while bytes of streams move. Lives on the daemon's loop.
+///
+/// Where there is no logind, or it does not allow this, transfers go on without.
+package final class SleepLock {
+    /// Takes the lock, on the worker's thread. Letting go of what it returns ends the lock.
+    package typealias Taking = @Sendable () throws -> any AnyObject & Sendable
+
+    private let loop: EventLoop
+    private let worker: Worker
+    private let log: Logger
+    private let take: Taking
+    private var machine = SleepLockMachine()
+    private var lock: (any AnyObject & Sendable)?
+    private var timer: LoopTimer?
+    private var hasFailed = false
+
+    /// - Parameter take: how the lock is taken; left out: by asking logind.
+    package init(
+        loop: EventLoop, worker: Worker, log: Logger,
+        take: @escaping Taking = { try SleepInhibition(who: "Handoff", why: "A transfer is running") }
+    ) {
+        self.loop = loop
+        self.worker = worker
+        self.log = log
+        self.take = take
+    }
+
+    /// Bytes of a stream have moved. Costs next to nothing; a few calls a second are enough.
+    package func transferMoved() {
+        perform(machine.moved(now: loop.now))
+    }
+
+    /// Lets the lock go, and takes none any more.
+    package func stop() {
+        perform(machine.stop())
+    }
+
+    private func perform(_ action: SleepLockMachine.Action?) {
+        switch action {
+        case nil: break
+        case .ask: ask()
+        case .release: release()
+        case .wake(let moment): wake(at: moment)
+        }
+    }
+
+    private func ask() {
+        worker.run(take, on: loop) { [weak self] result in
+            // When nobody is left who wants the lock, it ends with the result.
+            self?.answered(result)
+        }
+    }
+
+    private func answered(_ result: Result<any AnyObject & Sendable, any Error>) {
+        switch result {
+        case .success(let taken): lock = taken
+        case .failure(let error):
+            // Once: on machines without logind this is no news.
+            if !hasFailed { log.debug("This machine may go to sleep during transfers", ["error": "\(error)"]) }
+            hasFailed = true
+        }
+        perform(machine.answered(given: lock != nil, now: loop.now))
+    }
+
+    private func release() {
+        timer = nil
+        lock = nil
+    }
+
+    private func wake(at moment: LoopInstant) {
+        let delay = moment - loop.now
+        timer = try? loop.timer(after: delay, accuracy: .milliseconds(500)) { [weak self] in
+            guard let self else { return }
+            perform(machine.deadlinePassed(now: loop.now))
+        }
+        // Without a timer the lock would be kept for ever.
+        if timer == nil { perform(machine.deadlinePassed(now: moment)) }
+    }
+}
