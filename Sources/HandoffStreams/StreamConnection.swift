@@ -672,9 +672,7 @@ final class StreamConnection {
             part.reader.cancel()
             part.end(.over(part.moved, report))
         }
-        if let part = receiving {
-            part.writer.finish { _ in part.end(.over(part.moved, report)) }
-        }
+        receiving?.finish(over: report, within: times.farewell, on: streamLoop.loop)
         sending = nil
         receiving = nil
     }
