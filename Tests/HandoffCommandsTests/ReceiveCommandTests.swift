@@ -102,9 +102,11 @@ import Testing
 
     @Test func itIsGivenUpWhenNothingMoves() throws {
         let sender = try PlayedSender("draft.txt", content)
-        sender.onBytes = { stream, _, bytes in
+        sender.onBytes = { stream, call, bytes in
             sender.write(Array(bytes.prefix(2048)))
             stream.close()
+            let end = StreamEndedError(moved: 2048, outcome: .gone, message: "it was cut")
+            call?.fail(AppErrorName.streamEnded.rawValue, end.json)
         }
         let status = try run.run(
             "continue", "--output", path("out"), "--timeout", "0.01", "--json",
@@ -122,7 +124,11 @@ import Testing
 
     @Test func aStreamThatNobodyTookIsNotTriedAgain() throws {
         let sender = try PlayedSender("draft.txt", content)
-        sender.onBytes = { stream, _, _ in stream.close() }
+        sender.onBytes = { stream, call, _ in
+            let end = StreamEndedError(moved: 0, outcome: .refused, message: "nobody took it")
+            call?.fail(AppErrorName.streamEnded.rawValue, end.json)
+            stream.close()
+        }
         let answer = daemon([sender], outcome: .refused)
         #expect(try run.run("continue", "--output", path("out"), "--json", answer: answer) == .failed)
         #expect(run.errorObjects.map { $0["reason"] } == ["failed"])
@@ -143,6 +149,27 @@ import Testing
         #expect(sender.succeeded)
     }
 
+    @Test func anEndThatOvertakesTheLastReplyIsJudgedAfterIt() throws {
+        let sender = try PlayedSender("draft.txt", content)
+        sender.onBytes = { [run] stream, call, bytes in
+            sender.write(bytes)
+            stream.write(TransferFrame.error(TransferFailure(.changed, "it was changed")).encoded())
+            stream.shutdownWrite()
+            // Two turns later, when the end has come.
+            run.later { run.later { call?.reply(PassFileReply(moved: bytes.count, done: true).json) } }
+        }
+        #expect(try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender])) == .failed)
+        #expect(
+            run.errorObjects == [
+                [
+                    "version": 1, "error": "TransferFailed", "message": "the other device reports: it was changed",
+                    "reason": "changed",
+                ]
+            ])
+        // Nothing could go on with it.
+        #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
+    }
+
     @Test func whatWasNotSentIsDeleted() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.digest = SHA256Hasher.digest(of: [1])
@@ -153,6 +180,7 @@ import Testing
         #expect(sender.failure?.reason == .hash)
         #expect(sender.failure?.isReported == true)
         #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
+        #expect(!run.diagnostics.contains("kept"))
     }
 
     @Test func anInterruptKeepsWhatCame() throws {

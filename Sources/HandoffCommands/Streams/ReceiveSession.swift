@@ -280,7 +280,8 @@ final class ReceiveSession {
             sayKept()
             return context.finish(.interrupted)
         }
-        context.fail(.transfer(failure, advice: kept.map { [$0] } ?? []))
+        let isKept = failure.reason != .hash && failure.reason != .changed
+        context.fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
     }
 
     private func interrupted() {

@@ -59,7 +59,7 @@ final class ReceiverTransfer {
         case file(left: Int64)
     }
 
-    /// How long the other app may take to end its direction when all is done.
+    /// How long the other app may take to end its direction when all is done, and the daemon to have its last word.
     private static let lastPatience = Duration.seconds(3)
 
     private let stream: ContinuationStream
@@ -70,6 +70,10 @@ final class ReceiverTransfer {
     private var isPerforming = false
     private var place = Place.none
     private var taker = Taker.machine
+    /// Whether the daemon has the file, and its last word about it is missing.
+    private var isPassing = false
+    /// Whether the end of the other direction came before that word.
+    private var isEndHeld = false
     private var hasher: FileHasher?
     private var ending: StreamEnding?
     private var timer: LoopTimer?
@@ -121,7 +125,21 @@ final class ReceiverTransfer {
 
     private func endReceived() {
         if isOver { return conclude(.success(())) }
+        // The daemon's word about the file comes on another connection, and may be later than what follows the file.
+        guard !isPassing else {
+            isEndHeld = true
+            timer = try? surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
+            return
+        }
         perform(machine.endReceived())
+    }
+
+    /// Judges an end that was held back.
+    private func endNow() {
+        timer = nil
+        isPassing = false
+        isEndHeld = false
+        endReceived()
     }
 
     // MARK: - What the machine wants
@@ -223,6 +241,7 @@ final class ReceiverTransfer {
         guard case .file(let part) = place else { return }
         if hasher == nil { hasher = try part.makeHasher() }
         taker = .undecided(length: length)
+        isPassing = true
         stream.passFile(.receive, position: Int(position), length: Int(length), descriptor: part.number) {
             [weak self] result in
             guard let self, !isOver else { return }
@@ -230,6 +249,7 @@ final class ReceiverTransfer {
             case .success(let reply): passed(reply)
             case .failure(let error): passFailed(error)
             }
+            if !isPassing, isEndHeld, !isOver { endNow() }
         }
     }
 
@@ -239,10 +259,13 @@ final class ReceiverTransfer {
             perform(machine.ready())
         }
         moved(to: offset + Int64(reply.moved))
-        if reply.done { perform(machine.bytesReceived()) }
+        guard reply.done else { return }
+        isPassing = false
+        perform(machine.bytesReceived())
     }
 
     private func passFailed(_ error: ClientError) {
+        isPassing = false
         guard case .file(let part) = place else { return }
         let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
         guard case .refused(let refusal) = error, case .undecided(let length) = taker,
@@ -305,6 +328,8 @@ final class ReceiverTransfer {
     private func fail(_ failure: TransferFailure) {
         isOver = true
         hasher?.cancel()
+        // No other attempt could go on with it: the file has another id by now.
+        if failure.reason == .changed, failure.isReported, case .file(let part) = place { part.discard() }
         stream.onRead = nil
         stream.onEnd = nil
         stream.onError = nil

@@ -47,9 +47,11 @@ final class StreamEnding {
 extension TransferFailure {
     /// A stream that ended too early. Reason `gone` means that trying again may help.
     init(end outcome: StreamOutcome, _ message: String) {
-        let words = message.isEmpty ? "the stream ended before the transfer was complete" : VisibleText.escape(message)
+        let early = "the other device ended the stream before the transfer was complete"
+        let words = message.isEmpty ? early : VisibleText.escape(message)
         switch outcome {
-        case .ended, .cancelled, .reset, .gone, .idle, .stopped: self.init(.gone, words)
+        case .ended: self.init(.gone, early)
+        case .cancelled, .reset, .gone, .idle, .stopped: self.init(.gone, words)
         case .refused, .removed, .failed: self.init(.failed, words)
         }
     }
