@@ -81,6 +81,38 @@ import Testing
                 "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out")), 97.7 KiB\n"))
     }
 
+    @Test func howFarItIsIsALineOfJSONASecond() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
+        let sender = try PlayedSender("draft.txt", content)
+        var passed: FakeDaemon.Call?
+        sender.onBytes = { _, call, bytes in
+            passed = call
+            sender.write(Array(bytes.prefix(60_000)))
+            call?.reply(PassFileReply(moved: 60_000, done: false).json, continues: true)
+        }
+        var hasProgress = false
+        run.onOutput = { [content] line in
+            if line.contains("\"event\":\"stream\"") {
+                // Once the reply that is on its way has come.
+                func tick(_ turns: Int) { turns > 0 ? run.later { tick(turns - 1) } : clock.advance(by: .seconds(1)) }
+                tick(50)
+            } else if line.contains("\"event\":\"progress\""), !hasProgress {
+                hasProgress = true
+                sender.write(Array(content.dropFirst(60_000)))
+                passed?.reply(PassFileReply(moved: content.count, done: true).json)
+                sender.bytesSent()
+            }
+        }
+        let out = run.test.folder.file("out")
+        #expect(try run.run("continue", "--output", out, "--json", answer: daemon([sender])) == .done)
+        #expect(
+            run.objects[2] == [
+                "version": 1, "event": "progress", "stream": .string(Sample.stream.hex), "received": 60_000,
+                "size": .integer(Int64(content.count)),
+            ])
+    }
+
     @Test func aCutTransferGoesOnWhereItWas() throws {
         let first = try PlayedSender("draft.txt", content)
         let second = try PlayedSender("draft.txt", content)

@@ -96,13 +96,14 @@ package struct ContinueCommand: Command {
     }
 
     private func receive(_ receiving: ReceiveRequest, _ context: CommandContext) {
-        if context.console.diagnosticsAreTerminal {
-            context.after(Self.silence) { ContinueProgress.show(request, context) }
-        }
         do {
             let session = try ReceiveSession(receiving, context)
             context.keep(session)
             session.start()
+            guard context.console.diagnosticsAreTerminal else { return }
+            context.after(Self.silence) { [weak session] in
+                if session?.isContinued == false { ContinueProgress.show(request, context) }
+            }
         } catch {
             context.fail(error)
         }

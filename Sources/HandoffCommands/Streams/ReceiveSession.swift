@@ -71,6 +71,9 @@ final class ReceiveSession {
         carryOn(request.activity)
     }
 
+    /// Whether the activity has arrived; until then the other device is waited for.
+    var isContinued: Bool { activity != nil }
+
     // MARK: - Asking
 
     /// Asks the daemon on a connection of its own.
