@@ -117,6 +117,8 @@ package actor Daemon {
         guard onStopped == nil else { return }
         onStopped = completion
         log.notice("Stopping")
+        // Before their apps hear of the end: an app that closes its stream by then would count as the reason.
+        core?.streams.stop()
         server?.stop()
         // A core that is ending to be followed by another is followed by none.
         if onCoreEnded == nil { endCore { [self] in finish() } }
@@ -171,6 +173,7 @@ package actor Daemon {
     /// connections, and a new core begins on the same sockets.
     private func renew(_ stored: StoredState) {
         guard onStopped == nil, onCoreEnded == nil else { return }
+        core?.streams.stop()
         server?.pause()
         endCore { [self] in
             if onStopped == nil { begin(stored) } else { finish() }
