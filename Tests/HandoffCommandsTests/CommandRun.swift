@@ -46,8 +46,10 @@ final class CommandRun {
     }
 
     /// The same for a command line that is put together.
+    /// - Parameter ownsProcess: whether the command may give up rights of its thread for ever.
     func run(
-        _ words: [String], onTerminal: Bool = false, answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
+        _ words: [String], onTerminal: Bool = false, ownsProcess: Bool = false,
+        answer: @escaping (FakeDaemon.Call) -> Void = { _ in }
     ) throws -> ExitStatus {
         daemon.onCall = answer
         let console = Console(
@@ -63,7 +65,9 @@ final class CommandRun {
                 onDiagnostics(text)
             }, writeBytes: { [written] bytes in written.withLock { $0 += bytes } })
         let surroundings = Program.Surroundings(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
-        let start = Program.start(words, surroundings, console, keyboard, on: test.loop) { [test] in test.end() }
+        let start = Program.start(
+            words, surroundings, console, keyboard, on: test.loop, ownsProcess: ownsProcess
+        ) { [test] in test.end() }
         switch start {
         case .ended(let status): return status
         case .running(let context):

@@ -1,3 +1,4 @@
+import Glibc
 import HandoffCommands
 import HandoffControl
 import HandoffJSON
@@ -47,6 +48,31 @@ import Testing
             default: call.fail("org.varlink.service.MethodNotFound", ["method": .string(call.method)])
             }
         }
+    }
+
+    @Test("A program of its own can change nothing but its destination from then on")
+    func confinesItself() throws {
+        let content = self.content
+        // The kernel confines threads: this one is given up with the test.
+        let results = Locked<[String]>([])
+        try OwnedThread(name: "confined") {
+            func note(_ text: String) { results.withLock { $0.append(text) } }
+            do {
+                let tests = try ReceiveCommandTests()
+                let sender = try PlayedSender("draft.txt", content)
+                mkdir(tests.path("in"), 0o700)
+                let answer = tests.daemon([sender])
+                let status = try tests.run.run(
+                    ["continue", "--output", tests.path("in")], ownsProcess: true, answer: answer)
+                note("\(status)")
+                note("\(tests.run.test.folder.bytes(of: "in/draft.txt") == content)")
+                let elsewhere = open(tests.path("elsewhere"), O_WRONLY | O_CREAT, 0o600)
+                note(elsewhere < 0 ? "\(errno)" : "written")
+            } catch {
+                note("\(error)")
+            }
+        }.join()
+        #expect(results.withLock { $0 } == ["done", "true", "\(EACCES)"])
     }
 
     @Test func aFileArrives() throws {

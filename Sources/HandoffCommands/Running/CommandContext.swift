@@ -11,6 +11,8 @@ package final class CommandContext {
     /// The control socket of the daemon.
     package let socketPath: String
     package let loop: EventLoop
+    /// Whether the process runs this command and nothing else, so that it may give up rights for ever.
+    let ownsProcess: Bool
     /// Where the command is answered.
     let keyboard: Keyboard
     /// The question that is open: letting it go gives it up.
@@ -29,16 +31,19 @@ package final class CommandContext {
     private var interruptHandler: (() -> Void)?
     private var watchesSignals = false
 
-    /// - Parameter onFinish: called once, when the command has ended; the program then stops the loop.
+    /// - Parameters:
+    ///   - ownsProcess: whether the process runs nothing but this command.
+    ///   - onFinish: called once, when the command has ended; the program then stops the loop.
     package init(
         console: Console, keyboard: Keyboard, json: Bool, socketPath: String, loop: EventLoop,
-        onFinish: @escaping () -> Void
+        ownsProcess: Bool = false, onFinish: @escaping () -> Void
     ) {
         self.console = console
         self.keyboard = keyboard
         self.json = json
         self.socketPath = socketPath
         self.loop = loop
+        self.ownsProcess = ownsProcess
         self.onFinish = onFinish
     }
 

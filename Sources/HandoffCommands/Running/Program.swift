@@ -43,7 +43,9 @@ package enum Program {
     {
         do throws(Errno) {
             let loop = try EventLoop()
-            switch start(arguments, surroundings, console, keyboard, on: loop, onFinish: { loop.stop() }) {
+            switch start(
+                arguments, surroundings, console, keyboard, on: loop, ownsProcess: true, onFinish: { loop.stop() })
+            {
             case .ended(let status):
                 return status
             case .running(let context):
@@ -58,10 +60,12 @@ package enum Program {
     }
 
     /// Begins a command line on a loop of the caller's.
-    /// - Parameter onFinish: called when a command that is running has ended.
+    /// - Parameters:
+    ///   - ownsProcess: whether the process does nothing else, so that the command may give up rights for ever.
+    ///   - onFinish: called when a command that is running has ended.
     package static func start(
         _ arguments: [String], _ surroundings: Surroundings, _ console: Console, _ keyboard: Keyboard,
-        on loop: EventLoop, onFinish: @escaping () -> Void
+        on loop: EventLoop, ownsProcess: Bool = false, onFinish: @escaping () -> Void
     ) -> Start {
         let json = Invocation.wantsJSON(arguments)
         do throws(UsageError) {
@@ -78,7 +82,7 @@ package enum Program {
                 let context = CommandContext(
                     console: console, keyboard: keyboard, json: json,
                     socketPath: socketPath(invocation.socket, surroundings), loop: loop,
-                    onFinish: onFinish)
+                    ownsProcess: ownsProcess, onFinish: onFinish)
                 command.run(in: context)
                 return .running(context)
             }

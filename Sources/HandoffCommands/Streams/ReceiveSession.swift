@@ -59,6 +59,8 @@ final class ReceiveSession {
     /// Continues the activity.
     func start() {
         context.onInterrupt { [unowned self] in interrupted() }
+        // Before the first word that another device may have chosen. All threads that there will be are started later.
+        if context.ownsProcess { destination.confine() }
         status = TransferStatus(
             context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
         if let timeout = request.activity.timeout {

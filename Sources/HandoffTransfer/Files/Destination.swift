@@ -33,6 +33,18 @@ package final class Destination {
         }
     }
 
+    /// Gives up, for this thread and those that it starts later, for ever, to change any file but those in the folder of this
+    /// destination, to run programs, and to use the network. For a program that does nothing else any more; to be called
+    /// before anything of the other device is read.
+    /// - Returns: false where the kernel cannot do it; nothing else is different then.
+    @discardableResult
+    package func confine() -> Bool {
+        switch place {
+        case .standardOutput: Confinement.enter(folder: nil)
+        case .inside(let folder), .named(let folder, _, _): Confinement.enter(folder: folder.raw)
+        }
+    }
+
     /// What is done with content that comes.
     package enum Incoming {
         /// Write it to standard output, as it comes; a folder is a tar archive then.

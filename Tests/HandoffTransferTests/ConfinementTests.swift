@@ -1,0 +1,128 @@
+import Glibc
+import HandoffModel
+import HandoffTransfer
+import LoopIO
+import Testing
+
+/// What a receiver gives up; the kernel watches over single threads, so each test gives it up on one of its own.
+@Suite struct ConfinementTests {
+    /// Does something on a thread that is confined to a destination; nil where the kernel cannot do that.
+    private func confined<Value: Sendable>(
+        to output: String, _ body: @escaping @Sendable (Destination) throws -> Value
+    ) throws -> Value? {
+        let result = Locked(Result<Value?, any Error>.success(nil))
+        try OwnedThread(name: "confined") {
+            let own = Result { () throws -> Value? in
+                let destination = try Destination(output: output)
+                return destination.confine() ? try body(destination) : nil
+            }
+            result.withLock { $0 = own }
+        }.join()
+        return try result.withLock { $0 }.get()
+    }
+
+    /// Tries to become another program: returns only when that is refused.
+    private static func run(_ path: String) -> Int32 {
+        var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
+        return execv(path, &arguments)
+    }
+
+    private static func outcome(_ result: Int32) -> Int32 {
+        result < 0 ? errno : 0
+    }
+
+    @Test("Nothing outside of the folder can be changed, and nothing in it but files and folders be made")
+    func outside() throws {
+        let folder = try TestFolder()
+        let other = try TestFolder()
+        try other.write([1], to: "there")
+        other.make("empty")
+        let (path, there, new, empty) = (folder.path, other.file("there"), other.file("new"), other.file("empty"))
+        let refusals = try confined(to: folder.path) { _ in
+            [
+                "make": Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)),
+                "write": Self.outcome(open(there, O_WRONLY)),
+                "truncate": Self.outcome(truncate(there, 0)),
+                "delete": Self.outcome(unlink(there)),
+                "rename": Self.outcome(rename(there, new)),
+                "move in": Self.outcome(rename(there, "\(path)/there")),
+                "make folder": Self.outcome(mkdir(new, 0o700)),
+                "delete folder": Self.outcome(rmdir(empty)),
+                "link": Self.outcome(symlink("/etc/passwd", "\(path)/link")),
+                "pipe": Self.outcome(mkfifo("\(path)/pipe", 0o600)),
+                "run": Self.outcome(Self.run("/bin/true")),
+            ]
+        }
+        for (attempt, result) in refusals ?? [:] {
+            // Between folders the kernel may say that they are too far apart.
+            #expect(result == EACCES || attempt == "move in" && result == EXDEV, "\(attempt): \(result)")
+        }
+        #expect(other.names == ["empty", "there"])
+        #expect(other.read("there") == [1])
+        #expect(folder.names == [])
+    }
+
+    @Test("Threads that are started later are confined too")
+    func laterThreads() throws {
+        let folder = try TestFolder()
+        let other = try TestFolder()
+        let new = other.file("new")
+        let result = try confined(to: folder.path) { _ in
+            let result = Locked<Int32>(0)
+            try OwnedThread(name: "later") {
+                result.withLock { $0 = Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)) }
+            }.join()
+            return result.withLock { $0 }
+        }
+        #expect(result == nil || result == EACCES)
+        #expect(other.names == [])
+    }
+
+    @Test("A file, a folder and a file that is replaced arrive as before")
+    func inside() throws {
+        let folder = try TestFolder()
+        try folder.write([9], to: "old")
+        let device = try sender()
+        let file = try #require(TransferHeader(kind: .file, name: "a.txt", size: 3, id: try transferID(1), mode: 0o640))
+        let paths = try confined(to: folder.path) { destination in
+            guard case .file(let part) = try destination.open(file, from: device) else { return [String]() }
+            try part.prepare(offset: 0, length: 3)
+            try part.write([1, 2, 3])
+            return [try part.finish()]
+        }
+        #expect(paths == nil || folder.read("a.txt") == [1, 2, 3] && folder.mode("a.txt") == 0o640)
+        let replaced = try confined(to: folder.file("old")) { destination in
+            guard case .file(let part) = try destination.open(file, from: device) else { return "" }
+            try part.prepare(offset: 0, length: 3)
+            try part.write([4, 5, 6])
+            return try part.finish()
+        }
+        #expect(replaced == nil || folder.read("old") == [4, 5, 6])
+        let source = try TestFolder()
+        source.make("tree")
+        source.make("tree/in")
+        try source.write([7], to: "tree/in/b", mode: 0o400)
+        let writer = try SourceFile(source.file("tree")).makeTar()
+        var archive: [UInt8] = []
+        while let more = try writer.next() { archive += more }
+        let header = try #require(TransferHeader(kind: .folder, name: "tree"))
+        let bytes = archive
+        let unpacked = try confined(to: folder.path) { destination in
+            guard case .folder(let part) = try destination.open(header, from: device) else { return "" }
+            try part.write(bytes)
+            return try part.finish()
+        }
+        #expect(unpacked == nil || folder.read("tree/in/b") == [7])
+    }
+
+    @Test("For standard output no file at all can be made, and other files can be read")
+    func standardOutput() throws {
+        let other = try TestFolder()
+        let there = try other.write([1], to: "there")
+        let new = other.file("new")
+        let results = try confined(to: "-") { _ in
+            [Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)), Self.outcome(open(there, O_RDONLY))]
+        }
+        #expect(results == nil || results == [EACCES, 0])
+    }
+}
