@@ -81,14 +81,18 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         armTimerSource()
         while true {
             runInbox()
-            if inbox.takeStop() { return }
+            if inbox.takeStop() {
+                // What was asked for before the stop, while the work above was done.
+                runInbox()
+                return
+            }
             let timeout: UInt64 = postponed.isEmpty && inbox.prepareToWait() ? .max : 0
             try Errno.check(sd_event_run(event, timeout))
             turns &+= 1
         }
     }
 
-    /// Has `run` return after the handler that runs now. Any thread may call it.
+    /// Has `run` return after the handler that runs now, and the work that was asked for before. Any thread may call it.
     package func stop() {
         if inbox.requestStop(isOnLoop: { isOwned }) { wake() }
     }

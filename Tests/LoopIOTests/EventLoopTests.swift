@@ -107,6 +107,19 @@ struct EventLoopTests {
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
+    @Test func workThatWasAskedForBeforeTheStopIsDone() throws {
+        let loop = try EventLoop()
+        let order = Locked<[Int]>([])
+        loop.perform {
+            // As another thread may do meanwhile.
+            loop.perform { order.withLock { $0.append(1) } }
+            loop.perform { order.withLock { $0.append(2) } }
+            loop.stop()
+        }
+        try loop.runUntilStopped()
+        #expect(order.withLock { $0 } == [1, 2])
+    }
+
     @Test func laterMeansAfterThisHandlerAndBeforeTheNext() throws {
         let loop = try EventLoop()
         let ends = try Ends.sockets()
