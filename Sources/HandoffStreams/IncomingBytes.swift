@@ -1,7 +1,7 @@
 /// Takes stream frames apart, and keeps what the app has not taken yet.
 ///
 /// Frames may be cut in any way. Data of many small frames is gathered, so that it costs one system call and not one each.
-struct IncomingBytes {
+package struct IncomingBytes {
     /// Pieces up to this size are moved behind the one before; larger ones are handed on where they are.
     private static let smallPiece = 16 * 1024
 

@@ -243,9 +243,10 @@ final class StreamConnection {
         }
     }
 
-    /// Takes what TCP has, once.
-    private func receive() {
-        guard let raw = socket?.raw else { return }
+    /// Takes what TCP has, once. Returns whether something came.
+    @discardableResult
+    private func receive() -> Bool {
+        guard let raw = socket?.raw else { return false }
         var outcome = Result<Int, Errno>.success(0)
         session.receive(upTo: room) { buffer in
             outcome = Result { () throws(Errno) in
@@ -255,12 +256,13 @@ final class StreamConnection {
         }
         switch outcome {
         case .success(0): isSocketOver = true
-        case .success: break
+        case .success: return true
         case .failure(.wouldBlock): break
         case .failure(let error):
             isSocketOver = true
             socketError = error
         }
+        return false
     }
 
     /// Moves what can be moved now, a chunk each way at most, so that the other streams have their turn; then sets what is
@@ -294,7 +296,7 @@ final class StreamConnection {
     // MARK: From the other device
 
     private func takeIncoming() {
-        guard deliver() else { return }
+        if case .open = state, !deliver() { return }
         reading: while true {
             switch state {
             case .awaitingTicket, .awaitingAnswer: guard takeGreeting() else { break reading }
@@ -436,7 +438,7 @@ final class StreamConnection {
 
     /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
     private func deliver() -> Bool {
-        guard case .open = state, local != nil else { return !isOver }
+        guard local != nil else { return true }
         if incoming.isWaiting {
             let (bytes, start) = incoming.takeWaiting()
             let taken = bytes.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0[start...])) }
@@ -502,9 +504,8 @@ final class StreamConnection {
             sending?.end(.positionPassed(outgoing.count))
             sending = nil
         }
-        let hasLeft = sendCiphertext()
-        // The file may have been read before its place was reached: then nothing else says that it is ready.
-        if hasLeft, isSendingFile { streamLoop.loop.later { [weak self] in self?.pump() } }
+        // The place of a file may be reached by that, and its reader has said already that there is something.
+        if sendCiphertext(), isSendingFile { pumpLater() }
     }
 
     /// Whether the next bytes to be sent are those of a file.
@@ -529,7 +530,11 @@ final class StreamConnection {
         sending.reader.recycle(block)
         moved()
         // The reader may have said once that two blocks are there; the other one has its turn after the other streams.
-        if sendCiphertext() { streamLoop.loop.later { [weak self] in self?.pump() } }
+        if sendCiphertext() { pumpLater() }
+    }
+
+    private func pumpLater() {
+        streamLoop.loop.later { [weak self] in self?.pump() }
     }
 
     /// All of the file was sent, or it has ended before.
@@ -604,12 +609,16 @@ final class StreamConnection {
         case .awaitingTicket, .judging, .awaitingAnswer: return end(.gone("\(error)"))
         case .open: break
         }
-        while !isSocketOver, !isOver {
-            receive()
-            guard !isOver, case .bytes(let count) = read(into: streamLoop.scratch) else { break }
+        // TLS may hold more than one step reads, and TCP more than one record.
+        while case .open = state {
+            guard case .bytes(let count) = read(into: streamLoop.scratch) else {
+                guard !isSocketOver, receive() else { break }
+                continue
+            }
             // Bytes for the app are not given any more: it would take them for all there are.
-            _ = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
+            let (_, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
             if let reset = incoming.reset { return end(.resetThere(reset)) }
+            guard isWhole else { break }
         }
         end(.gone("\(error)"))
     }
@@ -618,6 +627,10 @@ final class StreamConnection {
 
     /// Looks whether the stream has come to its end.
     private func settle() {
+        guard session.waitingCiphertext <= Self.mostCiphertext else {
+            let cause = "the other side asks without end, and takes no answer"
+            return isOver ? close() : end(.gone(cause))
+        }
         switch state {
         case .closed, .judging: return
         case .parting:
@@ -626,9 +639,6 @@ final class StreamConnection {
         case .awaitingTicket, .awaitingAnswer:
             if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
         case .open:
-            guard session.waitingCiphertext <= Self.mostCiphertext else {
-                return end(.gone("the other side asks without end, and takes no answer"))
-            }
             let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
             if isDelivered, outgoing.hasEnded, session.waitingCiphertext == 0 {
                 end(.ended)

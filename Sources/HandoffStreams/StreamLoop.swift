@@ -22,8 +22,9 @@ package final class StreamLoop: @unchecked Sendable {
     private var cooling: LoopTimer?
 
     /// Starts the thread.
-    package init(name: String) throws(Errno) {
-        thread = try LoopThread(name: name, niceness: ThreadPriority.bulk)
+    /// - Parameter clock: a clock that a test moves; nil for the system's.
+    package init(name: String, clock: ManualClock? = nil) throws(Errno) {
+        thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk)
         loop = thread.loop
         scratch = .allocate(byteCount: StreamWord.byteCount + Self.largestChunk, alignment: 16)
     }
@@ -32,9 +33,12 @@ package final class StreamLoop: @unchecked Sendable {
         scratch.deallocate()
     }
 
+    /// Streams that live here, those included that take leave. On the loop's thread.
+    package var count: Int { connections.count }
+
     /// How much plaintext one stream may have under way in one direction now; less, the more streams there are.
     var chunk: Int {
-        max(Self.smallestChunk, min(Self.largestChunk, Self.budget / max(1, connections.count)))
+        max(Self.smallestChunk, min(Self.largestChunk, Self.budget / max(1, count)))
     }
 
     /// Does work on the loop's thread.
@@ -44,11 +48,14 @@ package final class StreamLoop: @unchecked Sendable {
 
     /// Ends the thread; streams that are open end without a word. Not to be called on the loop.
     package func stop() {
-        perform { [self] in
-            for connection in connections.values { connection.drop() }
-            cooling = nil
-        }
+        // Weak: when the thread has ended already, nobody takes this from the loop any more.
+        perform { [weak self] in self?.drop() }
         thread.stop()
+    }
+
+    private func drop() {
+        for connection in connections.values { connection.drop() }
+        cooling = nil
     }
 
     // MARK: Connections

@@ -1,0 +1,335 @@
+import Glibc
+import LoopIO
+import Testing
+
+@testable import HandoffStreams
+
+/// Files in the place of the app's socket.
+@Suite(.timeLimit(.minutes(4)))
+struct FilePartTests {
+    /// More than a reader and a writer hold in their blocks.
+    private static let large = 3 << 20
+
+    // MARK: Sending
+
+    @Test(arguments: [0, 1, 100_000, large]) func aFileIsSentToItsEndAndThenTheAppGoesOn(size: Int) throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.send, 0, nil, try TestFile.regular(bulk(size)).passed)
+        #expect(try same(fixture.far.data(size)[...], bulk(size)[...]))
+        #expect(try events.last() == .done(Int64(size)))
+        try fixture.app.write([1, 2, 3])
+        #expect(try fixture.far.data(3) == [1, 2, 3])
+        fixture.app.endWriting()
+        #expect(try fixture.far.word() == .end)
+        try fixture.far.send(.end)
+        #expect(try fixture.ended() == StreamReport(end: .ended, sent: UInt64(size) + 3, received: 0))
+    }
+
+    @Test(arguments: [0, 1, 70_000, large]) func ofALongFileOnlyAPartIsSent(length: Int) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.regular(bulk(Self.large + 100))
+        let events = fixture.pass(.send, 0, Int64(length), file.passed)
+        #expect(try events.last(while: { _ = try fixture.far.data(length) }) == .done(Int64(length)))
+        try fixture.app.write([1, 2, 3])
+        #expect(try fixture.far.data(3) == [1, 2, 3])
+    }
+
+    @Test(arguments: [1, 50_000]) func aFileHasItsPlaceBetweenBytesOfTheApp(position: Int) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.regular(bulk(Self.large))
+        let events = fixture.pass(.send, UInt64(position), nil, file.passed)
+        fixture.settle()
+        try fixture.app.write(pattern(position) + [9, 8, 7])
+        #expect(try fixture.far.data(position) == pattern(position))
+        #expect(try same(fixture.far.data(Self.large)[...], bulk(Self.large)[...]))
+        #expect(try fixture.far.data(3) == [9, 8, 7])
+        #expect(try events.last() == .done(Int64(Self.large)))
+    }
+
+    /// The reader has all that it takes before the place of the file is reached, and nothing more to report.
+    @Test(arguments: [10, 3 << 20]) func aFileThatWaitsForItsPlaceIsSentOnceItIsReached(size: Int) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let events = fixture.pass(.send, 100, Int64(size), file.passed)
+        let other = try #require(file.other)
+        var rest = bulk(size)[...]
+        var idle = 0
+        while idle < 200 {
+            let count = rest.isEmpty ? 0 : try other.writeSome(rest)
+            rest = rest.dropFirst(count)
+            fixture.settle()
+            idle = count > 0 ? 0 : idle + 1
+        }
+        try fixture.app.write(pattern(100))
+        #expect(try fixture.far.data(100) == pattern(100))
+        let sent = size - rest.count
+        #expect(try same(fixture.far.data(sent)[...], bulk(size).prefix(sent)))
+        try other.write(Array(rest))
+        #expect(try fixture.far.data(rest.count) == Array(rest))
+        #expect(try events.last() == .done(Int64(size)))
+    }
+
+    @Test func aFileThatEndsBeforeItsLengthEndsTheStream() throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.send, 0, 1000, try TestFile.regular(pattern(999)).passed)
+        #expect(try fixture.far.data(999) == pattern(999))
+        #expect(try events.last() == .failed(999, "it ended after 999 of 1000 bytes"))
+        #expect(try fixture.far.word() == .reset(.failed))
+        #expect(try fixture.ended().end == .resetHere(.failed))
+    }
+
+    @Test func whatWasPassedStaysPassed() throws {
+        let fixture = try StreamFixture.open()
+        try fixture.app.write(pattern(10))
+        #expect(try fixture.far.data(10) == pattern(10))
+        #expect(try fixture.pass(.send, 9, nil, TestFile.regular([1]).passed).last() == .positionPassed(10))
+        try fixture.far.send(data: pattern(20))
+        #expect(try fixture.app.read(20) == pattern(20))
+        fixture.settle()
+        #expect(try fixture.pass(.receive, 19, nil, TestFile.regular().passed).last() == .positionPassed(20))
+        // Nothing has changed by that.
+        try fixture.app.write([1])
+        #expect(try fixture.far.data(1) == [1])
+    }
+
+    @Test func theAppMayEndBeforeTheFileHasItsPlace() throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.send, 100, nil, try TestFile.regular([1]).passed)
+        try fixture.app.write(pattern(99))
+        fixture.app.endWriting()
+        #expect(try fixture.far.data(99) == pattern(99))
+        #expect(try fixture.far.word() == .end)
+        #expect(try events.last() == .positionPassed(99))
+        #expect(try fixture.pass(.send, 99, nil, TestFile.regular([1]).passed).last() == .positionPassed(99))
+    }
+
+    @Test func thereIsOneFileAtATimeInEachDirection() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let first = fixture.pass(.send, 0, 1, file.passed)
+        #expect(try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .positionPassed(0))
+        let second = fixture.pass(.receive, 0, nil, try TestFile.regular().passed)
+        #expect(try fixture.pass(.receive, 0, nil, TestFile.regular().passed).last() == .positionPassed(0))
+        fixture.handle.reset(.cancelled)
+        let report = try fixture.ended()
+        #expect(try first.last() == .over(0, report))
+        #expect(try second.last() == .over(0, report))
+        file.other?.close()
+    }
+
+    // MARK: Receiving
+
+    @Test(arguments: [0, 1, 100_000, large]) func aDirectionGoesToAFileToItsEnd(size: Int) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.regular()
+        let events = fixture.pass(.receive, 0, nil, file.passed)
+        try fixture.sendInFrames(bulk(size))
+        try fixture.far.send(.end)
+        #expect(try events.last() == .done(Int64(size)))
+        #expect(try same(file.content()[...], bulk(size)[...]))
+        #expect(try fixture.app.rest() == [])
+    }
+
+    @Test(arguments: [0, 1, 50_000], [0, 1, 100_000, large])
+    func aPartGoesToAFileAndTheRestToTheApp(position: Int, length: Int) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.regular()
+        let events = fixture.pass(.receive, UInt64(position), Int64(length), file.passed)
+        fixture.settle()
+        let all = bulk(position + length + 1000)
+        try fixture.sendInFrames(all)
+        #expect(try fixture.app.read(position + 1000) == Array(all.prefix(position) + all.suffix(1000)))
+        #expect(try events.last() == .done(Int64(length)))
+        #expect(try same(file.content()[...], all[position..<position + length]))
+        #expect(fixture.events.waiting == [])
+    }
+
+    @Test func bytesThatWaitForTheAppMayStillGoToAFile() throws {
+        let fixture = try StreamFixture.open()
+        try fixture.stall()
+        let before = fixture.app.unread
+        let file = try TestFile.regular()
+        let events = fixture.pass(.receive, UInt64(before) + 100_000, 1000, file.passed)
+        fixture.settle()
+        try fixture.sendInFrames(bulk(300_000))
+        _ = try fixture.app.read(before + 100_000)
+        #expect(try events.last() == .done(1000))
+        #expect(try file.content().count == 1000)
+    }
+
+    @Test func aDirectionThatEndsBeforeTheLengthEndsTheStream() throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.receive, 0, 1000, try TestFile.regular().passed)
+        try fixture.far.send(FarSide.frame(.data(999), pattern(999)) + FarSide.frame(.end))
+        let event = try events.last()
+        guard case .failed(_, "the other side ended before, after 999 bytes of its direction") = event else {
+            throw UnexpectedEvent(event: event)
+        }
+        #expect(try fixture.far.word() == .reset(.failed))
+        #expect(try fixture.ended().end == .resetHere(.failed))
+    }
+
+    @Test func aFileThatCannotBeWrittenEndsTheStream() throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.receive, 0, nil, try TestFile.device("/dev/full").passed)
+        try fixture.far.send(data: [1, 2, 3])
+        #expect(try events.last() == .failed(0, "\(Errno(rawValue: ENOSPC))"))
+        #expect(try fixture.far.word() == .reset(.failed))
+        #expect(try fixture.ended().end == .resetHere(.failed))
+    }
+
+    @Test func aFileThatCannotBeFinishedEndsTheStream() throws {
+        let fixture = try StreamFixture.open()
+        let events = fixture.pass(.receive, 0, 3, try TestFile.device("/dev/full").passed)
+        try fixture.far.send(data: [1, 2, 3])
+        #expect(try events.last() == .failed(0, "\(Errno(rawValue: ENOSPC))"))
+        #expect(try fixture.far.word() == .reset(.failed))
+        #expect(try fixture.ended().end == .resetHere(.failed))
+    }
+
+    @Test func aSocketThatNobodyReadsAnyMoreEndsTheStream() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let events = fixture.pass(.receive, 0, nil, file.passed)
+        fixture.settle()
+        file.other?.close()
+        try fixture.far.send(data: [1, 2, 3])
+        #expect(try events.last() == .failed(0, "\(Errno.brokenPipe)"))
+        #expect(try fixture.ended().end == .resetHere(.failed))
+    }
+
+    @Test func aSlowFileStopsTheOtherSideAndGoesOn() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let size = 24 << 20
+        let events = fixture.pass(.receive, 0, Int64(size), file.passed)
+        let other = try #require(file.other)
+        let bytes = bulk(size)
+        let position = try fixture.sendWhatIsTaken(bytes)
+        #expect(position.sent < size)
+        let early = try other.read(position.sent - 100_000)
+        #expect(same(early[...], bytes.prefix(position.sent - 100_000)))
+        try fixture.far.socket.write(position.wire)
+        var late = try other.read(100_000)
+        let rest = Array(bytes[position.sent...])
+        for start in stride(from: 0, to: rest.count, by: 200_000) {
+            let piece = Array(rest[start..<min(start + 200_000, rest.count)])
+            try fixture.far.send(data: piece)
+            late += try other.read(piece.count)
+        }
+        #expect(same(late[...], bytes[(position.sent - 100_000)...]))
+        #expect(try events.last() == .done(Int64(size)))
+    }
+
+    // MARK: Both
+
+    @Test func oneFileFollowsAnotherInBothDirectionsAtOnce() throws {
+        let fixture = try StreamFixture.open()
+        let size = 300_000
+        for round in 0..<3 {
+            let position = UInt64(round * (size + 10))
+            let received = try TestFile.regular()
+            let sent = try TestFile.regular(bulk(size))
+            let sending = fixture.pass(.send, position, Int64(size), sent.passed)
+            let receiving = fixture.pass(.receive, position, Int64(size), received.passed)
+            try fixture.sendInFrames(bulk(size) + pattern(10))
+            #expect(try same(fixture.far.data(size)[...], bulk(size)[...]))
+            #expect(try fixture.app.read(10) == pattern(10))
+            #expect(try sending.last() == .done(Int64(size)))
+            #expect(try receiving.last() == .done(Int64(size)))
+            #expect(try same(received.content()[...], bulk(size)[...]))
+            try fixture.app.write(pattern(10))
+            #expect(try fixture.far.data(10) == pattern(10))
+            fixture.settle()
+        }
+        #expect(fixture.events.waiting == [])
+    }
+
+    @Test(arguments: [true, false]) func whatCameBeforeTheStreamWasOverIsInTheFile(isCut: Bool) throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.regular()
+        let events = fixture.pass(.receive, 10, nil, file.passed)
+        fixture.settle()
+        try fixture.sendInFrames(bulk(400_010))
+        if isCut { fixture.far.socket.close() } else { try fixture.far.send(.reset(.cancelled)) }
+        let report = try fixture.ended()
+        #expect(report.received == 400_010)
+        #expect(try events.last() == .over(400_000, report))
+        #expect(try same(file.content()[...], bulk(400_010).dropFirst(10)))
+    }
+
+    @Test func aFileBeingSentIsLetGoWhenTheStreamIsOver() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let events = fixture.pass(.send, 0, nil, file.passed)
+        try file.other?.write([1, 2, 3])
+        #expect(try fixture.far.data(3) == [1, 2, 3])
+        try fixture.far.send(.reset(.cancelled))
+        #expect(try events.last() == .over(3, try fixture.ended()))
+        #expect(try file.other?.rest() == [])
+    }
+
+    @Test func aPipeThatNobodyReadsHoldsNothingUpForLong() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let events = fixture.pass(.receive, 0, nil, file.passed)
+        fixture.settle()
+        _ = try fixture.sendWhatIsTaken(bulk(2 << 20))
+        fixture.handle.reset(.cancelled)
+        let report = try fixture.ended()
+        fixture.settle()
+        #expect(!events.waiting.contains { if case .over = $0 { true } else { false } })
+        fixture.clock.advance(by: .seconds(5))
+        guard case .over(1..., report) = try events.last() else { throw UnexpectedEvent(event: .done(0)) }
+    }
+
+    @Test func withoutAnAppThereIsNothingToPutAFileInPlaceOf() throws {
+        let fixture = try StreamFixture()
+        #expect(
+            try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .failed(0, "the stream is not open")
+        )
+        fixture.handle.reset(.cancelled)
+        try fixture.awaitRelease()
+        #expect(
+            try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .failed(0, "the stream is over"))
+    }
+
+    @Test func progressIsReportedAFewTimesASecond() throws {
+        let fixture = try StreamFixture.open()
+        let file = try TestFile.socket()
+        let events = fixture.pass(.send, 0, 4, file.passed)
+        // It has its place.
+        #expect(try events.next() == .moved(0))
+        try file.other?.write([1, 2, 3])
+        #expect(try fixture.far.data(3) == [1, 2, 3])
+        fixture.settle()
+        #expect(events.waiting == [])
+        fixture.clock.advance(by: .milliseconds(250))
+        #expect(try events.next() == .moved(3))
+        fixture.clock.advance(by: .milliseconds(250))
+        fixture.settle()
+        #expect(events.waiting == [])
+        try file.other?.write([4])
+        #expect(try events.last() == .done(4))
+    }
+}
+
+extension Mailbox<FilePart.Event> {
+    /// What comes after all progress.
+    ///
+    /// - Parameter body: done before.
+    func last(
+        while body: () throws -> Void = {}, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> FilePart.Event {
+        try body()
+        while true {
+            let event = try next(sourceLocation)
+            guard case .moved = event else { return event }
+        }
+    }
+}
+
+/// Another event came than the one that had to come.
+private struct UnexpectedEvent: Error {
+    let event: FilePart.Event
+}

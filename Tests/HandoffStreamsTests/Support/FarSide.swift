@@ -1,0 +1,160 @@
+import Glibc
+import HandoffCrypto
+import HandoffStreams
+import HandoffTLS
+import LoopIO
+import Testing
+
+/// The other device of a stream, as far as TLS goes; what it says inside is the test's.
+final class FarSide {
+    /// How the connection was ended.
+    enum End: Equatable {
+        /// By close_notify.
+        case closed
+        /// By TCP alone.
+        case cut
+    }
+
+    let session: TLSSession
+    let socket: RawSocket
+    private var plaintext: [UInt8] = []
+    /// How much of it was read.
+    private var start = 0
+    private var end: End?
+
+    init(_ session: TLSSession, _ socket: RawSocket) {
+        self.session = session
+        self.socket = socket
+    }
+
+    /// Both ends of a connection whose handshake is done.
+    ///
+    /// - Parameter nearIsServer: whether the side under test is the one that was called.
+    static func connected(
+        nearIsServer: Bool, bytesPerKey: UInt64 = TLSContext.defaultBytesPerKey
+    ) throws -> (near: StreamChannel, far: FarSide) {
+        let (client, server) = try sessions(bytesPerKey)
+        let (one, other) = try RawSocket.tcp()
+        let near = nearIsServer ? server : client
+        let far = nearIsServer ? client : server
+        return (StreamChannel(try one.take(), session: near), FarSide(far, other))
+    }
+
+    /// Two sessions after their handshake.
+    static func sessions(_ bytesPerKey: UInt64 = TLSContext.defaultBytesPerKey) throws -> (TLSSession, TLSSession) {
+        func session(_ role: TLSRole) throws -> TLSSession {
+            let context = try TLSContext(
+                identity: TLSIdentity(key: SigningKey()), role: role, protocols: [TLSContext.streamProtocol],
+                bytesPerKey: bytesPerKey)
+            return try TLSSession(context: context) { _ in true }
+        }
+        let client = try session(.client)
+        let server = try session(.server)
+        var toServer = try #require(client.start())
+        while !toServer.isEmpty {
+            server.receive(toServer)
+            _ = server.step()
+            let toClient = server.takeCiphertext()
+            if !toClient.isEmpty {
+                client.receive(toClient)
+                _ = client.step()
+            }
+            toServer = client.takeCiphertext()
+        }
+        try #require(client.isOpen && server.isOpen)
+        return (client, server)
+    }
+
+    // MARK: Sending
+
+    /// Encrypts bytes and sends them all.
+    func send(_ bytes: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try session.write(bytes)
+        try flush(sourceLocation)
+    }
+
+    func send(_ word: StreamWord, _ data: [UInt8] = [], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try send(Self.frame(word, data), sourceLocation)
+    }
+
+    /// Data in one frame.
+    func send(data: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try send(.data(data.count), data, sourceLocation)
+    }
+
+    /// Says that nothing follows (close_notify).
+    func close() throws {
+        session.close()
+        try flush()
+    }
+
+    static func frame(_ word: StreamWord, _ data: [UInt8] = []) -> [UInt8] {
+        bytes(word.word) + data
+    }
+
+    static func bytes(_ word: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) }
+    }
+
+    private func flush(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try socket.write(session.takeCiphertext(), sourceLocation)
+    }
+
+    // MARK: Receiving
+
+    /// The next bytes inside, as many as were asked for.
+    func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        while plaintext.count - start < count, end == nil { try receive(sourceLocation) }
+        try #require(plaintext.count - start >= count, "it has ended", sourceLocation: sourceLocation)
+        defer { start += count }
+        return Array(plaintext[start..<start + count])
+    }
+
+    /// The next word.
+    func word(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamWord? {
+        StreamWord(try read(4, sourceLocation).reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+    }
+
+    /// So many bytes of data, in frames of any size.
+    func data(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard case .data(let size)? = try word(sourceLocation) else {
+                Issue.record("no data", sourceLocation: sourceLocation)
+                return bytes
+            }
+            bytes += try read(size, sourceLocation)
+        }
+        return bytes
+    }
+
+    /// How it ends; nothing may come before.
+    func ending(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> End {
+        while plaintext.count == start, end == nil { try receive(sourceLocation) }
+        #expect(plaintext.count == start, sourceLocation: sourceLocation)
+        return end ?? .cut
+    }
+
+    private func receive(_ sourceLocation: SourceLocation) throws {
+        if start > 1 << 20 {
+            plaintext.removeFirst(start)
+            start = 0
+        }
+        do {
+            let bytes = try socket.readSome(1 << 18, sourceLocation)
+            if bytes.isEmpty { end = .cut }
+            session.receive(bytes)
+        } catch is Errno {
+            end = .cut
+        }
+        while true {
+            switch try session.read() {
+            case .bytes(let bytes): plaintext += bytes
+            case .wouldBlock: return
+            case .closed:
+                end = .closed
+                return
+            }
+        }
+    }
+}

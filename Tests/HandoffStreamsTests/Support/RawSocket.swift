@@ -1,0 +1,174 @@
+import Glibc
+import LoopIO
+import Testing
+
+/// One end of a connection, which a test reads and writes itself; every wait has an end.
+final class RawSocket {
+    /// Milliseconds; only a test that hangs gets there.
+    private static let patience: Int32 = 20_000
+
+    private var descriptor: Descriptor?
+    let raw: Int32
+
+    init(_ descriptor: consuming Descriptor) {
+        raw = descriptor.raw
+        self.descriptor = .some(descriptor)
+    }
+
+    /// Two unix sockets; the second one is for the code under test.
+    static func local() throws -> (RawSocket, HandedDescriptorBox) {
+        let pair = try Descriptor.socketPair()
+        return (RawSocket(consume pair.first), HandedDescriptorBox(consume pair.second))
+    }
+
+    /// Two ends of a TCP connection over loopback, non-blocking.
+    static func tcp() throws -> (RawSocket, RawSocket) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { Glibc.close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                #expect(bind(listener, address, size) == 0)
+                #expect(listen(listener, 1) == 0)
+                #expect(getsockname(listener, address, &size) == 0)
+                #expect(connect(client, address, size) == 0)
+            }
+        }
+        let server = accept(listener, nil, nil)
+        try #require(server >= 0)
+        for raw in [client, server] { try SystemCall.setNonBlocking(raw) }
+        return (RawSocket(Descriptor(owning: client)), RawSocket(Descriptor(owning: server)))
+    }
+
+    /// Gives the descriptor away.
+    func take() throws -> Descriptor {
+        guard let descriptor = descriptor.take() else { throw Errno.invalidArgument }
+        return descriptor
+    }
+
+    func close() { descriptor = nil }
+
+    /// Closes a TCP connection with a reset (RST).
+    func abort() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(raw, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    /// Bytes that came and were not read (FIONREAD).
+    var unread: Int {
+        var count: Int32 = 0
+        #expect(ioctl(raw, UInt(FIONREAD), &count) == 0)
+        return Int(count)
+    }
+
+    /// Bytes that were sent and have not arrived in the other kernel buffer (SIOCOUTQ).
+    var unacknowledged: Int {
+        var count: Int32 = 0
+        #expect(ioctl(raw, UInt(TIOCOUTQ), &count) == 0)
+        return Int(count)
+    }
+
+    func endWriting() { #expect(shutdown(raw, Int32(SHUT_WR)) == 0) }
+
+    /// Waits until it can be read or written.
+    func wait(_ events: Int32, _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        var watched = pollfd(fd: raw, events: Int16(events), revents: 0)
+        try #require(poll(&watched, 1, Self.patience) == 1, "nothing came", sourceLocation: sourceLocation)
+    }
+
+    /// Reads once, up to so many bytes; empty at the end of the stream.
+    func readSome(_ most: Int = 1 << 16, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: most)
+        while true {
+            try wait(POLLIN, sourceLocation)
+            let count = recv(raw, &buffer, most, Int32(MSG_DONTWAIT))
+            if count >= 0 { return Array(buffer[..<count]) }
+            guard errno == EAGAIN else { throw Errno.current }
+        }
+    }
+
+    /// Reads so many bytes.
+    func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let more = try readSome(count - bytes.count, sourceLocation)
+            try #require(!more.isEmpty, "it has ended after \(bytes.count)", sourceLocation: sourceLocation)
+            bytes += more
+        }
+        return bytes
+    }
+
+    /// Reads to the end; an error is one too.
+    func rest(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            while case let more = try readSome(1 << 16, sourceLocation), !more.isEmpty { bytes += more }
+        } catch is Errno {}
+        return bytes
+    }
+
+    /// Writes what is taken now. Returns how many bytes.
+    func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
+        let count = bytes.withUnsafeBytes {
+            send(raw, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        }
+        if count >= 0 { return count }
+        guard errno == EAGAIN else { throw Errno.current }
+        return 0
+    }
+
+    /// Writes all.
+    func write(_ bytes: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try wait(POLLOUT, sourceLocation)
+            rest = rest.dropFirst(try writeSome(rest))
+        }
+    }
+}
+
+/// A descriptor that a test hands over once.
+final class HandedDescriptorBox {
+    private var descriptor: Descriptor?
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = .some(descriptor)
+    }
+
+    func take() throws -> Descriptor {
+        guard let descriptor = descriptor.take() else { throw Errno.invalidArgument }
+        return descriptor
+    }
+}
+
+/// Bytes in which a lost, doubled or misplaced part shows.
+func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
+    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
+}
+
+/// Many bytes, made fast.
+func bulk(_ count: Int) -> [UInt8] {
+    let block = pattern(65_521)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + block.count)
+    while bytes.count < count { bytes += block }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+}
+
+/// Whether bytes are equal, found out fast.
+func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    one.withUnsafeBytes { one in
+        other.withUnsafeBytes { other in
+            guard one.count == other.count, let first = one.baseAddress, let second = other.baseAddress else {
+                return one.isEmpty && other.isEmpty
+            }
+            return memcmp(first, second, one.count) == 0
+        }
+    }
+}

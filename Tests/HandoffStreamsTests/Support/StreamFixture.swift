@@ -1,0 +1,160 @@
+import Dispatch
+import Glibc
+import HandoffStreams
+import HandoffTLS
+import LoopIO
+import Testing
+
+/// A stream on a loop of its own whose time stands still, the test at its far side, and the test as its app.
+final class StreamFixture {
+    static let ticket = pattern(16, from: 7)
+
+    let clock: ManualClock
+    let streamLoop: StreamLoop
+    let events = Mailbox<StreamHandle.Event>()
+    let handle: StreamHandle
+    let far: FarSide
+    private(set) var app: RawSocket
+
+    /// - Parameter isServer: whether this side was called.
+    init(isServer: Bool = true, times: StreamTimes = StreamTimes(), bytesPerKey: UInt64? = nil) throws {
+        try ProcessSignals.prepare(blocking: [])
+        clock = ManualClock()
+        streamLoop = try StreamLoop(name: "test stream", clock: clock)
+        let (near, far) =
+            try bytesPerKey.map { try FarSide.connected(nearIsServer: isServer, bytesPerKey: $0) }
+            ?? FarSide.connected(nearIsServer: isServer)
+        self.far = far
+        let greeting: StreamHandle.Greeting = isServer ? .await : .show(ticket: Self.ticket)
+        handle = StreamHandle(near, greeting: greeting, on: streamLoop, times: times) { [events] in
+            // How often it is told of depends on time.
+            if $0 != .moved { events.put($0) }
+        }
+        app = try RawSocket.local().0
+    }
+
+    deinit {
+        streamLoop.stop()
+    }
+
+    /// A stream over which bytes flow already.
+    static func open(
+        isServer: Bool = true, times: StreamTimes = StreamTimes(), bytesPerKey: UInt64? = nil
+    ) throws -> StreamFixture {
+        let fixture = try StreamFixture(isServer: isServer, times: times, bytesPerKey: bytesPerKey)
+        if isServer {
+            try fixture.far.send(ticket)
+            #expect(try fixture.events.next() == .ticket(ticket))
+            fixture.handle.accept()
+            #expect(try fixture.far.read(1) == [1])
+        } else {
+            #expect(try fixture.far.read(16) == ticket)
+            try fixture.far.send([1])
+            #expect(try fixture.events.next() == .accepted)
+        }
+        try fixture.attach()
+        return fixture
+    }
+
+    /// Gives the stream an app, which is the test.
+    func attach() throws {
+        let (app, box) = try RawSocket.local()
+        self.app = app
+        handle.attach(HandedDescriptor(try box.take()))
+    }
+
+    /// Waits until the loop has done what it was asked for, and has looked at its descriptors after that.
+    func settle(turns: Int = 3) {
+        for _ in 0..<turns {
+            let done = DispatchSemaphore(value: 0)
+            streamLoop.perform { done.signal() }
+            done.wait()
+        }
+    }
+
+    /// Sends to the app, which reads nothing, until that is all it takes, and some more.
+    func stall() throws {
+        var before = -1
+        while app.unread > before {
+            before = app.unread
+            try far.send(data: pattern(50_000))
+            settle(turns: 10)
+        }
+    }
+
+    /// Has the far side send data in frames of different sizes.
+    func sendInFrames(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        var size = 1
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(size))
+            try far.send(data: piece)
+            rest = rest.dropFirst(piece.count)
+            size = min(size * 7, 500_000)
+        }
+    }
+
+    /// Has the far side send data, in frames of 100,000 bytes, until nothing is taken any more.
+    /// - Returns: how many bytes are in the frames, and what of the last one is not taken.
+    func sendWhatIsTaken(_ bytes: [UInt8]) throws -> (sent: Int, wire: [UInt8]) {
+        var wire = ArraySlice<UInt8>()
+        var position = 0
+        var idle = 0
+        while idle < 200 {
+            if wire.isEmpty, position < bytes.count {
+                let piece = bytes[position..<min(position + 100_000, bytes.count)]
+                try far.session.write(FarSide.frame(.data(piece.count), Array(piece)))
+                wire = far.session.takeCiphertext()[...]
+                position += piece.count
+            }
+            let count = wire.isEmpty ? 0 : try far.socket.writeSome(wire)
+            wire = wire.dropFirst(count)
+            settle()
+            idle = count > 0 ? 0 : idle + 1
+        }
+        return (position, Array(wire))
+    }
+
+    /// Streams that the loop has.
+    var count: Int {
+        let count = Locked(0)
+        streamLoop.perform { [streamLoop] in count.withLock { $0 = streamLoop.count } }
+        settle()
+        return count.withLock { $0 }
+    }
+
+    /// Waits until the loop has let go of the stream.
+    func awaitRelease(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for _ in 0..<100_000 where count > 0 { sched_yield() }
+        #expect(count == 0, sourceLocation: sourceLocation)
+    }
+
+    /// The next event, which must be the end.
+    func ended(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamReport {
+        let event = try events.next(sourceLocation)
+        guard case .ended(let report) = event else {
+            Issue.record("got \(event)", sourceLocation: sourceLocation)
+            throw Errno.invalidArgument
+        }
+        settle()
+        #expect(events.waiting == [], "something follows the end", sourceLocation: sourceLocation)
+        return report
+    }
+
+    /// Passes a file; what becomes of it.
+    func pass(
+        _ direction: FilePart.Direction, _ position: UInt64, _ length: Int64?, _ file: PassedFile
+    ) -> Mailbox<FilePart.Event> {
+        let events = Mailbox<FilePart.Event>()
+        let part = FilePart(direction: direction, position: position, length: length, file: file)
+        handle.pass(part) { events.put($0) }
+        return events
+    }
+}
+
+extension StreamEnd {
+    /// Whether the connection broke.
+    var isGone: Bool {
+        if case .gone = self { true } else { false }
+    }
+}
