@@ -495,7 +495,7 @@ final class StreamConnection {
         }
         if count > 0 {
             send(.data(count))
-        } else if isAppGone {
+        } else if isAppGone || hasHungUp(raw) {
             return reset(.cancelled)
         } else {
             outgoing.hasEnded = true
@@ -506,6 +506,13 @@ final class StreamConnection {
         }
         // The place of a file may be reached by that, and its reader has said already that there is something.
         if sendCiphertext(), isSendingFile { pumpLater() }
+    }
+
+    /// Whether the app has closed its end, and not only ended its direction: the end of file looks the same.
+    private func hasHungUp(_ raw: Int32) -> Bool {
+        guard !incoming.isEndDelivered else { return false }
+        var status = pollfd(fd: raw, events: 0, revents: 0)
+        return poll(&status, 1, 0) == 1 && status.revents & Int16(POLLHUP) != 0
     }
 
     /// Whether the next bytes to be sent are those of a file.
