@@ -167,7 +167,8 @@ final class DaemonCore {
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
 
     private(set) lazy var streams: StreamDesk = StreamDesk(
-        loop: loop, log: log.named("streams"), surroundings: streamSurroundings)
+        loop: loop, log: log.named("streams"),
+        sleepLock: SleepLock(loop: loop, worker: worker, log: log.named("streams")), surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
         loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)

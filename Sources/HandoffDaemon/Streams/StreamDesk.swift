@@ -60,11 +60,13 @@ final class StreamDesk {
     private var unproved: [DeviceID: Int] = [:]
     private var outcomes = StreamOutcomes()
     private var openings = OpeningQueue()
+    private let sleepLock: SleepLock
     private var isStopped = false
 
-    init(loop: EventLoop, log: Logger, surroundings: Surroundings) {
+    init(loop: EventLoop, log: Logger, sleepLock: SleepLock, surroundings: Surroundings) {
         self.loop = loop
         self.log = log
+        self.sleepLock = sleepLock
         self.surroundings = surroundings
     }
 
@@ -176,7 +178,7 @@ final class StreamDesk {
         switch event {
         case .ticket(let ticket): shown(ticket, by: id)
         case .accepted: accepted(id)
-        case .moved: break
+        case .moved: sleepLock.transferMoved()
         case .ended(let report): ended(id, report)
         }
     }
@@ -329,5 +331,6 @@ final class StreamDesk {
         }
         streams = [:]
         loops.stop()
+        sleepLock.stop()
     }
 }
