@@ -1,0 +1,775 @@
+"""Continuation streams between two daemons, on loopback; the apps are plain sockets."""
+
+import os
+import select
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+from harness import Failure, Skip, expect, main, run, test
+from logind import Logind
+from streaming import (
+    APPS, CONTROL, TYPE, Connection, Refused, Route, Stream, allow_descriptors, both, descriptors, digest, ended,
+    memory, pass_file, passed, stays_flat)
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def refusal(action, *names):
+    """The parameters of the error by which something must be refused."""
+    try:
+        got = action()
+    except Refused as error:
+        expect(error.name in names, f"refused by {error.name} {error.parameters} instead of {names}")
+        return error.parameters
+    raise Failure(f"not refused by {names}: {got}")
+
+
+def same_end(*streams, outcome="ended"):
+    """All ends of a stream say that it ended so."""
+    found = [stream.outcome() for stream in streams]
+    expect([reply["outcome"] for reply in found] == [outcome] * len(streams), f"not {outcome}: {found}")
+    return found
+
+
+# ---- Bytes -----------------------------------------------------------------------------------------------------------
+
+
+@test("what one app writes the other reads, in both directions and at all sizes", limit=120)
+def sizes(stage):
+    route = Route(*stage.pair())
+    for size in (0, 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, 5 * MIB):
+        asked, taken = route.open()
+        out, back = os.urandom(size), os.urandom(size)
+        sending = [threading.Thread(target=lambda end=end, data=data: end.send(data).end(), daemon=True)
+                   for end, data in ((asked, out), (taken, back))]
+        for thread in sending:
+            thread.start()
+        found = both(asked.receive_all, taken.receive_all)
+        expect(tuple(map(digest, found)) == (digest(back), digest(out)), f"{size}: {list(map(digest, found))}")
+        for reply in same_end(asked, taken):
+            expect((reply["sent"], reply["received"]) == (size, size), f"{size}: {reply}")
+
+
+@test("either direction ends by itself, and the other goes on")
+def half_close(stage):
+    route = Route(*stage.pair())
+    for first in (0, 1):
+        ends = route.open()
+        early, late = ends[first], ends[1 - first]
+        early.send(b"question").end()
+        expect(late.receive_all() == b"question", "the question did not arrive")
+        for piece in (b"a", b"n" * 100_000, b"swer"):
+            late.send(piece)
+            expect(early.receive(len(piece)) == piece, "the answer did not arrive")
+        late.end()
+        expect(early.receive_all() == b"", "more came")
+        same_end(*ends)
+
+
+@test("small pieces arrive at once, and in order")
+def small(stage):
+    asked, taken = Route(*stage.pair()).open()
+    for number in range(500):
+        piece = b"%d " % number
+        asked.send(piece)
+        expect(taken.receive(len(piece)) == piece, "wrong bytes")
+        taken.send(piece)
+        expect(asked.receive(len(piece)) == piece, "wrong bytes")
+    asked.end()
+    taken.end()
+    same_end(asked, taken)
+
+
+@test("a reader that stops stops the writer, and the daemons keep nothing; then all arrives", limit=120)
+def reader_stops(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    for writer, reader in (route.open(), reversed(route.open())):
+        before = {daemon: memory(daemon) for daemon in (origin, taker)}
+        pushed = writer.push(200 * MIB)
+        expect(0 < pushed < 32 * MIB, f"{pushed} bytes went in though nobody read them")
+        for daemon in (origin, taker):
+            stays_flat(before[daemon], daemon)
+        threading.Thread(target=writer.end, daemon=True).start()
+        expect(reader.receive_all() == bytes(pushed), "not all arrived")
+        reader.end()
+        expect(writer.receive_all() == b"", "bytes from nowhere")
+        same_end(writer, reader)
+
+
+@test("a reader that stops holds up no other stream, and no other call")
+def others_go_on(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    stuck = [route.open() for _ in range(4)]
+    for asked, taken in stuck:
+        asked.push(64 * MIB)
+        taken.push(64 * MIB)
+    asked, taken = route.open()
+    data = os.urandom(3 * MIB)
+    threading.Thread(target=lambda: taken.send(data).end(), daemon=True).start()
+    expect(asked.end().receive_all() == data, "the bytes differ")
+    same_end(asked, taken)
+    expect(taker.ctl("continue", "--print", route.activity).line["id"] == route.activity, "wrong activity")
+
+
+def let_go(daemon, before, more=2):
+    """Waits until the daemon has as few descriptors as before."""
+    limit = time.monotonic() + 20
+    while descriptors(daemon) > before + more:
+        expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")
+        time.sleep(0.02)
+
+
+@test("a thousand streams are open at once, each with data, and nothing is left of them", limit=240)
+def thousand(stage):
+    count = 1000
+    if allow_descriptors() < 3 * count:
+        raise Skip("this system allows too few open files")
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    before = {daemon: descriptors(daemon) for daemon in (origin, taker)}
+    used = {daemon: memory(daemon) for daemon in (origin, taker)}
+    begin = time.monotonic()
+    streams = [route.open() for _ in range(count)]
+    print(f"    {count} streams opened in {time.monotonic() - begin:.1f} s; memory "
+          f"{memory(origin)} and {memory(taker)} KiB")
+    for daemon in (origin, taker):
+        stays_flat(used[daemon], daemon, most=100 * count)
+    for number, (asked, taken) in enumerate(streams):
+        asked.send(b"to %d" % number)
+        taken.send(b"from %d" % number)
+    for number, (asked, taken) in enumerate(streams):
+        expect(taken.receive(len(b"to %d" % number)) == b"to %d" % number, "bytes of another stream")
+        expect(asked.receive(len(b"from %d" % number)) == b"from %d" % number, "bytes of another stream")
+    for asked, taken in streams:
+        asked.end()
+        taken.end()
+    for asked, taken in streams:
+        expect(asked.receive_all() == b"" == taken.receive_all(), "more came")
+        asked.close()
+        taken.close()
+    for daemon in (origin, taker):
+        let_go(daemon, before[daemon], more=16)  # The threads of streams stay, with some descriptors each.
+        daemon.is_well()
+
+
+# ---- How streams end -------------------------------------------------------------------------------------------------
+
+
+@test("an app that closes cancels the stream, and the other app is told that it was reset")
+def cancelled(stage):
+    route = Route(*stage.pair())
+    for first in (0, 1):
+        for data in (b"", b"x" * 100_000):
+            ends = route.open()
+            closing, other = ends[first], ends[1 - first]
+            if data:
+                other.send(data)  # Which the closing app never reads.
+                closing.send(b"some")
+                expect(other.receive(4) == b"some", "wrong bytes")
+            name = closing.id
+            closing.close()
+            expect(other.receive_all() == b"", "bytes from nowhere")
+            expect(ended(closing.daemon, name)["outcome"] == "cancelled", "not cancelled")
+            same_end(other, outcome="reset")
+
+
+@test("an app that has sent its end, and then closes without reading, cancels the stream, too")
+def cancelled_after_end(stage):
+    asked, taken = Route(*stage.pair()).open()
+    asked.send(b"all").end()
+    expect(taken.receive_all() == b"all", "wrong bytes")
+    asked.close()
+    found = same_end(taken, outcome="reset")
+    expect(found[0]["received"] == 3, f"{found}")
+
+
+@test("a daemon that is killed leaves streams that are gone", limit=90)
+def gone(stage):
+    origin, taker = stage.pair()
+    for killed, left in ((taker, origin), (origin, taker)):
+        route = Route(origin, taker)
+        ends = {end.daemon: end for end in route.open()}
+        ends[killed].send(b"some")
+        expect(ends[left].receive(4) == b"some", "wrong bytes")
+        killed.kill()
+        expect(ends[left].receive_all() == b"", "bytes from nowhere")
+        same_end(ends[left], outcome="gone")
+        killed.start()
+
+
+@test("a daemon that ends in order leaves streams that were stopped", limit=90)
+def stopped(stage):
+    origin, taker = stage.pair()
+    for stopping, left in ((taker, origin), (origin, taker)):
+        route = Route(origin, taker)
+        ends = {end.daemon: end for end in route.open()}
+        expect(stopping.stop() == 0, "it did not end in order")
+        expect(ends[left].receive_all() == b"", "bytes from nowhere")
+        same_end(ends[left], outcome="stopped")
+        stopping.start()
+
+
+@test("a stream that no app takes within 30 s is refused", limit=90)
+def refused(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    begin = time.monotonic()
+    asked = Stream(route.ask())
+    name = route.announced()
+    asked.send(b"somebody there?")
+    expect(asked.receive_all(within=60) == b"", "bytes from nowhere")
+    found = same_end(asked, outcome="refused")
+    expect(25 < time.monotonic() - begin < 45, f"refused after {time.monotonic() - begin:.1f} s: {found}")
+    refusal(lambda: route.take(name), "NoSuchStream")
+
+
+@test("a stream ends when either device leaves the account", limit=120)
+def removed(stage):
+    for by_origin in (True, False):
+        origin, taker = stage.pair((f"origin-{by_origin}", f"taker-{by_origin}"))
+        asked, taken = Route(origin, taker).open()
+        asked.send(b"some")
+        expect(taken.receive(4) == b"some", "wrong bytes")
+        remover, other = (origin, taker) if by_origin else (taker, origin)
+        ends = {asked.daemon: asked, taken.daemon: taken}
+        remover.ctl("device", "remove", other.ctl("status").line["device"], "--yes", "--no-wait")
+        same_end(ends[remover], outcome="removed")
+        expect(ends[other].receive_all() == b"", "bytes from nowhere")
+        same_end(ends[other], outcome="removed")
+
+
+@test("how a stream ended is known for a while, also to who asks later; an unknown one is no stream")
+def later(stage):
+    asked, taken = Route(*stage.pair()).open()
+    waiting = Connection(asked.daemon).send(APPS + "AwaitStream", stream=asked.id)
+    asked.send(b"12345").end()
+    expect(taken.receive_all() == b"12345", "wrong bytes")
+    taken.send(b"123").end()
+    expect(asked.receive_all() == b"123", "wrong bytes")
+    for reply in (waiting.next(), asked.outcome(), asked.outcome()):
+        expect((reply["outcome"], reply["sent"], reply["received"]) == ("ended", 5, 3), f"{reply}")
+    refusal(lambda: ended(asked.daemon, "00" * 16), "NoSuchStream")
+
+
+# ---- Who may open one ------------------------------------------------------------------------------------------------
+
+
+@test("only what is continued has streams, and only when its app takes them")
+def only_continued(stage):
+    origin, taker = stage.pair()
+    unknown = Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation="00" * 16)
+    found = refusal(lambda: Stream(unknown), "StreamFailed")
+    expect((found["code"], found["reason"]) == (3328, "notContinued"), f"{found}")
+    route = Route(origin, taker, streams=False)
+    found = refusal(lambda: Stream(route.ask()), "StreamFailed")
+    expect((found["code"], found["reason"]) == (3328, "streamsUnsupported"), f"{found}")
+    refusal(lambda: route.take("00" * 16), "NoSuchStream")
+
+
+@test("OpenStream needs upgrade, and exactly one of continuation and stream")
+def how_to_ask(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    call = Connection(taker)
+    refusal(lambda: call.call(APPS + "OpenStream", continuation=route.continuation), "ExpectedUpgrade")
+    for parameters in ({}, {"continuation": route.continuation, "stream": "00" * 16}):
+        call = Connection(taker).send(APPS + "OpenStream", upgrade=True, **parameters)
+        refusal(lambda call=call: Stream(call), "InvalidParameter")
+    asked, taken = route.open()
+    refusal(lambda: route.take(taken.id), "NoSuchStream")
+    asked.send(b"still there")
+    expect(taken.receive(11) == b"still there", "the stream was lost")
+
+
+@test("bytes before the reply close the connection, and no stream comes of it")
+def too_early(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    early = Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation=route.continuation, behind=b"early")
+    try:
+        early.next(byte_by_byte=True)
+        early.socket.settimeout(20)
+        expect(early.socket.recv(1) == b"", "the connection was not closed")
+    except (Refused, ConnectionResetError):
+        pass
+    asked, taken = Route(origin, taker, title="Another").open()
+    asked.send(b"fine").end()
+    expect(taken.end().receive_all() == b"fine", "wrong bytes")
+
+
+@test("an activity that is gone, and an origin that cannot be reached, are told by their codes", limit=120)
+def not_there(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    route.publisher.close()
+    found = refusal(lambda: Stream(route.ask()), "StreamFailed")
+    expect(found["code"] == 4608, f"an activity that is gone: {found}")
+    route = Route(origin, taker)
+    origin.kill()
+    found = refusal(lambda: Stream(route.ask()), "StreamFailed")
+    expect(found["code"] in (4609, 4610), f"a daemon that is gone: {found}")
+    origin.start()
+
+
+@test("an attached app takes streams of its activity, and an attached handler opens them")
+def sessions(stage):
+    origin, taker = stage.pair()
+    owner, calls = Connection(origin), Connection(origin)
+    session = owner.send(APPS + "Attach", more=True, app="owner", types=[]).wait("attached")["session"]
+    published = calls.call(APPS + "Publish", session=session, activity={
+        "type": TYPE, "supportsContinuationStreams": True, "needsSave": False})
+    activity = published["event"]["activity"]
+    calls.call(APPS + "BecomeCurrent", session=session, activity=activity)
+    handler, answers = Connection(taker), Connection(taker)
+    attached = handler.send(APPS + "Attach", more=True, app="handler", types=[TYPE]).wait("attached")
+    taker.follow("watch").wait("added", id=activity)
+    going = Connection(taker).send(CONTROL + "Continue", activity=activity)
+    event = handler.wait("continue")
+    answers.call(APPS + "AnswerContinue", session=attached["session"], continuation=event["continuation"], handled=True)
+    expect(going.next() is not None, "Continue was not answered")
+    asked = Stream(Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation=event["continuation"]))
+    told = owner.wait("stream", activity=activity)
+    expect(told["origin"]["deviceName"] == "taker", f"who asks? {told}")
+    taken = Stream(Connection(origin).send(APPS + "OpenStream", upgrade=True, stream=told["stream"]))
+    asked.send(b"to the owner").end()
+    taken.send(b"to the handler").end()
+    expect(both(taken.receive_all, asked.receive_all) == (b"to the owner", b"to the handler"), "wrong bytes")
+    same_end(asked, taken)
+
+
+# ---- Passed files ----------------------------------------------------------------------------------------------------
+
+
+def sample(stage, size, name="sample"):
+    """A file of random bytes, open for reading; and the bytes."""
+    data = os.urandom(size)
+    path = os.path.join(stage.folder, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return os.open(path, os.O_RDONLY), data
+
+
+def sink(stage, name="sink"):
+    path = os.path.join(stage.folder, name)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), path
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@test("a passed file is sent from where it stands, between bytes of the app", limit=90)
+def send_file(stage):
+    route = Route(*stage.pair())
+    for size, offset, length in ((3 * MIB, 1000, 2 * MIB), (3 * MIB, 0, None), (1, 0, 1), (0, 0, None), (100, 100, None)):
+        for end in (0, 1):
+            ends = route.open()
+            sender, receiver = ends[end], ends[1 - end]
+            descriptor, data = sample(stage, size)
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            wanted = data[offset:] if length is None else data[offset:offset + length]
+            call = passed(sender, "send", 4, length, descriptor)
+            os.close(descriptor)
+            sender.send(b"headtail").end()
+            expect(receiver.receive_all() == b"head" + wanted + b"tail", f"{size}, {offset}, {length}: wrong bytes")
+            expect(call.last() == {"moved": len(wanted), "done": True}, f"{size}, {offset}, {length}: wrong reply")
+            receiver.end()
+            same_end(sender, receiver)
+
+
+@test("a passed file takes a part of what arrives, and the app reads the rest", limit=90)
+def receive_file(stage):
+    route = Route(*stage.pair())
+    data = os.urandom(3 * MIB)
+    for end in (0, 1):
+        for length in (2 * MIB, None, 1):
+            ends = route.open()
+            receiver, sender = ends[end], ends[1 - end]
+            descriptor, path = sink(stage)
+            os.write(descriptor, b"before")
+            call = passed(receiver, "receive", 4, length, descriptor)
+            os.close(descriptor)
+            threading.Thread(target=lambda sender=sender: sender.send(b"head" + data).end(), daemon=True).start()
+            size = len(data) if length is None else length
+            expect(receiver.receive_all() == b"head" + data[size:], f"{length}: the app got other bytes")
+            expect(call.last() == {"moved": size, "done": True}, f"{length}: wrong reply")
+            expect(content(path) == b"before" + data[:size], f"{length}: the file has other bytes")
+            receiver.end()
+            same_end(sender, receiver)
+
+
+@test("a file goes to a file, and neither app sees a byte; progress is told meanwhile", limit=120)
+def file_to_file(stage):
+    asked, taken = Route(*stage.pair()).open()
+    source, data = sample(stage, 64 * MIB)
+    target, path = sink(stage)
+    getting = passed(asked, "receive", 0, len(data), target)
+    giving = pass_file(taken, "send", 0, None, source)
+    os.close(source)
+    os.close(target)
+    for call in (giving, getting):
+        moved = 0
+        while (reply := call.next(60)) and call.continues:
+            expect(moved <= reply["moved"] <= len(data) and not reply["done"], f"wrong progress: {reply} after {moved}")
+            moved = reply["moved"]
+        expect(reply == {"moved": len(data), "done": True}, f"wrong reply: {reply}")
+    expect(content(path) == data, "the bytes differ")
+    asked.end()
+    taken.end()
+    expect(both(asked.receive_all, taken.receive_all) == (b"", b""), "bytes went by the file")
+    same_end(asked, taken)
+
+
+@test("several files follow one another in one direction, while the app sends between them")
+def several(stage):
+    asked, taken = Route(*stage.pair()).open()
+    expected, position = b"", 0
+    for number in range(5):
+        descriptor, data = sample(stage, 100_000 + number)
+        call = pass_file(taken, "send", position, len(data), descriptor, more=False)
+        os.close(descriptor)
+        expect(asked.receive(len(data)) == data, "wrong bytes")
+        expect(call.last()["done"], "not done")
+        taken.send(b"|")
+        expect(asked.receive(1) == b"|", "wrong bytes")
+        position += len(data) + 1
+
+
+@test("pipes and stream sockets may be passed as well as files", limit=90)
+def pipes(stage):
+    route = Route(*stage.pair())
+    data = os.urandom(2 * MIB)
+
+    def pipe():
+        reading, writing = os.pipe()
+        return reading, writing
+
+    def pair():
+        left, right = socket.socketpair()
+        return left.detach(), right.detach()
+
+    def write_all(descriptor):
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+
+    def read_all(descriptor):
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+
+    for make in (pipe, pair):
+        asked, taken = route.open()
+        reading, writing = make()
+        getting = passed(asked, "receive", 0, len(data), writing)
+        os.close(writing)
+        source, filling = make()
+        giving = passed(taken, "send", 0, None, source)
+        os.close(source)
+        taken.end()
+        threading.Thread(target=write_all, args=(filling,), daemon=True).start()
+        # The daemon lets its copy of the descriptor go when all is written, which ends this.
+        expect(read_all(reading) == data, f"{make.__name__}: the bytes differ")
+        for call in (giving, getting):
+            expect(call.last() == {"moved": len(data), "done": True}, f"{make.__name__}: wrong reply")
+        asked.end()
+        same_end(asked, taken)
+
+
+@test("a pipe that nobody reads, or that stays empty, stops its own stream alone")
+def stuck_pipe(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    reading, writing = os.pipe()
+    asked, taken = route.open()
+    call = passed(asked, "receive", 0, None, writing)
+    os.close(writing)
+    before = memory(taker)
+    taken.push(100 * MIB)
+    stays_flat(before, taker)
+    empty, kept = os.pipe()
+    pass_file(asked, "send", 0, None, empty)
+    others = route.open()
+    others[0].send(b"fine").end()
+    expect(others[1].end().receive_all() == b"fine", "another stream is held up")
+    asked.close()
+    found = refusal(call.last, "StreamEnded")
+    expect(found["outcome"] == "cancelled", f"{found}")
+    same_end(taken, outcome="reset")
+    for descriptor in (reading, empty, kept):
+        os.close(descriptor)
+
+
+@test("what is no file, pipe or stream socket is refused, as is the wrong access, none, and more than one")
+def wrong_descriptors(stage):
+    asked, taken = Route(*stage.pair()).open()
+    readable, _ = sample(stage, 100)
+    write_only = os.open(os.path.join(stage.folder, "w"), os.O_WRONLY | os.O_CREAT, 0o600)
+    datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    cases = [
+        ("null device", "send", [os.open("/dev/null", os.O_RDWR)]),
+        ("full device", "receive", [os.open("/dev/full", os.O_RDWR)]),
+        ("folder", "send", [os.open(stage.folder, os.O_RDONLY)]), ("datagrams", "send", [datagrams.fileno()]),
+        ("event", "send", [os.eventfd(1)]), ("path", "send", [os.open(stage.folder, os.O_PATH)]),
+        ("only for reading", "receive", [readable]), ("only for writing", "send", [write_only]),
+        ("none", "send", []), ("two", "send", [readable, readable]), ("many", "receive", [write_only] * 200),
+    ]
+    before = descriptors(asked.daemon)
+    for name, direction, given in cases:
+        call = pass_file(asked, direction, 0, None, *given)
+        try:
+            reply = call.last()
+            expect(reply is None and name == "many", f"{name} was taken: {reply}")
+        except Refused as error:
+            expect(error.name == "InvalidDescriptor", f"{name}: {error}")
+        call.close()
+    let_go(asked.daemon, before)
+    asked.send(b"still there")
+    expect(taken.receive(11) == b"still there", "the stream was harmed")
+    call = pass_file(asked, "send", 11, 10, readable)
+    expect(taken.receive(10), "nothing came")
+    expect(call.last()["done"], "a right one is not taken any more")
+
+
+@test("descriptors that no call asked for are closed, and harm nothing")
+def unasked_descriptors(stage):
+    daemon = stage.daemon("one")
+    before = descriptors(daemon)
+    reading, writing = os.pipe()
+    for _ in range(50):
+        call = Connection(daemon)
+        call.send(CONTROL + "GetStatus", writing, writing, writing)
+        try:
+            call.next()
+        except Refused:
+            pass
+        call.close()
+    os.close(writing)
+    ready, _, _ = select.select([reading], [], [], 20)
+    expect(ready and os.read(reading, 1) == b"", "the daemon keeps descriptors that it did not ask for")
+    let_go(daemon, before, more=20)  # Of 150. What discovery opens at its start is among them.
+    daemon.is_well()
+
+
+@test("a position that has been passed is refused with the one that is next")
+def position_passed(stage):
+    asked, taken = Route(*stage.pair()).open()
+    asked.send(b"0123456789")
+    expect(taken.receive(10) == b"0123456789", "wrong bytes")
+    descriptor, data = sample(stage, 50)
+    for end, direction in ((asked, "send"), (taken, "receive")):
+        target, _ = sink(stage)
+        given = descriptor if direction == "send" else target
+        found = refusal(lambda: pass_file(end, direction, 4, None, given).last(), "PositionPassed")
+        expect(found["position"] == 10, f"{direction}: {found}")
+    expect(refusal(lambda: pass_file(asked, "send", -1, None, descriptor).last(), "InvalidParameter", "PositionPassed"), "?")
+    waiting = passed(asked, "send", 20, 5, descriptor)
+    refusal(lambda: pass_file(asked, "send", 40, 5, descriptor).last(), "PositionPassed")
+    asked.send(b"abcdefghij")
+    expect(taken.receive(15) == b"abcdefghij" + data[:5], "wrong bytes")
+    expect(waiting.last()["done"], "not done")
+    missing = Connection(asked.daemon).send(
+        APPS + "PassFile", descriptor, stream="00" * 16, direction="send", position=0, length=None)
+    refusal(missing.next, "NoSuchStream")
+
+
+@test("a file that ends early fails, and so does the stream, on both sides")
+def early_end(stage):
+    asked, taken = Route(*stage.pair()).open()
+    descriptor, data = sample(stage, 500_000)
+    call = pass_file(taken, "send", 0, 500_001, descriptor)
+    got = asked.receive_all()
+    expect(data.startswith(got), "wrong bytes")
+    found = refusal(call.last, "FileFailed")
+    expect(found["moved"] == 500_000 and found["message"], f"{found}")
+    same_end(asked, taken, outcome="failed")
+
+
+@test("a full disk fails the file and the stream, and ends nothing else", limit=90)
+def full_disk(stage):
+    if os.geteuid() != 0:
+        raise Skip("mounting a small file system needs root")
+    folder = os.path.join(stage.folder, "small")
+    os.mkdir(folder)
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], dict(os.environ))
+    expect(mounted.code == 0, str(mounted))
+    stage.closers.append(lambda: run(["umount", "-l", folder], dict(os.environ)))
+    origin, taker = stage.pair()
+    asked, taken = Route(origin, taker).open()
+    target = os.open(os.path.join(folder, "file"), os.O_WRONLY | os.O_CREAT, 0o600)
+    source, _ = sample(stage, 8 * MIB)
+    getting = passed(asked, "receive", 0, None, target)
+    giving = pass_file(taken, "send", 0, None, source)
+    found = refusal(getting.last, "FileFailed")
+    expect(500_000 < found["moved"] <= 1 * MIB and found["message"], f"{found}")
+    try:
+        giving.last()  # What is on its way already may count as moved.
+    except Refused as error:
+        expect(error.name == "StreamEnded" and error.parameters["outcome"] == "failed", f"{error}")
+    same_end(asked, taken, outcome="failed")
+    os.close(target)
+    origin.is_well()
+    taker.is_well()
+
+
+@test("a stream that is over ends the file that is passed, and says how far it came")
+def over_meanwhile(stage):
+    route = Route(*stage.pair())
+    for closing in (0, 1):
+        ends = route.open()
+        target, path = sink(stage)
+        receiving, other = ends[1 - closing], ends[closing]
+        call = passed(receiving, "receive", 0, None, target)
+        other.send(b"x" * 100_000)
+        limit = time.monotonic() + 20
+        while os.path.getsize(path) < 100_000:
+            expect(time.monotonic() < limit, "the bytes did not reach the file")
+            time.sleep(0.005)
+        other.close()
+        found = refusal(call.last, "StreamEnded")
+        expect((found["moved"], found["outcome"]) == (100_000, "reset"), f"{found}")
+
+
+@test("when the connection of a passed file is closed the stream is cancelled, and nothing is left over")
+def caller_leaves(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    for stream in route.open():
+        stream.close()  # The first ones also start the threads of streams.
+    before = {daemon: descriptors(daemon) for daemon in (origin, taker)}
+    streams = [route.open() for _ in range(20)]
+    for asked, taken in streams:
+        reading, writing = os.pipe()
+        call = passed(asked, "send", 0, None, reading)
+        os.close(reading)
+        call.close()
+        expect(taken.receive_all() == b"", "bytes from nowhere")
+        same_end(asked, outcome="cancelled")
+        same_end(taken, outcome="reset")
+        os.close(writing)
+        asked.close()
+        taken.close()
+    for daemon in (origin, taker):
+        let_go(daemon, before[daemon], more=10)
+        daemon.is_well()
+
+
+# ---- The machine -----------------------------------------------------------------------------------------------------
+
+
+@test("the machine is kept awake while bytes move, and let go some seconds after the last one")
+def stays_awake(stage):
+    logind = Logind(stage)
+    origin, taker = (stage.daemon(name, start=False) for name in ("origin", "taker"))
+    origin.extra = logind.environment
+    for daemon in (origin, taker):
+        daemon.start()
+    stage.join(origin, taker)
+    asked, taken = Route(origin, taker).open()
+    for direction in (0, 1):
+        writer, reader = ((asked, taken), (taken, asked))[direction]
+        for _ in range(8):
+            writer.send(b"x" * 100_000)
+            reader.receive(100_000)
+            time.sleep(0.1)
+        found = logind.lock(direction)
+        expect(found, "the daemon did not ask")
+        what, lock = found
+        expect(what[0] == "sleep" and what[1] == "Handoff" and what[3] == "block", f"{what}")
+        expect(not select.select([lock], [], [], 0)[0], "the lock was let go while bytes moved")
+        begin = time.monotonic()
+        expect(select.select([lock], [], [], 20)[0], "the lock is kept though nothing moves")
+        expect(3 < time.monotonic() - begin < 12, f"let go after {time.monotonic() - begin:.1f} s")
+        os.close(lock)
+    asked.end()
+    expect(taken.end().receive_all() == b"", "bytes from nowhere")
+
+
+# ---- Without code of ours --------------------------------------------------------------------------------------------
+
+
+@test("a stock Varlink client continues, learns of streams and how they ended, and is told what it must do")
+def stock_client(stage):
+    try:
+        import varlink
+    except ImportError:
+        raise Skip("the Python package 'varlink' is not installed (pip install varlink)") from None
+    origin, taker = stage.pair()
+    apps = varlink.Client.new_with_address(f"unix:{origin.socket}").open("dev.handoff1")
+    events = apps.Publish(activity={"type": TYPE, "supportsContinuationStreams": True}, _more=True)
+    activity = next(events)["event"]["activity"]
+    taker.follow("watch").wait("added", id=activity)
+    client = varlink.Client.new_with_address(f"unix:{taker.socket}")
+    with client.open("dev.handoff1.Control") as control:
+        continuation = list(control.Continue(activity=activity, take=True, _more=True))[-1]["continuation"]
+    with client.open("dev.handoff1") as calls:
+        try:
+            calls.OpenStream(continuation=continuation)
+            raise Failure("OpenStream without upgrade was not refused")
+        except varlink.VarlinkError as error:
+            expect(error.error() == "dev.handoff1.ExpectedUpgrade", f"{error.error()}")
+    asked = Stream(Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation=continuation))
+    told = next(event["event"] for event in events if event["event"]["event"] == "stream")
+    taken = Stream(Connection(origin).send(APPS + "OpenStream", upgrade=True, stream=told["stream"]))
+    asked.send(b"question").end()
+    expect(taken.receive_all() == b"question", "wrong bytes")
+    taken.send(b"answer").end()
+    expect(asked.receive_all() == b"answer", "wrong bytes")
+    with client.open("dev.handoff1") as calls:
+        reply = calls.AwaitStream(stream=asked.id)
+    expect((reply["outcome"], reply["sent"], reply["received"]) == ("ended", 8, 6), f"{reply}")
+    with client.open("dev.handoff1") as calls:
+        try:
+            calls.AwaitStream(stream="00" * 16)
+            raise Failure("an unknown stream was found")
+        except varlink.VarlinkError as error:
+            expect(error.error() == "dev.handoff1.NoSuchStream", f"{error.error()}")
+
+
+# Asks by socat for a stream, reads the reply up to its NUL and no further, sends a file while it keeps what comes, and shuts
+# its side down.
+SCRIPT = r"""
+coproc S { socat -t 30 - "UNIX-CONNECT:$1"; }
+exec 3<&"${S[0]}" 4>&"${S[1]}"
+eval "exec ${S[0]}<&- ${S[1]}>&-"
+printf '{"method":"dev.handoff1.OpenStream","upgrade":true,"parameters":{"%s":"%s"}}\0' "$2" "$3" >&4
+IFS= read -r -d '' reply <&3
+cat <&3 >"$4.out" 4>&- &
+cat "$4.in" >&4
+exec 4>&-
+wait
+"""
+
+
+@test("socat and a shell script are enough for a stream")
+def plain_socat(stage):
+    if not shutil.which("socat"):
+        raise Skip("socat is missing (scripts/setup)")
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    script = stage.file("open.sh", SCRIPT)
+    data = {}
+
+    def start(name, daemon, key, value):
+        path = os.path.join(stage.folder, name)
+        data[name] = os.urandom(3 * MIB)
+        with open(path + ".in", "wb") as file:
+            file.write(data[name])
+        process = subprocess.Popen(["bash", script, daemon.socket, key, value, path])
+        stage.processes.append(process)
+        return path, process
+
+    asking, first = start("asking", taker, "continuation", route.continuation)
+    taking, second = start("taking", origin, "stream", route.announced())
+    for process in (first, second):
+        expect(process.wait(40) == 0, "socat failed")
+    for path, other in ((asking, "taking"), (taking, "asking")):
+        expect(content(path + ".out") == data[other], f"{path}: the bytes differ")
+
+
+if __name__ == "__main__":
+    main()
