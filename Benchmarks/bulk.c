@@ -1,0 +1,116 @@
+/* Many bytes: the floor for streams, and the two apps of a measurement.
+ *
+ * usage: bulk floor          reads lines 'BYTES WRITE', moves so many bytes from memory over TLS 1.3 (AES-128-GCM) on
+ *                            loopback by OpenSSL's socket BIO, in writes of so many bytes, and discards them; answers
+ *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'
+ *        bulk write BYTES    writes so many bytes from memory to standard input, which is a socket, ends its direction
+ *                            and reads to the end of the other
+ *        bulk read           reads standard input to its end and discards it; says 'BYTES NANOSECONDS', when the last
+ *                            byte came, by CLOCK_MONOTONIC; then ends its own direction
+ */
+#include <sys/resource.h>
+
+#include "tls.h"
+
+enum { CHUNK = 256 * 1024, RECORD = 16 * 1024 };
+
+static unsigned char memory[CHUNK];
+
+struct order {
+    unsigned long long bytes, write;
+};
+
+static double cpu(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* The server: sends what it is asked for, and what that cost it. */
+static void pour(SSL *s)
+{
+    struct order order;
+    whole(s, (unsigned char *)&order, sizeof order, 0);
+    check(order.write > 0 && order.write <= sizeof memory, "an order");
+    double begin = cpu();
+    for (unsigned long long left = order.bytes; left > 0;) {
+        int now = left < order.write ? (int)left : (int)order.write;
+        whole(s, memory, now, 1);
+        left -= (unsigned long long)now;
+    }
+    double cost = cpu() - begin;
+    whole(s, (unsigned char *)&cost, sizeof cost, 1);
+}
+
+static void measure_floor(void)
+{
+    static unsigned char sink[RECORD];
+    EVP_PKEY *keys[2];
+    for (int i = 0; i < 2; i++) {
+        expected[i] = keys[i] = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+        check(keys[i] != NULL, "making keys");
+    }
+    SSL_CTX *server = context(1, keys[0], &expected[1]), *client = context(0, keys[1], &expected[0]);
+    check(SSL_CTX_set_ciphersuites(server, "TLS_AES_128_GCM_SHA256") && SSL_CTX_set_ciphersuites(client, "TLS_AES_128_GCM_SHA256"),
+          "choosing the cipher");
+    struct sockaddr_in address;
+    pid_t child = start(&address, server, pour);
+    char line[64];
+    struct order order;
+    while (fgets(line, sizeof line, stdin)) {
+        check(sscanf(line, "%llu %llu", &order.bytes, &order.write) == 2, "reading an order");
+        SSL *s = connected(&address, client);
+        double begin = microseconds(), cost = cpu(), other;
+        whole(s, (unsigned char *)&order, sizeof order, 1);
+        for (unsigned long long left = order.bytes; left > 0;) {
+            int now = SSL_read(s, sink, left < sizeof sink ? (int)left : (int)sizeof sink);
+            check(now > 0, "SSL_read");
+            left -= (unsigned long long)now;
+        }
+        double end = microseconds();
+        cost = cpu() - cost;
+        whole(s, (unsigned char *)&other, sizeof other, 0);
+        printf("%.6f %.4f %.4f\n", (end - begin) / 1e6, other, cost);
+        fflush(stdout);
+        hang_up(s);
+    }
+    kill(child, SIGKILL);
+}
+
+static void write_all(unsigned long long left)
+{
+    while (left > 0) {
+        ssize_t now = write(0, memory, left < sizeof memory ? (size_t)left : sizeof memory);
+        check(now > 0, "write");
+        left -= (unsigned long long)now;
+    }
+    check(shutdown(0, SHUT_WR) == 0, "shutdown");
+    while (read(0, memory, sizeof memory) > 0)
+        ;
+}
+
+static void read_all(void)
+{
+    unsigned long long count = 0;
+    ssize_t now;
+    while ((now = read(0, memory, sizeof memory)) > 0)
+        count += (unsigned long long)now;
+    check(now == 0, "read");
+    printf("%llu %.0f\n", count, microseconds() * 1e3);
+    shutdown(0, SHUT_WR);
+}
+
+int main(int count, char **words)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (count == 2 && strcmp(words[1], "floor") == 0)
+        measure_floor();
+    else if (count == 3 && strcmp(words[1], "write") == 0)
+        write_all(strtoull(words[2], NULL, 10));
+    else if (count == 2 && strcmp(words[1], "read") == 0)
+        read_all();
+    else
+        check(0, "usage: bulk floor | write BYTES | read:");
+    return 0;
+}
