@@ -194,6 +194,8 @@ class Chaos:
         what = f"round {number}: {fault} after {delay:.3f} s"
         take = self.attempt(target)
         time.sleep(delay)
+        begun = sum(os.path.getsize(os.path.join(self.stage.folder, name)) for name in leftovers(self.stage, target))
+        what += f" and {begun // MIB} of {self.size // MIB} MiB"
         self.strike(fault, take)
         code = take.process.wait(120)
         codes = [code]
