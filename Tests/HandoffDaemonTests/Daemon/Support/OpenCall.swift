@@ -17,12 +17,15 @@ final class OpenCall {
     private var machine = VarlinkClientMachine()
     private var replies: [VarlinkReply] = []
     private var bytes: [UInt8] = []
+    /// What is passed with the first byte that is sent.
+    private var passed: PassedFile?
     /// Whether the daemon has ended the connection.
     private(set) var hasEnded = false
 
-    init(_ call: VarlinkCall, on stream: ByteStream, _ fleet: Fleet) {
+    init(_ call: VarlinkCall, on stream: ByteStream, passing passed: PassedFile? = nil, _ fleet: Fleet) {
         self.stream = stream
         self.fleet = fleet
+        self.passed = passed
         stream.onRead = { [unowned self] bytes in perform { $0.received(bytes) } }
         stream.onEnd = { [unowned self] in
             hasEnded = true
@@ -79,19 +82,46 @@ final class OpenCall {
         return bytes
     }
 
+    /// The next bytes of an upgraded connection.
+    func read(_ count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        try fleet.run("bytes of the stream", sourceLocation) { bytes.count >= count || hasEnded }
+        try #require(bytes.count >= count, "the stream ended", sourceLocation: sourceLocation)
+        defer { bytes.removeFirst(count) }
+        return Array(bytes[..<count])
+    }
+
     /// Is gone, as a program that was killed.
     func close() { stream.close() }
+
+    private func send(_ bytes: [UInt8]) {
+        guard let descriptor = passed?.take() else {
+            stream.write(bytes)
+            return
+        }
+        do throws(Errno) {
+            try stream.write(bytes, passing: descriptor)
+        } catch {
+            Issue.record("cannot pass: \(error)")
+        }
+    }
 
     private func perform(_ event: (inout VarlinkClientMachine) -> [VarlinkClientMachine.Action]) {
         for action in event(&machine) {
             switch action {
-            case .send(let bytes): stream.write(bytes)
+            case .send(let bytes): send(bytes)
             case .reply(_, let reply): replies.append(reply)
             case .upgraded(_, let reply, let first):
                 replies.append(reply)
                 bytes += first
-                stream.onRead = { [unowned self] in bytes += $0 }
+                stream.onRead = { [unowned self] in
+                    bytes += $0
+                    fleet.loop.stop()
+                }
                 stream.onEnd = { [unowned self] in
+                    hasEnded = true
+                    fleet.loop.stop()
+                }
+                stream.onError = { [unowned self] _ in
                     hasEnded = true
                     fleet.loop.stop()
                 }

@@ -139,11 +139,13 @@ final class TestDevice {
 
     /// A connection to the control socket with one call on it.
     func open(
-        _ method: String, _ parameters: JSONObject = [:], more: Bool = false, upgrade: Bool = false
+        _ method: String, _ parameters: JSONObject = [:], more: Bool = false, upgrade: Bool = false,
+        passing passed: PassedFile? = nil
     ) throws -> OpenCall {
         let stream = try ByteStream(try UnixSocket.connect(to: controlPath), on: fleet.loop)
         let call = OpenCall(
-            VarlinkCall(method: method, parameters: parameters, more: more, upgrade: upgrade), on: stream, fleet)
+            VarlinkCall(method: method, parameters: parameters, more: more, upgrade: upgrade), on: stream,
+            passing: passed, fleet)
         if more { kept.append(call) }
         return call
     }
