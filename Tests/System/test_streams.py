@@ -689,6 +689,50 @@ def stays_awake(stage):
     expect(taken.end().receive_all() == b"", "bytes from nowhere")
 
 
+@test("streams that wait, for whatever it is, cost no processor time", limit=120)
+def at_rest(stage):
+    origin, taker = stage.pair()
+    route = Route(origin, taker)
+    Stream(route.ask())  # Nobody takes it.
+    route.announced()
+    route.open()  # Nobody says anything.
+    asked, taken = route.open()
+    asked.end()
+    taken.receive_all()
+    asked, taken = route.open()
+    taken.send(b"bytes that nobody reads, before the end").end()
+    for end in (0, 1):
+        ends = route.open()
+        ends[end].push(32 * MIB)
+        ends = route.open()
+        ends[end].push(32 * MIB)
+        ends[end].end()  # The end stands behind what nobody reads.
+        ends = route.open()
+        ends[end].push(32 * MIB)
+        ends[1 - end].end()
+        ends = route.open()
+        ends[end].push(32 * MIB)
+        ends[end].close()
+    asked, taken = route.open()
+    empty, _ = os.pipe()
+    passed(asked, "send", 0, None, empty)
+    _, full = os.pipe()
+    passed(asked, "receive", 0, None, full)
+    taken.push(32 * MIB)
+
+    def ticks(daemon):
+        with open(f"/proc/{daemon.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    time.sleep(6)  # What was closed waits for the other side so long.
+    before = {daemon: ticks(daemon) for daemon in (origin, taker)}
+    time.sleep(3)
+    for daemon in (origin, taker):
+        used = (ticks(daemon) - before[daemon]) / os.sysconf("SC_CLK_TCK")
+        expect(used < 0.3, f"{daemon.name} used {used:.2f} s of 3 s, though nothing moves")
+
+
 # ---- Without code of ours --------------------------------------------------------------------------------------------
 
 
