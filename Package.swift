@@ -163,6 +163,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
         ("FuzzPairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("FuzzRoster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
+        ("FuzzStream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
         ("FuzzTransfer", ["HandoffTransfer"]),
     ]
     for target in targets {

@@ -6,30 +6,33 @@ package struct IncomingBytes {
     private static let smallPiece = 16 * 1024
 
     /// Bytes of data that came so far.
-    private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// Bytes of data that were handed on so far.
-    var delivered: UInt64 = 0
+    package var delivered: UInt64 = 0
     /// Whether the other side's direction has ended.
-    private(set) var hasEnded = false
+    package private(set) var hasEnded = false
     /// Whether the app was told of the end.
-    private(set) var isEndDelivered = false
+    package private(set) var isEndDelivered = false
     /// The reset that came.
-    private(set) var reset: StreamReset?
+    package private(set) var reset: StreamReset?
     private var left = 0
     private var word: UInt32 = 0
     private var wordBytes = 0
     private var waiting: [UInt8] = []
     private var waitingStart = 0
 
+    /// Nothing has come.
+    package init() {}
+
     /// Whether bytes wait for the app.
-    var isWaiting: Bool { waitingStart < waiting.count }
+    package var isWaiting: Bool { waitingStart < waiting.count }
 
     /// Reads frames.
     ///
     /// - Parameter bytes: plaintext; the data in it is moved together.
     /// - Returns: where the data is now, in order, in pieces as long as possible, and whether the other side kept to the
     ///   protocol. After a reset the rest is not looked at.
-    mutating func parse(_ bytes: UnsafeMutableRawBufferPointer) -> (data: [Range<Int>], isWhole: Bool) {
+    package mutating func parse(_ bytes: UnsafeMutableRawBufferPointer) -> (data: [Range<Int>], isWhole: Bool) {
         var data: [Range<Int>] = []
         var run = 0..<0
         func flush() {
@@ -76,7 +79,7 @@ package struct IncomingBytes {
     }
 
     /// Keeps bytes until the app takes them.
-    mutating func wait(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func wait(_ bytes: UnsafeRawBufferPointer) {
         if !isWaiting {
             waiting.removeAll(keepingCapacity: true)
             waitingStart = 0
@@ -85,7 +88,7 @@ package struct IncomingBytes {
     }
 
     /// Hands out all that waits, with its memory, and where it begins there; `putBack` follows.
-    mutating func takeWaiting() -> (bytes: [UInt8], start: Int) {
+    package mutating func takeWaiting() -> (bytes: [UInt8], start: Int) {
         let taken = (waiting, waitingStart)
         waiting = []
         waitingStart = 0
@@ -93,7 +96,7 @@ package struct IncomingBytes {
     }
 
     /// Takes back what was handed out, of which the app has taken all before `start`.
-    mutating func putBack(_ bytes: consuming [UInt8], from start: Int) {
+    package mutating func putBack(_ bytes: consuming [UInt8], from start: Int) {
         waiting = bytes
         waitingStart = start
         guard !isWaiting else { return }
@@ -102,14 +105,14 @@ package struct IncomingBytes {
     }
 
     /// Whether the app is to be told now, and once, that nothing more comes.
-    mutating func takeEnd() -> Bool {
+    package mutating func takeEnd() -> Bool {
         guard hasEnded, !isEndDelivered, !isWaiting else { return false }
         isEndDelivered = true
         return true
     }
 
     /// Gives memory back that is empty.
-    mutating func releaseMemory() {
+    package mutating func releaseMemory() {
         if !isWaiting { waiting = [] }
     }
 }

@@ -286,6 +286,41 @@ import Testing
         #expect(try rig.receive(Self.request(201)) == [.close(.flooding)])
     }
 
+    @Test func requestsForStreamsAreCountedByThemselves() throws {
+        var rig = try Rig.established()
+        for id in Int64(1)...500 {
+            #expect(try rig.receive(Self.request(id, "openStream")).count == 1)
+            _ = rig.machine.respond(to: id, with: .result([:]))
+        }
+        // All others are still free.
+        for id in Int64(501)...520 {
+            #expect(try rig.receive(Self.request(id)).count == 1)
+            _ = rig.machine.respond(to: id, with: .result([:]))
+        }
+        #expect(try rig.receive(Self.request(521)) == [])
+        #expect(try rig.receive(Self.request(522, "openStream")).count == 1)
+    }
+
+    @Test func whatOnlyLooksLikeARequestForAStreamIsCountedTwice() throws {
+        var rig = try Rig.established()
+        func pretended(_ id: Int64) -> Frame {
+            Frame(.request, PeerRequest(id: id, method: "ping", parameters: ["a": .string("openStream")]).encoded())
+        }
+        for id in Int64(1)...20 { #expect(try rig.receive(pretended(id)).count == 1) }
+        for id in Int64(21)...200 { #expect(try rig.receive(pretended(id)) == []) }
+        #expect(try rig.receive(pretended(201)) == [.close(.flooding)])
+    }
+
+    @Test func aLongRequestForAStreamIsCountedAsAnyOther() throws {
+        var rig = try Rig.established()
+        func long(_ id: Int64) -> Frame {
+            let filler = JSON.string(String(repeating: "x", count: 300))
+            return Frame(.request, PeerRequest(id: id, method: "openStream", parameters: ["a": filler]).encoded())
+        }
+        for id in Int64(1)...20 { #expect(try rig.receive(long(id)).count == 1) }
+        #expect(try rig.receive(long(21)) == [])
+    }
+
     @Test func whatIsAboveTheLimitIsNotEvenParsed() throws {
         var rig = try Rig.established()
         for id in Int64(1)...20 { _ = try rig.receive(Self.request(id)) }

@@ -49,6 +49,18 @@ import Testing
         #expect(adverts == [MemberBudget.Verdict](repeating: .admit, count: 50) + [.drop])
     }
 
+    @Test func requestsForStreamsHaveABudgetOfTheirOwn() {
+        var budget = MemberBudget()
+        let verdicts = (0..<10_001).map { _ in budget.admitOpening(at: Samples.at(0)) }
+        #expect(verdicts.prefix(1000).allSatisfy { $0 == .admit })
+        #expect(verdicts[1000..<10_000].allSatisfy { $0 == .drop })
+        #expect(verdicts[10_000] == .close)
+        let request = budget.admitRequest(at: Samples.at(0))
+        #expect(request == .admit)
+        let later = (0..<101).map { _ in budget.admitOpening(at: Samples.at(1000)) }
+        #expect(later == [MemberBudget.Verdict](repeating: .admit, count: 100) + [.drop])
+    }
+
     @Test func oneSourceCannotUseTheWholeOpeningBudget() throws {
         var budget = OpeningBudget()
         let loud = try Samples.address(1)
