@@ -201,6 +201,27 @@ ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINU
     return result;
 }
 
+ssize_t clinux_peek_passed(int fd, void *bytes, size_t size, int *has_passed) {
+    struct iovec vector = {bytes, size};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    ssize_t result = recvmsg(fd, &message, MSG_PEEK);
+    *has_passed = result >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+    return result;
+}
+
+int clinux_end_with_unread(int fd) {
+    int domain = 0, unread = 0;
+    socklen_t size = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX)
+        return 0;
+    // First, so that nothing comes after the look.
+    shutdown(fd, SHUT_RD);
+    if (ioctl(fd, FIONREAD, &unread) != 0 || unread == 0)
+        return 0;
+    shutdown(fd, SHUT_RDWR);
+    return 1;
+}
+
 ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed) {
     union {
         struct cmsghdr align;

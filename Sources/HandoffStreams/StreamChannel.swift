@@ -34,6 +34,10 @@ package final class HandedDescriptor: @unchecked Sendable {
         self.descriptor = .some(descriptor)
     }
 
+    deinit {
+        if let descriptor = take() { LocalSocket.close(descriptor) }
+    }
+
     /// The descriptor; once.
     package func take() -> Descriptor? {
         descriptor.take()

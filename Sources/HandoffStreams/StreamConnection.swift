@@ -78,9 +78,10 @@ final class StreamConnection {
     }
 
     deinit {
-        // Before the descriptors, which close with their properties.
+        // Before the descriptors, the last of which closes with its property.
         socketSource?.cancel()
         localSource?.cancel()
+        closeLocal()
     }
 
     // MARK: Commands
@@ -487,7 +488,11 @@ final class StreamConnection {
         let wanted = min(room.count, streamLoop.chunk, untilFile)
         let count: Int
         do throws(Errno) {
-            count = try SystemCall.retrying { Glibc.recv(raw, room.baseAddress, wanted, 0) }
+            let passed: [PassedFile]?
+            (count, passed) = try LocalSocket.receive(
+                from: raw, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+            // Descriptors have no place in a stream of bytes.
+            guard passed == nil else { return reset(.cancelled) }
         } catch .wouldBlock {
             return
         } catch {
@@ -665,7 +670,7 @@ final class StreamConnection {
         self.report(.ended(report))
         localSource?.cancel()
         localSource = nil
-        local = nil
+        closeLocal()
         switch end {
         case .ended:
             session.close()
@@ -712,8 +717,13 @@ final class StreamConnection {
         socket = nil
         localSource?.cancel()
         localSource = nil
-        local = nil
+        closeLocal()
         streamLoop.remove(self)
+    }
+
+    /// Lets go of the app's end, in which there may be more than bytes.
+    private func closeLocal() {
+        if let former = local.take() { LocalSocket.close(former) }
     }
 
     private func report(of end: StreamEnd) -> StreamReport {

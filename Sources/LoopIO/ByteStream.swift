@@ -55,8 +55,9 @@ package final class ByteStream {
     /// Descriptors that the other end of a unix socket has passed (SCM_RIGHTS), in order; called right before the bytes
     /// with which they came are handed over. Bytes that were sent before them may be among these.
     ///
-    /// Empty: some were passed, but this process may not open so many. While it is nil, and while too many of them
-    /// wait to be closed (`DescriptorCloser`), the kernel closes what is passed and nobody is told.
+    /// Empty: some were passed, but this process may not open so many. While too many of them wait to be closed
+    /// (`DescriptorCloser`), the connection fails with those that come. While it is nil, the kernel closes what is passed,
+    /// which may wait: set it wherever the other end is not trusted.
     package var onPassed: (([PassedFile]) -> Void)?
     /// The other end writes no more (read(2) returned 0); called once.
     package var onEnd: (() -> Void)?
@@ -90,8 +91,12 @@ package final class ByteStream {
     }
 
     deinit {
-        // Before the descriptor, which closes with its property.
         source?.cancel()
+        closeDescriptor()
+    }
+
+    private func closeDescriptor() {
+        if let former = descriptor.take() { LocalSocket.close(former.release()) }
     }
 
     // MARK: State
@@ -185,7 +190,7 @@ package final class ByteStream {
         loop.assertOwned()
         source?.cancel()
         source = nil
-        descriptor = nil
+        closeDescriptor()
         queue.removeAll()
         lingering = nil
         dropHandlers()
@@ -295,7 +300,7 @@ package final class ByteStream {
 
     /// Reads once, and hands over what was passed with the bytes.
     private func read(into scratch: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-        guard onPassed != nil, DescriptorCloser.isAccepting else { return try descriptor?.read(into: scratch) ?? 0 }
+        guard onPassed != nil else { return try descriptor?.read(into: scratch) ?? 0 }
         guard let (count, files) = try descriptor?.receive(into: scratch) else { return 0 }
         if let files { onPassed?(files) }
         return count

@@ -26,19 +26,11 @@ struct StreamDescriptor: ~Copyable {
     /// Reads as `read` does, and takes the descriptors that were passed with the bytes (recvmsg(2), SCM_RIGHTS).
     /// - Returns: the count of bytes, and the files, nil when none was passed. The files are empty when some were passed but
     ///   this process may not open so many: what is left then says nothing about what the sender meant.
+    /// - Throws: as `LocalSocket.receive`.
     func receive(
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> (count: Int, files: [PassedFile]?) {
-        let raw = descriptor.raw
-        var numbers = [Int32](repeating: -1, count: Int(CLINUX_MAX_PASSED))
-        var passed: Int32 = 0
-        var isCut: Int32 = 0
-        let count = try SystemCall.retrying {
-            clinux_receive_passed(raw, buffer.baseAddress, buffer.count, &numbers, &passed, &isCut)
-        }
-        guard passed > 0 || isCut != 0 else { return (count, nil) }
-        let files = numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0)) }
-        return (count, isCut == 0 ? files : [])
+        try LocalSocket.receive(from: descriptor.raw, into: buffer)
     }
 
     /// Hands bytes to the kernel together with a descriptor, which goes with the first byte (sendmsg(2), SCM_RIGHTS).

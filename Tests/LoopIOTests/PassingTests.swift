@@ -254,4 +254,75 @@ struct PassingTests {
         case .none: false
         }
     }
+
+    @Test func aPassedSocketThatLingersHoldsNobodyUp() async {
+        // In a process of its own: the thread that closes is everybody's, and it hangs here.
+        await #expect(processExitsWith: .success) {
+            let (read, failure) = try passLingeringSockets()
+            #expect(read == [2])
+            #expect(failure == .tooManyReferences)
+            exit(read == [2] && failure == .tooManyReferences ? 0 : 1)
+        }
+    }
+}
+
+/// Closes a stream in which a lingering socket waits, then sends a byte and another such socket to one of a process that takes
+/// no more in. Returns what that stream read, and how it failed.
+private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
+    let loop = try EventLoop()
+    let ends = try Ends.sockets()
+    let receiver = try ByteStream(ends.takeFirst(), on: loop)
+    let sender = try ByteStream(ends.takeSecond(), on: loop)
+    try passLingeringSocket(over: sender)
+    // Nobody has read it: closing in this thread would wait for ten minutes.
+    receiver.close()
+    #expect(DescriptorCloser.count == 1)
+    // As many as are taken in wait behind it.
+    while DescriptorCloser.isAccepting {
+        let pair = try Descriptor.pipe()
+        DescriptorCloser.close(consume pair.first)
+    }
+    let again = try Ends.sockets()
+    let second = try ByteStream(again.takeFirst(), on: loop)
+    let other = try ByteStream(again.takeSecond(), on: loop)
+    var read: [UInt8] = []
+    var failure: Errno?
+    second.onRead = { read += $0 }
+    second.onPassed = { _ in Issue.record("taken in") }
+    second.onError = { failure = $0 }
+    // Bytes still come; with a descriptor the connection fails before the kernel could close it here.
+    other.write([2])
+    try loop.runTurns(3)
+    try passLingeringSocket(over: other)
+    try loop.runTurns(3)
+    return (read, failure)
+}
+
+/// Passes a socket, and keeps none.
+private func passLingeringSocket(over stream: ByteStream) throws {
+    let passed = Descriptor(owning: try lingeringSocket())
+    try stream.write([1], passing: passed)
+}
+
+/// A TCP socket with bytes that nobody takes, closing which waits for ten minutes (SO_LINGER).
+private func lingeringSocket() throws -> Int32 {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    try withUnsafeMutablePointer(to: &address) { address in
+        try address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            guard bind(listener, address, size) == 0, listen(listener, 1) == 0,
+                getsockname(listener, address, &size) == 0, connect(raw, address, size) == 0
+            else { throw Errno.current }
+        }
+    }
+    let bytes = [UInt8](repeating: 0, count: 1 << 20)
+    while send(raw, bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+    var lingering = linger(l_onoff: 1, l_linger: 600)
+    guard setsockopt(raw, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout.size(ofValue: lingering))) == 0
+    else { throw Errno.current }
+    return raw
 }

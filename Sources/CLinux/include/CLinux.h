@@ -76,6 +76,14 @@ enum { CLINUX_MAX_PASSED = 253 };
 ssize_t clinux_receive_passed(int fd, void *bytes, size_t size, int passed[CLINUX_MAX_PASSED], int *count,
                               int *is_cut);
 
+/// recvmsg(2) with MSG_PEEK: the bytes that the next receive of as much gives, which stay. `*has_passed` is 1 when descriptors
+/// come with them. Returns the count of bytes, or -1 with errno.
+ssize_t clinux_peek_passed(int fd, void *bytes, size_t size, int *has_passed);
+
+/// Ends reading from a unix socket (shutdown(2)), so that no more can come, and returns 1 when something has come and was
+/// not read; then writing is ended too, since closing may take its time. 0 for what is no unix socket, and is not changed.
+int clinux_end_with_unread(int fd);
+
 /// sendmsg(2) with MSG_NOSIGNAL and one descriptor, which goes with the first byte. Returns the count of bytes that were
 /// taken, or -1 with errno: then the descriptor was not passed.
 ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed);

@@ -61,7 +61,7 @@ package final class ControlServer {
     package func accept(_ descriptor: consuming Descriptor, role: ControlRole) {
         do throws(Errno) {
             let credentials = try PeerCredentials(of: descriptor.raw)
-            guard isAdmitted(credentials) else { return }
+            guard isAdmitted(credentials) else { return LocalSocket.close(descriptor) }
             let client = ControlClient(pid: credentials.pid, uid: credentials.uid, role: role)
             let connection = try ControlConnection(
                 descriptor, client: client, on: loop, limits: limits, surroundings: surroundings)
