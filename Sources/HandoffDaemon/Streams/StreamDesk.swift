@@ -61,6 +61,7 @@ final class StreamDesk {
     private var outcomes = StreamOutcomes()
     private var openings = OpeningQueue()
     private let sleepLock: SleepLock
+    private var places = FilePlaces()
     private var isStopped = false
 
     init(loop: EventLoop, log: Logger, sleepLock: SleepLock, surroundings: Surroundings) {
@@ -113,9 +114,14 @@ final class StreamDesk {
             direction: request.direction == .send ? .send : .receive, position: UInt64(request.position),
             length: request.length.map(Int64.init), file: file)
         let name = surroundings.name(stream.device)
+        let place = ObjectIdentifier(call)
+        guard places.take(place, for: stream.device) else {
+            throw CallError.fileFailed(moved: 0, "too many files are read or written for \(name)")
+        }
         let relay = LoopRelay<FilePart.Event>(to: loop) { [weak self] in self?.moved($0, call, name) }
-        call.onClosed = { [handle = stream.handle] in
+        call.onClosed = { [handle = stream.handle, weak self] in
             relay.cancel()
+            self?.places.release(place)
             // Nobody would learn how it went, and the bytes cannot be told apart any more.
             handle.reset(.cancelled)
         }
@@ -123,6 +129,7 @@ final class StreamDesk {
     }
 
     private func moved(_ event: FilePart.Event, _ call: ControlCall, _ device: String) {
+        if case .moved = event {} else { places.release(ObjectIdentifier(call)) }
         switch event {
         case .moved(let count):
             if call.wantsMore { call.replyContinuing(PassFileReply(moved: Int(count), done: false).json) }
