@@ -54,6 +54,14 @@ import Testing
         }
     }
 
+    @Test func oneDeviceCannotHaveTheFileReadManyTimesAtOnce() throws {
+        let receivers = (0..<20).map { _ in PlayedReceiver() }
+        let file = run.test.folder.file("file")
+        _ = try run.run("publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
+        #expect(receivers.allSatisfy { $0.succeeded || $0.failure?.reason == .busy })
+        #expect(receivers.contains { $0.succeeded } && receivers.contains { !$0.succeeded })
+    }
+
     @Test func aFileIsSentToEverybodyWhoAsks() throws {
         let receivers = (0..<3).map { _ in PlayedReceiver() }
         let file = run.test.folder.file("file")

@@ -30,6 +30,9 @@ final class PublishedStreams {
     /// Called with what happens: the activity, words for people, and fields.
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
 
+    /// Streams of one device at a time: each reads and hashes the whole file.
+    private static let mostPerDevice = 16
+
     private let path: String
     private let context: CommandContext
     private let status: TransferStatus
@@ -81,6 +84,9 @@ final class PublishedStreams {
 
     private func send(_ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
+            guard let device = servings[id]?.device.device,
+                servings.values.count(where: { $0.device.device == device }) <= Self.mostPerDevice
+            else { throw TransferFailure(.busy, "so many streams of one device are being sent already") }
             let source = try open()
             let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)
             {
