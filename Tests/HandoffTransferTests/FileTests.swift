@@ -39,7 +39,7 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         try part.prepare(offset: 0, length: 5)
         try part.write([1, 2])
         let hidden = folder.names
-        #expect(hidden.count == 1 && hidden.first?.wholeMatch(of: /\.a\.txt\.[0-9a-f]{8}\.handoff-part/) != nil)
+        #expect(hidden.count == 1 && hidden.first?.wholeMatch(of: /\.a\.txt\.[0-9a-f]{32}\.handoff-part/) != nil)
         #expect(folder.mode(hidden[0]) == 0o600)
         try part.write([3, 4, 5])
         #expect(try part.finish() == folder.file("a.txt"))

@@ -229,4 +229,21 @@ private func makeTree() throws -> TestFolder {
         try part.finish()
         #expect(target.names == ["mine"])
     }
+
+    @Test("The names of folders, which are kept to the end, have a limit together")
+    func manyLongNames() throws {
+        let (source, target) = (try TestFolder(), try TestFolder())
+        source.make("tree")
+        for index in 0..<20 { source.make("tree/" + String(repeating: "n", count: 200) + "\(index)") }
+        let archive = try packed(source.file("tree")).bytes
+        var limits = TarLimits.standard
+        limits.memory = 5000
+        let small = try open(target.path, limits: limits)
+        #expect(failure { () throws(TransferFailure) in try feed(archive, to: small) }?.reason == .tooLarge)
+        small.discard()
+        limits.memory = 10_000
+        let large = try open(target.path, limits: limits)
+        try feed(archive, to: large)
+        try large.finish()
+    }
 }

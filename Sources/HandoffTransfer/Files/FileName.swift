@@ -38,10 +38,10 @@ package enum FileName {
     }
 
     /// Where a content of that name is kept until it is complete: in the same folder, hidden, and the same each time for the
-    /// same content of the same sender.
+    /// same content of the same sender. So much of the digest that no sender can find a content that has another's part.
     /// - Parameter key: what the content is known by.
     static func part(of name: String, key: [UInt8]) -> String {
-        let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(4))) + ".handoff-part"
+        let suffix = "." + Hex.encode(Array(SHA256Hasher.digest(of: key).bytes.prefix(16))) + ".handoff-part"
         var kept = ""
         for scalar in name.unicodeScalars {
             // The dot before it counts too.

@@ -25,6 +25,9 @@ package final class PartFolder {
     private var parent: (components: [[UInt8]], descriptor: SharedDescriptor)?
     /// Folders get their modes and times last: a mode may forbid to write, and writing sets the time.
     private var folders: [TarEntry] = []
+    /// What these take in memory, about.
+    private var kept = 0
+    private let limits: TarLimits
 
     /// Makes the part, and deletes what an attempt before has left of it.
     init(
@@ -43,6 +46,7 @@ package final class PartFolder {
         self.name = name
         self.header = header
         self.mask = mask
+        self.limits = limits
         parser = TarParser(limits: limits)
         do throws(Errno) {
             let raw = root.raw
@@ -111,6 +115,12 @@ package final class PartFolder {
 
     private func begin(_ entry: TarEntry) throws(TransferFailure) {
         let path = shown(entry)
+        if entry.kind == .folder {
+            kept = entry.components.reduce(kept &+ 128) { $0 &+ $1.count &+ 48 }
+            guard kept <= limits.memory else {
+                throw TransferFailure(.tooLarge, "the folder contains too many folders with too long names")
+            }
+        }
         do throws(Errno) {
             let parent = try folder(Array(entry.components.dropLast()))
             let name = (entry.components.last ?? []).map { CChar(bitPattern: $0) } + [0]

@@ -4,6 +4,8 @@ package struct TarLimits: Sendable {
     package var bytes: Int64
     /// Files and folders.
     package var entries: Int
+    /// What the names of folders take in memory, about: they are kept until the end, for their modes and times.
+    package var memory = 1 << 28
 
     package init(bytes: Int64, entries: Int) {
         self.bytes = bytes
