@@ -221,9 +221,6 @@ final class StreamConnection {
     private func localReady(_ events: IOEvents) {
         if events.contains(.hangUp), !incoming.isEndDelivered { isAppGone = true }
         pump()
-        guard isAppGone, case .open = state else { return }
-        // What it wrote before may leave, as long as that needs no waiting.
-        if outgoing.hasEnded || isSendingFile || session.waitingCiphertext > 0 { reset(.cancelled) }
     }
 
     /// Whether ciphertext is of use now.
@@ -232,7 +229,7 @@ final class StreamConnection {
         switch state {
         case .awaitingTicket, .awaitingAnswer, .parting: return true
         case .judging, .closed: return false
-        case .open: return local != nil && !incoming.isWaiting
+        case .open: return local != nil && !incoming.isWaiting && incoming.reset == nil
         }
     }
 
@@ -286,13 +283,16 @@ final class StreamConnection {
         socketSource?.setEvents(events)
         events = []
         if case .open = state {
-            if !outgoing.hasEnded, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
+            if wantsOutput, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
             if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
             // Then nothing else would show that the app has gone.
-            if events.isEmpty, !incoming.isEndDelivered { events.insert(.hangUp) }
+            if events.isEmpty, !incoming.isEndDelivered, !isAppGone { events.insert(.hangUp) }
         }
         localSource?.setEvents(events)
     }
+
+    /// Whether the other side still takes what the app sends.
+    private var wantsOutput: Bool { !outgoing.hasEnded && incoming.reset == nil }
 
     // MARK: From the other device
 
@@ -302,7 +302,7 @@ final class StreamConnection {
             switch state {
             case .awaitingTicket, .awaitingAnswer: guard takeGreeting() else { break reading }
             case .open:
-                guard local != nil, !incoming.isWaiting else { break reading }
+                guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
                 guard takeFrames() else { break reading }
             case .parting:
                 guard case .bytes = read(into: streamLoop.scratch) else { break reading }
@@ -347,8 +347,9 @@ final class StreamConnection {
         for range in data {
             guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
         }
-        if let reset = incoming.reset {
-            end(.resetThere(reset))
+        if incoming.reset != nil {
+            // An app that closed after its last byte has sent all that it had: that is given before the stream is over.
+            if incoming.hasEnded { _ = deliver() }
             return false
         }
         guard isWhole else {
@@ -481,7 +482,7 @@ final class StreamConnection {
     // MARK: To the other device
 
     private func sendOutgoing() {
-        guard sendCiphertext(), case .open = state, !outgoing.hasEnded, let raw = local?.raw else { return }
+        guard sendCiphertext(), case .open = state, wantsOutput, let raw = local?.raw else { return }
         guard !isSendingFile else { return sendFile() }
         let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[StreamWord.byteCount...])
         let untilFile = sending.map { Int(clamping: $0.position - outgoing.count) } ?? .max
@@ -500,9 +501,8 @@ final class StreamConnection {
         }
         if count > 0 {
             send(.data(count))
-        } else if isAppGone || hasHungUp(raw) {
-            return reset(.cancelled)
         } else {
+            isAppGone = isAppGone || hasHungUp(raw)
             outgoing.hasEnded = true
             send(.end)
             sending?.reader.cancel()
@@ -652,8 +652,14 @@ final class StreamConnection {
             if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
         case .open:
             let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
-            if isDelivered, outgoing.hasEnded, session.waitingCiphertext == 0 {
+            let isSent = outgoing.hasEnded && session.waitingCiphertext == 0
+            if let reset = incoming.reset {
+                if isDelivered || !incoming.hasEnded { end(.resetThere(reset)) }
+            } else if isDelivered, isSent {
                 end(.ended)
+            } else if isAppGone, isSent || isSendingFile {
+                // What it wrote before it closed has left, with the end of its direction.
+                reset(.cancelled)
             } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil {
                 end(.gone(socketError?.description ?? "the connection was cut"))
             }
