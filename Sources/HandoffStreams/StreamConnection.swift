@@ -453,13 +453,16 @@ final class StreamConnection {
             _ = shutdown(raw, Int32(SHUT_WR))
         }
         guard let part = receiving else { return true }
-        if part.length == nil, isReceivingFile {
-            receiving = nil
+        let isWhole = part.length == nil && isReceivingFile
+        receiving = nil
+        guard !isWhole else {
             finish(part)
             return true
         }
-        receivingFailed("the other side ended before, after \(incoming.delivered) bytes of its direction")
-        return false
+        // What came is in the file all the same. How the stream itself ends is the other side's word.
+        let cause = "the other side ended before, after \(incoming.delivered) bytes of its direction"
+        part.writer.finish { _ in part.end(.failed(part.moved, cause)) }
+        return true
     }
 
     /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.

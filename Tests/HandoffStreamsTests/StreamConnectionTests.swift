@@ -163,8 +163,21 @@ struct StreamConnectionTests {
         fixture.settle()
         fixture.app.close()
         #expect(try fixture.ended().end == .resetHere(.cancelled))
+        if !hasEnded { #expect(try fixture.far.word() == .end) }
         #expect(try fixture.far.word() == .reset(.cancelled))
         #expect(try fixture.far.ending() == .closed)
+    }
+
+    @Test func whatAnAppWroteBeforeItClosedIsGivenWhole() throws {
+        let fixture = try StreamFixture.open()
+        let bytes = bulk(300_000)
+        try fixture.far.send(data: bytes)
+        try fixture.far.send(.end)
+        try fixture.far.send(.reset(.cancelled))
+        // More than the app's socket takes at once: the rest waits, and the stream with it.
+        #expect(try same(fixture.app.read(bytes.count)[...], bytes[...]))
+        #expect(try fixture.app.rest() == [])
+        #expect(try fixture.ended().end == .resetThere(.cancelled))
     }
 
     @Test func anAppThatGoesAfterBothDirectionsHaveEndedHasDoneNothingWrong() throws {

@@ -555,6 +555,16 @@ def unasked_descriptors(stage):
     daemon.is_well()
 
 
+@test("a descriptor that came with a refused call does not serve the next one")
+def refused_descriptor(stage):
+    asked, _ = Route(*stage.pair()).open()
+    readable, _ = sample(stage, 100)
+    call = Connection(asked.daemon)
+    place = {"direction": "send", "position": 0, "length": 10}
+    refusal(lambda: call.call(APPS + "PassFile", readable, stream="ab" * 16, **place), "NoSuchStream")
+    refusal(lambda: call.call(APPS + "PassFile", stream=asked.id, **place), "InvalidDescriptor")
+
+
 @test("a position that has been passed is refused with the one that is next")
 def position_passed(stage):
     asked, taken = Route(*stage.pair()).open()

@@ -57,7 +57,10 @@ final class ControlConnection {
         stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
         // What was held back until now goes on.
         stream.onDrained = { [weak self] in self?.perform { _ in [] } }
-        stream.onPassed = { [weak self] files in self?.passed = Array(files.prefix(2)) }
+        stream.onPassed = { [weak self] files in
+            guard let self else { return }
+            passed = Array((passed + files).prefix(2))
+        }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
     }
 

@@ -96,11 +96,12 @@ final class StreamDesk {
 
     /// `PassFile`.
     func passFile(_ call: ControlCall) throws {
+        // First of all, so that whatever comes of this call, the next one finds only its own.
+        let passed = call.takePassed()
         let request = try PassFileRequest(json: call.parameters)
         guard let stream = streams[request.stream], case .flowing = stream.phase else {
             throw CallError.noSuchStream(request.stream)
         }
-        let passed = call.takePassed()
         guard let file = passed.first, passed.count == 1 else {
             throw CallError.invalidDescriptor(
                 passed.isEmpty ? "no descriptor came with the call" : "more than one descriptor came with the call")

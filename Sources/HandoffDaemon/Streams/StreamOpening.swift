@@ -20,7 +20,8 @@ final class StreamOpening {
     let device: DeviceID
     private let activity: ActivityID
     private unowned let desk: StreamDesk
-    private let begun: LoopInstant
+    /// When its turn came: what waits behind others may still be tried as often as they.
+    private var begun: LoopInstant
     /// Told once, when it has come to an end of either kind.
     private var onEnd: (() -> Void)?
     private var isOver = false
@@ -36,10 +37,6 @@ final class StreamOpening {
         activity = continued.activity
         self.desk = desk
         begun = desk.loop.now
-        deadline = try? desk.loop.timer(after: Self.patience) { [weak self] in
-            guard let self else { return }
-            fail(.timedOut(device: desk.surroundings.name(device)))
-        }
     }
 
     /// Begins; `completion` is called once, when its place can go to another one.
@@ -49,6 +46,11 @@ final class StreamOpening {
         call.onClosed = { [weak self] in self?.end() }
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
+        begun = desk.loop.now
+        deadline = try? desk.loop.timer(after: Self.patience) { [weak self] in
+            guard let self else { return }
+            fail(.timedOut(device: desk.surroundings.name(device)))
+        }
         ask()
     }
 
