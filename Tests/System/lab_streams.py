@@ -187,6 +187,13 @@ class Chaos:
         """One try; answers the running command, once it has an activity to continue."""
         return self.taker.follow("continue", "--type", TYPE, "--output", target)
 
+    def state(self, take):
+        """What is to be known of a file that does not arrive."""
+        said = [line for _, line in list(self.publish.lines.queue)[-3:]]
+        return (f"{tail_of(take)}\n  publish: {self.publish.process.poll()} {said}"
+                f"\n  offered: {self.taker.ctl('list', code=None)}\n  {self.origin.ctl('status', code=None)}"
+                f"\n  {self.taker.ctl('status', code=None)}")
+
     def round(self, number):
         fault = self.chance.choice(self.FAULTS)
         target = os.path.join(self.stage.folder, f"target-{number}")
@@ -204,7 +211,7 @@ class Chaos:
             # Whatever has come of it, there is no file yet, or the right one.
             expect(not os.path.exists(target) or digest_of(target) == self.wanted, f"{what}: a wrong file is there")
             expect(code in (1, 3, 4, 130, -9, -2) or "continue" in fault, f"{what}: code {code}; {tail_of(take)}")
-            expect(time.monotonic() < limit, f"{what}: it never arrived: {codes}; {tail_of(take)}")
+            expect(time.monotonic() < limit, f"{what}: it never arrived: {codes[:5]} ({len(codes)}); {self.state(take)}")
             if code in (3, 4):
                 time.sleep(0.2)
             take = self.attempt(target)
