@@ -85,6 +85,17 @@ class Stream:
             if self.link.sock.fileno() >= 0:
                 self.link.sock.settimeout(5)
 
+    def receive_reset(self, timeout=20):
+        """The code of the reset with which the stream ends; an end may come before it, and no data."""
+        try:
+            if piece := self.receive(timeout):
+                raise c.Refused(f"{len(piece)} bytes instead of a reset")
+            self.is_over = False  # Nothing may follow the end but this.
+            self.receive(timeout)
+        except Reset as reset:
+            return reset.code
+        raise c.Refused("something else than a reset behind the end")
+
     def receive_all(self, timeout=20):
         """Everything up to the end of the other side's direction."""
         pieces = []

@@ -626,22 +626,44 @@ def full_disk(stage):
     taker.is_well()
 
 
-@test("a stream that is over ends the file that is passed, and says how far it came")
-def over_meanwhile(stage):
+def receive_to_file(stage, receiving, other):
+    """A passed file of the receiving app that has got all of what the other app has sent: the call, and the file's path."""
+    target, path = sink(stage)
+    call = passed(receiving, "receive", 0, None, target)
+    os.close(target)
+    other.send(b"x" * 100_000)
+    limit = time.monotonic() + 20
+    while os.path.getsize(path) < 100_000:
+        expect(time.monotonic() < limit, "the bytes did not reach the file")
+        time.sleep(0.005)
+    return call, path
+
+
+@test("a passed file gets all that the other app wrote before it closed, and the end", limit=90)
+def closed_meanwhile(stage):
     route = Route(*stage.pair())
     for closing in (0, 1):
         ends = route.open()
-        target, path = sink(stage)
         receiving, other = ends[1 - closing], ends[closing]
-        call = passed(receiving, "receive", 0, None, target)
-        other.send(b"x" * 100_000)
-        limit = time.monotonic() + 20
-        while os.path.getsize(path) < 100_000:
-            expect(time.monotonic() < limit, "the bytes did not reach the file")
-            time.sleep(0.005)
+        call, path = receive_to_file(stage, receiving, other)
         other.close()
+        expect(call.last() == {"moved": 100_000, "done": True}, "wrong reply")
+        expect(os.path.getsize(path) == 100_000, "wrong size")
+        same_end(receiving, outcome="reset")
+
+
+@test("a stream that is cut ends the file that is passed, and says how far it came", limit=90)
+def cut_meanwhile(stage):
+    origin, taker = stage.pair()
+    for killed in (taker, origin):
+        ends = {end.daemon: end for end in Route(origin, taker).open()}
+        other = ends.pop(killed)
+        (receiving,) = ends.values()
+        call, _ = receive_to_file(stage, receiving, other)
+        killed.kill()
         found = refusal(call.last, "StreamEnded")
-        expect((found["moved"], found["outcome"]) == (100_000, "reset"), f"{found}")
+        expect((found["moved"], found["outcome"]) == (100_000, "gone"), f"{found}")
+        killed.start()
 
 
 @test("when the connection of a passed file is closed the stream is cancelled, and nothing is left over")
