@@ -1,5 +1,5 @@
 package import HandoffJSON
-import LoopIO
+package import LoopIO
 
 /// A connection after an upgrade: bytes both ways, and no messages any more.
 package final class RawStream {
@@ -23,7 +23,12 @@ package final class RawStream {
     }
 
     /// What came together with the last reply.
-    var first: [UInt8] { received.bytes }
+    package var first: [UInt8] { received.bytes }
+
+    /// Gives the connection up without closing it, to somebody who reads and writes it without a loop. What came already is in
+    /// `first`.
+    /// - Returns: nil when it is closed, or has failed.
+    package func detach() -> Descriptor? { stream.detach() }
 
     /// Sends bytes; with `end` also the end of what we send.
     package func send(_ bytes: [UInt8], end: Bool) {
