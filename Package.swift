@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .executable(name: "handoffctl", targets: ["handoffctl"]),
         .executable(name: "handoffd", targets: ["handoffd"]),
+        .library(name: "HandoffKit", targets: ["HandoffKit"]),
     ],
     targets: [
         // C libraries and system calls.
@@ -82,6 +83,10 @@ let package = Package(
                 "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
             ], swiftSettings: strict),
         .target(
+            name: "HandoffKit",
+            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            swiftSettings: common),
+        .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .executableTarget(
@@ -124,6 +129,11 @@ let package = Package(
             dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
             swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffKitTests",
+            dependencies: [
+                "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "LoopIO",
+            ], swiftSettings: common),
         .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(

@@ -1,0 +1,17 @@
+import HandoffControl
+
+extension ActivityChange {
+    /// What is different in a description.
+    init(from old: ActivityDescription, to new: ActivityDescription) {
+        self.init()
+        if old.title != new.title { title = new.title }
+        if old.userInfo != new.userInfo { userInfo = new.userInfo }
+        if old.webpageURL != new.webpageURL { webpageURL = new.webpageURL }
+        if old.requiredUserInfoKeys != new.requiredUserInfoKeys { requiredUserInfoKeys = new.requiredUserInfoKeys }
+        if old.supportsContinuationStreams != new.supportsContinuationStreams {
+            supportsContinuationStreams = new.supportsContinuationStreams
+        }
+        if old.isEligibleForHandoff != new.isEligibleForHandoff { isEligibleForHandoff = new.isEligibleForHandoff }
+        if old.expirationDate != new.expirationDate { expirationDate = new.expirationDate }
+    }
+}

@@ -1,0 +1,26 @@
+// These are Apple's names.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The type of whatever page a browser shows; apps of every team may continue it.
+public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The key of a document's URL in `userInfo`.
+public let NSUserActivityDocumentURLKey = "NSUserActivityDocumentURLKey"
+
+/// The name of an activity in stores of the system.
+public typealias NSUserActivityPersistentIdentifier = String
+
+/// The name of the protocol in UIKit.
+public typealias UIUserActivityRestoring = NSUserActivityRestoring
+
+/// The name that UIKit has for what speaks to the system on behalf of the app.
+public typealias UIApplication = HandoffApplication
+
+/// The name that UIKit has for the application's delegate.
+public typealias UIApplicationDelegate = HandoffApplicationDelegate
+
+/// The name that AppKit has for what speaks to the system on behalf of the app.
+public typealias NSApplication = HandoffApplication
+
+/// The name that AppKit has for the application's delegate.
+public typealias NSApplicationDelegate = HandoffApplicationDelegate

@@ -1,0 +1,60 @@
+import Foundation
+import HandoffControl
+import HandoffModel
+
+/// What an activity says, and what became of it: the plain value inside `NSUserActivity`. The defaults are Apple's.
+struct ActivityState: Sendable {
+    /// What kind of activity it is; never empty.
+    let type: String
+    /// What the user is doing.
+    var title: String?
+    /// What another app needs to continue.
+    var userInfo = UserInfoMembers()
+    /// The keys without which it cannot be continued.
+    var requiredUserInfoKeys: Set<String>?
+    /// Whether there is news that was not saved.
+    var needsSave = true
+    /// A web page that continues it.
+    var webpageURL: URL?
+    /// The page that led to the web page.
+    var referrerURL: URL?
+    /// When it ends by itself.
+    var expirationDate: Date?
+    /// Words for a search; stay here.
+    var keywords: Set<String> = []
+    /// Whether another device may ask for streams.
+    var supportsContinuationStreams = false
+    /// Whether it is offered to other devices.
+    var isEligibleForHandoff = true
+    /// Whether a search may find it; stays here.
+    var isEligibleForSearch = false
+    /// Whether a public index may have it; stays here.
+    var isEligibleForPublicIndexing = false
+    /// Whether it may be suggested; stays here.
+    var isEligibleForPrediction = false
+    /// Which content it is about; stays here.
+    var targetContentIdentifier: String?
+    /// Its name in stores; stays here.
+    var persistentIdentifier: String?
+    /// Whether it has ended for good.
+    var isInvalid = false
+
+    /// A new activity of a type.
+    init(type: String) {
+        self.type = type
+    }
+
+    /// What the daemon is told about it.
+    var description: ActivityDescription {
+        var description = ActivityDescription(type: type)
+        description.title = title ?? ""
+        description.userInfo = userInfo.tagged
+        description.webpageURL = webpageURL?.absoluteString ?? ""
+        description.requiredUserInfoKeys = requiredUserInfoKeys?.sorted() ?? []
+        description.supportsContinuationStreams = supportsContinuationStreams
+        description.isEligibleForHandoff = isEligibleForHandoff
+        // A change cannot take a date away: instead it becomes one that nobody lives to see.
+        description.expirationDate = (expirationDate ?? .distantFuture).timeIntervalSinceReferenceDate
+        return description
+    }
+}

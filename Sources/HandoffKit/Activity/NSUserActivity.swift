@@ -1,0 +1,277 @@
+public import Foundation
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import LoopIO
+
+/// What the user is doing, in a form that another device can continue. Follows Apple's class of the same name, which Foundation
+/// has not on Linux.
+///
+/// Everything may be called from any thread. Whoever makes an activity keeps it: when the last reference goes it ends as by
+/// `invalidate()`.
+///
+/// Unchecked Sendable: the state is behind one lock, the list of responders behind another one, and references to the
+/// delegate are weak and locked; neither is held while something is called.
+open class NSUserActivity: NSObject, @unchecked Sendable {
+    /// What identifies it: two objects are equal when these are.
+    let key = UUID()
+    /// Whose activity it is.
+    let application: HandoffApplication
+    /// Set when it came from another device.
+    let continuation: Continuation?
+
+    private let state: Locked<ActivityState>
+    private let delegateReference = WeakReference()
+    private let responders = ResponderList()
+
+    /// Makes an activity of the app's shared `HandoffApplication`.
+    /// - Parameter activityType: what kind of activity, in reverse-DNS form. An empty one ends the process, as it raises an
+    ///   exception on Apple's systems.
+    public convenience init(activityType: String) {
+        self.init(activityType: activityType, application: .shared)
+    }
+
+    /// Makes an activity of the first type that the app declares in `NSUserActivityTypes`; without one the process ends.
+    @available(*, deprecated, message: "Use init(activityType:)")
+    public convenience override init() {
+        guard let type = HandoffApplication.shared.activityTypes.first else {
+            misuse("NSUserActivity() needs NSUserActivityTypes in the app's Info.plist")
+        }
+        self.init(activityType: type, application: .shared)
+    }
+
+    /// Makes an activity of an application object of its own, for tests and for processes that are several apps.
+    public init(activityType: String, application: HandoffApplication) {
+        if activityType.isEmpty { misuse("an activity needs a type") }
+        state = Locked(ActivityState(type: activityType))
+        self.application = application
+        continuation = nil
+        super.init()
+    }
+
+    /// An activity that came from another device.
+    init(continued content: ActivityState, _ continuation: Continuation, application: HandoffApplication) {
+        state = Locked(content)
+        self.application = application
+        self.continuation = continuation
+        super.init()
+    }
+
+    deinit {
+        application.activityEnded(key)
+    }
+
+    // MARK: What it says
+
+    /// What kind of activity it is.
+    public var activityType: String { state.withLock { $0.type } }
+
+    /// What the user is doing, in words; shown on the other device.
+    open var title: String? {
+        get { state.withLock { $0.title } }
+        set { change { $0.title = newValue } }
+    }
+
+    /// What the other app needs to continue: about 3 KB at most, for a quick handoff.
+    ///
+    /// Keys and values are `String`, numbers, `Bool`, `Data`, `Date`, `URL`, `UUID`, `NSNull`, and arrays, dictionaries and sets
+    /// of these, or their Objective-C classes. Anything else ends the process, as it raises an exception on Apple's systems;
+    /// `check(userInfo:)` finds it before. A copy is taken. It reads back as an empty dictionary after nil was set. Numbers read
+    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems.
+    ///
+    /// Setting it does not set `needsSave`.
+    open var userInfo: [AnyHashable: Any]? {
+        get { UserInfoBridge.dictionary(state.withLock { $0.userInfo }) }
+        set {
+            let members = Self.members(newValue ?? [:])
+            change { $0.userInfo = members }
+        }
+    }
+
+    /// Adds members to `userInfo`; the new values win. Does not set `needsSave`.
+    /// - Parameter otherDictionary: checked as `userInfo` is.
+    open func addUserInfoEntries(from otherDictionary: [AnyHashable: Any]) {
+        let members = Self.members(otherDictionary)
+        change { $0.userInfo.merge(members) }
+    }
+
+    /// Checks whether a dictionary may become a `userInfo`: types of the values, nesting, number of members.
+    /// - Throws: `CocoaError` 4608 with a description that names the path of the value.
+    public static func check(userInfo: [AnyHashable: Any]) throws {
+        do throws(ActivityError) {
+            try UserInfo.validate(try UserInfoBridge.members(of: userInfo).tagged)
+        } catch {
+            throw HandoffError(error).cocoaError
+        }
+    }
+
+    /// The keys of `userInfo` without which the activity cannot be continued: on the other device it fails when one is missing.
+    open var requiredUserInfoKeys: Set<String>? {
+        get { state.withLock { $0.requiredUserInfoKeys } }
+        set { change { $0.requiredUserInfoKeys = newValue } }
+    }
+
+    /// Whether there is news that was not saved; true at first. Setting it while the activity is current has the app asked to
+    /// save, by and by: set it at every step of the user.
+    open var needsSave: Bool {
+        get { state.withLock { $0.needsSave } }
+        set { change { $0.needsSave = newValue } }
+    }
+
+    /// A web page that continues the activity where no app does. http and https only: another scheme ends the process, as it
+    /// raises an exception on Apple's systems.
+    open var webpageURL: URL? {
+        get { state.withLock { $0.webpageURL } }
+        set {
+            if let newValue, !["http", "https"].contains(newValue.scheme?.lowercased()) {
+                misuse("webpageURL must be an http or https URL, not '\(newValue.absoluteString)'")
+            }
+            change { $0.webpageURL = newValue }
+        }
+    }
+
+    /// The page that led to `webpageURL`. Stays on the device.
+    open var referrerURL: URL? {
+        get { state.withLock { $0.referrerURL } }
+        set { change { $0.referrerURL = newValue } }
+    }
+
+    /// When the activity ends by itself; nil: not before the app ends it.
+    open var expirationDate: Date? {
+        get { state.withLock { $0.expirationDate } }
+        set { change { $0.expirationDate = newValue } }
+    }
+
+    /// Words by which a search could find it. Stays on the device.
+    open var keywords: Set<String> {
+        get { state.withLock { $0.keywords } }
+        set { change { $0.keywords = newValue } }
+    }
+
+    /// Whether the app that continues the activity may ask for streams; false at first. May be changed at any time.
+    open var supportsContinuationStreams: Bool {
+        get { state.withLock { $0.supportsContinuationStreams } }
+        set { change { $0.supportsContinuationStreams = newValue } }
+    }
+
+    /// Whether the activity is offered to other devices; true at first.
+    open var isEligibleForHandoff: Bool {
+        get { state.withLock { $0.isEligibleForHandoff } }
+        set { change { $0.isEligibleForHandoff = newValue } }
+    }
+
+    /// Whether a search on the device may find it. Stored only: there is no index on Linux.
+    open var isEligibleForSearch: Bool {
+        get { state.withLock { $0.isEligibleForSearch } }
+        set { change { $0.isEligibleForSearch = newValue } }
+    }
+
+    /// Whether a public index may have it. Stored only.
+    open var isEligibleForPublicIndexing: Bool {
+        get { state.withLock { $0.isEligibleForPublicIndexing } }
+        set { change { $0.isEligibleForPublicIndexing = newValue } }
+    }
+
+    /// Whether the system may suggest it. Stored only.
+    open var isEligibleForPrediction: Bool {
+        get { state.withLock { $0.isEligibleForPrediction } }
+        set { change { $0.isEligibleForPrediction = newValue } }
+    }
+
+    /// Which content it is about, by which an app finds the window for it. Stays on the device.
+    open var targetContentIdentifier: String? {
+        get { state.withLock { $0.targetContentIdentifier } }
+        set { change { $0.targetContentIdentifier = newValue } }
+    }
+
+    /// Its name in stores of the system, of which there are none on Linux. Stays on the device.
+    open var persistentIdentifier: NSUserActivityPersistentIdentifier? {
+        get { state.withLock { $0.persistentIdentifier } }
+        set { change { $0.persistentIdentifier = newValue } }
+    }
+
+    /// Who is told what happens to the activity.
+    open var delegate: (any NSUserActivityDelegate)? {
+        get { delegateReference.object as? any NSUserActivityDelegate }
+        set { delegateReference.object = newValue }
+    }
+
+    // MARK: Its life
+
+    /// Makes it what the user is engaged in: it is offered to the other devices, and the activity of this app that was current is
+    /// so no longer. The app is asked to save once, after this has returned. Does nothing when it is current, or was invalidated.
+    open func becomeCurrent() {
+        guard !isInvalid else { return }
+        application.becomeCurrent(self)
+    }
+
+    /// Ends the engagement: the activity is offered no more, until it becomes current again.
+    open func resignCurrent() {
+        application.resignCurrent(key)
+    }
+
+    /// Ends the activity for good. The object can still be read, and never becomes current again.
+    open func invalidate() {
+        state.withLock { $0.isInvalid = true }
+        application.activityEnded(key)
+    }
+
+    // MARK: Equality
+
+    /// Whether both are the same activity.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSUserActivity else { return false }
+        return other.key == key
+    }
+
+    /// The hash of what identifies it.
+    open override var hash: Int { key.hashValue }
+
+    /// The type and the title, for a debugger.
+    open override var description: String {
+        let state = snapshot
+        return "<NSUserActivity \(state.type)\(state.title.map { " \"\(VisibleText.escape($0))\"" } ?? "")>"
+    }
+
+    // MARK: Inside
+
+    /// All that it says now.
+    var snapshot: ActivityState { state.withLock { $0 } }
+
+    private var isInvalid: Bool { state.withLock { $0.isInvalid } }
+
+    private func change(_ body: (inout ActivityState) -> Void) {
+        state.withLock { body(&$0) }
+        application.activityChanged(key)
+    }
+
+    /// Replaces a value in `userInfo` that is known to be of a type that may travel.
+    func setUserInfo(_ value: UserInfoValue, for key: String) {
+        change { $0.userInfo.set(value, for: .string(key)) }
+    }
+
+    /// Has the app bring the activity up to date. On the callback queue.
+    func save() {
+        state.withLock { $0.needsSave = false }
+        let responders = responders.all
+        if !responders.isEmpty { state.withLock { $0.userInfo = UserInfoMembers() } }
+        for responder in responders { responder.updateUserActivityState(self) }
+        delegate?.userActivityWillSave(self)
+        if !responders.isEmpty { application.delegate?.application(application, didUpdate: self) }
+    }
+
+    /// Has a responder asked at each save.
+    func add(_ responder: HandoffResponder) { responders.add(responder) }
+
+    /// A responder is asked no more.
+    /// - Returns: whether it was the last one.
+    func remove(_ responder: ObjectIdentifier) -> Bool { responders.remove(responder) }
+
+    private static func members(_ dictionary: [AnyHashable: Any]) -> UserInfoMembers {
+        do throws(ActivityError) {
+            return try UserInfoBridge.members(of: dictionary)
+        } catch {
+            misuse("\(error)")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+
+/// What an activity tells its owner. Every method may be left out.
+///
+/// The methods are called on the callback queue of the activity's `HandoffApplication`, by default the main queue, in
+/// order. Follows Apple's protocol of the same name.
+public protocol NSUserActivityDelegate: AnyObject {
+    /// The activity is about to be saved: bring its `userInfo` up to date. `needsSave` has been cleared.
+    func userActivityWillSave(_ userActivity: NSUserActivity)
+
+    /// Another device has continued the activity.
+    func userActivityWasContinued(_ userActivity: NSUserActivity)
+
+    /// The app on the other device asks for a stream. Neither of the two is open: open both at once. Called only while
+    /// `supportsContinuationStreams` is set; each call is another pair.
+    /// - Parameters:
+    ///   - inputStream: what the other app sends; a `HandoffInputStream`.
+    ///   - outputStream: what is sent to it; a `HandoffOutputStream`.
+    func userActivity(
+        _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream)
+}
+
+extension NSUserActivityDelegate {
+    /// Does nothing.
+    public func userActivityWillSave(_ userActivity: NSUserActivity) {}
+
+    /// Does nothing.
+    public func userActivityWasContinued(_ userActivity: NSUserActivity) {}
+
+    /// Closes both, so that the other app is told at once.
+    public func userActivity(
+        _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
+    ) {
+        inputStream.close()
+        outputStream.close()
+    }
+}

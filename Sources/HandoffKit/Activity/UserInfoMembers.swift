@@ -1,0 +1,52 @@
+import HandoffJSON
+import HandoffModel
+
+/// The members of a `userInfo`, each key once, in the order in which they came.
+struct UserInfoMembers: Sendable {
+    private(set) var pairs: [(key: UserInfoValue, value: UserInfoValue)] = []
+    private var places: [UserInfoValue: Int] = [:]
+
+    /// No members.
+    init() {}
+
+    /// Of several members with one key the last.
+    init(_ pairs: [(key: UserInfoValue, value: UserInfoValue)]) {
+        for (key, value) in pairs { set(value, for: key) }
+    }
+
+    /// Reads the tagged form.
+    /// - Throws: `invalid` with the path of what is wrong.
+    init(tagged: JSONObject) throws(ActivityError) {
+        try UserInfo.validate(tagged)
+        guard case .dictionary(let pairs) = try UserInfoValue(tagged: .object(tagged)) else {
+            throw .invalid(field: "userInfo", message: "userInfo must be a dictionary")
+        }
+        self.init(pairs)
+    }
+
+    /// The value of a key; nil when there is none.
+    subscript(_ key: UserInfoValue) -> UserInfoValue? {
+        places[key].map { pairs[$0].value }
+    }
+
+    /// Replaces a member, or adds one.
+    mutating func set(_ value: UserInfoValue, for key: UserInfoValue) {
+        if let place = places[key] {
+            pairs[place].value = value
+        } else {
+            places[key] = pairs.count
+            pairs.append((key, value))
+        }
+    }
+
+    /// Adds the members of another one, whose values win.
+    mutating func merge(_ others: UserInfoMembers) {
+        for (key, value) in others.pairs { set(value, for: key) }
+    }
+
+    /// The tagged form, as it travels.
+    var tagged: JSONObject {
+        guard case .object(let object) = UserInfoValue.dictionary(pairs).tagged() else { return [:] }
+        return object
+    }
+}

@@ -1,0 +1,49 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+
+// Continuation streams: opening those that the app asks for, and those that another app asks for.
+extension AppConnection {
+    /// `OpenStream` on a connection of its own, which then is the stream. On the loop's thread.
+    func open(
+        _ request: OpenStreamRequest, path: String, _ then: @escaping (Result<StreamSocket, HandoffError>) -> Void
+    ) {
+        do throws(ClientError) {
+            let client = try ControlClient(path: path, loop: loop)
+            let key = ObjectIdentifier(client)
+            openings[key] = client
+            client.upgrade(AppMethod.openStream.rawValue, request.json) { [self] result in
+                openings[key] = nil
+                switch result {
+                case .failure(let error): then(.failure(HandoffError(error)))
+                case .success(let raw):
+                    let first = raw.first
+                    guard let application, let descriptor = raw.detach() else {
+                        return then(.failure(HandoffError(.lost(path: path))))
+                    }
+                    then(
+                        .success(StreamSocket(descriptor, first: first, loop: loop, application: application)))
+                }
+            }
+        } catch {
+            then(.failure(HandoffError(error)))
+        }
+    }
+
+    /// The app on the other device asks for a stream of an activity of ours. On the loop's thread.
+    func received(_ stream: StreamID, of id: ActivityID) {
+        // Without a taker the daemon tells the other app that nobody took it.
+        guard let activity = application?.activity(of: id), activity.supportsContinuationStreams,
+            activity.delegate != nil, let path = attached?.path
+        else { return }
+        open(.stream(stream), path: path) { [weak self] result in
+            // A failure means that the other app has given up meanwhile.
+            guard case .success(let socket) = result else { return }
+            self?.application?.callback { _ in
+                guard let delegate = activity.delegate else { return socket.close() }
+                let (input, output) = socket.streams()
+                delegate.userActivity(activity, didReceive: input, outputStream: output)
+            }
+        }
+    }
+}

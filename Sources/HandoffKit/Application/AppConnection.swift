@@ -1,0 +1,269 @@
+import Foundation
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import LoopIO
+
+/// The connection of an app to the daemon: stays attached, makes the calls that are due, and takes the events.
+///
+/// Unchecked Sendable: the methods of the first part are for all threads and only pass on to the loop; everything else is
+/// touched on the loop's thread.
+final class AppConnection: @unchecked Sendable {
+    /// The pause before the daemon is looked for again, at first; it doubles each time.
+    private static let firstPause = Duration.milliseconds(100)
+    /// The longest pause: how long a daemon that was started may remain unnoticed.
+    private static let longestPause = Duration.seconds(5)
+
+    let loop: EventLoop
+    private(set) weak var application: HandoffApplication?
+    private var attachment: AppAttachment?
+    private(set) var attached: (request: AttachRequest, path: String)?
+    private var session: AppSession?
+    /// Counts sessions, so that answers of an earlier one are recognised.
+    private var generation = 0
+    private var retry: LoopTimer?
+    private var pause = firstPause
+    private var hasReportedFailure = false
+    private var book = ContinuationBook()
+    /// Calls on connections of their own that are open.
+    var openings: [ObjectIdentifier: ControlClient] = [:]
+
+    /// A connection that is not made.
+    init(loop: EventLoop, application: HandoffApplication) {
+        self.loop = loop
+        self.application = application
+    }
+
+    // MARK: From any thread
+
+    /// Attaches the app, and again when what it says of itself has changed.
+    func attach() { loop.perform { [self] in attachOnLoop() } }
+
+    /// Ends the connection.
+    func detach() { loop.perform { [self] in detachOnLoop() } }
+
+    /// Ends the connection, when the application has gone.
+    func end() {
+        loop.perform { [self] in
+            detachOnLoop()
+            openings = [:]
+        }
+    }
+
+    /// Makes the next call that is due for an activity.
+    func sync(_ key: UUID) { loop.perform { [self] in syncOnLoop(key) } }
+
+    // MARK: Attaching
+
+    private func attachOnLoop() {
+        guard let application else { return }
+        let wanted = application.attachment
+        let isSame = attached.map { $0.request == wanted.request && $0.path == wanted.path } ?? false
+        guard !isSame || (attachment == nil && retry == nil) else { return }
+        detachOnLoop()
+        attached = wanted
+        let attachment = AppAttachment(path: wanted.path, loop: loop, app: wanted.request)
+        self.attachment = attachment
+        attachment.start { [weak self] report in self?.received(report) }
+    }
+
+    private func detachOnLoop() {
+        retry = nil
+        attachment?.stop()
+        attachment = nil
+        attached = nil
+        lose()
+    }
+
+    private func received(_ report: AppAttachment.Report) {
+        switch report {
+        case .attached(let session):
+            self.session = session
+            generation += 1
+            pause = Self.firstPause
+            hasReportedFailure = false
+            application?.report(connected: true, nil)
+            application?.step { $0.attached() }
+        case .event(let event): handle(event)
+        case .lost:
+            lose()
+            say(HandoffError(.lost(path: attached?.path ?? "")))
+        case .failed(let error):
+            lose()
+            say(HandoffError(error))
+            // It has stopped itself.
+            attachment = nil
+            tryAgain()
+        }
+    }
+
+    private func lose() {
+        guard session != nil else { return }
+        session = nil
+        generation += 1
+        application?.step {
+            $0.detached()
+            return []
+        }
+        deliver(book.lost())
+    }
+
+    private func say(_ error: HandoffError) {
+        guard !hasReportedFailure else { return }
+        hasReportedFailure = true
+        application?.report(connected: false, error)
+    }
+
+    private func tryAgain() {
+        let delay = pause
+        pause = min(pause * 2, Self.longestPause)
+        // Without memory for a timer the next activity that becomes current tries again.
+        retry = try? loop.timer(after: delay) { [weak self] in
+            self?.retry = nil
+            self?.attachOnLoop()
+        }
+    }
+
+    // MARK: Calls
+
+    private func syncOnLoop(_ key: UUID) {
+        guard let application, let call = application.nextCall(key), let session else { return }
+        let generation = generation
+        switch call {
+        case .publish(let description):
+            session.calls.publish(session: session.id, activity: description) { [weak self] result in
+                guard let self, generation == self.generation else { return }
+                switch result {
+                case .success(let published):
+                    self.application?.step { $0.published(key, as: published.id) }
+                    advise(key, published.advice)
+                case .failure(let error): failed(key, call, error)
+                }
+            }
+        case .update(let id, let change):
+            request(.update, key, call, id, change)
+        case .answerSave(let id, let change):
+            request(.answerSave, key, call, id, change)
+        case .becomeCurrent(let id): request(.becomeCurrent, key, call, id)
+        case .resignCurrent(let id): request(.resignCurrent, key, call, id)
+        case .invalidate(let id): request(.invalidate, key, call, id)
+        }
+    }
+
+    private func request(
+        _ method: AppMethod, _ key: UUID, _ call: ActivityMachine.Call, _ id: ActivityID,
+        _ change: ActivityChange? = nil
+    ) {
+        guard let session else { return }
+        let generation = generation
+        var parameters: JSONObject = ["session": .string(session.id), "activity": .string(id.hex)]
+        if let change { parameters["change"] = .object(change.json) }
+        session.calls.call(method.rawValue, parameters) { [weak self] result in
+            guard let self, generation == self.generation else { return }
+            switch result {
+            case .success(let reply):
+                application?.step { $0.succeeded(key, call) }
+                advise(key, reply.parameters["advice"]?.string)
+            case .failure(let error): failed(key, call, error)
+            }
+        }
+    }
+
+    private func failed(_ key: UUID, _ call: ActivityMachine.Call, _ error: ClientError) {
+        var failure = ActivityMachine.CallFailure.lost
+        if case .refused(let refusal) = error {
+            switch refusal.name {
+            case AppErrorName.noSuchSession.rawValue: break
+            case AppErrorName.noSuchActivity.rawValue: failure = .unknownActivity
+            default: failure = .refused
+            }
+        }
+        if case .badAnswer = error { failure = .refused }
+        if failure == .refused {
+            let problem = HandoffError(error)
+            application?.report(key, problem.message, problem)
+        }
+        application?.step { $0.failed(key, call, failure) }
+    }
+
+    private func advise(_ key: UUID, _ advice: String?) {
+        guard let advice else { return }
+        application?.report(key, VisibleText.escape(advice))
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: AppEvent) {
+        switch event {
+        case .save(let id):
+            guard let activity = application?.activity(of: id) else { return }
+            let needsSave = activity.needsSave
+            application?.step { $0.saveAsked(activity.key, needsSave: needsSave) }
+        case .continued(let id, _):
+            guard let activity = application?.activity(of: id) else { return }
+            application?.callback { _ in activity.delegate?.userActivityWasContinued(activity) }
+        case .withdrawn(let id):
+            application?.step { machine in machine.key(of: id).map { machine.withdrawn($0) } ?? [] }
+        case .willContinue(let id, let type, let origin):
+            deliver(book.willContinue(id, type, device: origin.deviceName))
+        case .continue(let id, let content): deliver(book.arrived(id, content))
+        case .didFail(let id, _, let failure): deliver(book.failed(id, HandoffError(failure)))
+        case .stream(let id, let stream, _): received(stream, of: id)
+        case .attached, .published, .saved: break
+        }
+    }
+
+    private func deliver(_ deliveries: [ContinuationBook.Delivery]) {
+        for delivery in deliveries {
+            switch delivery {
+            case .willContinue(let type): application?.announce(type.text)
+            case .didFail(let type, let error): application?.fail(type.text, error)
+            case .continue(let id, let content): deliver(id, content)
+            }
+        }
+    }
+
+    private func deliver(_ id: ContinuationID, _ content: ContinuedActivity) {
+        guard let path = attached?.path else { return }
+        let generation = generation
+        do throws(HandoffError) {
+            let state = try ActivityState(continued: content)
+            let continuation = Continuation(id: id, origin: content.origin, streams: content.streams, path: path)
+            application?.deliver(state, continuation) { [self] handled in
+                loop.perform { [self] in answer(id, handled: handled, generation: generation) }
+            }
+        } catch {
+            application?.fail(content.type.text, error)
+            answer(id, handled: false, generation: generation)
+        }
+    }
+
+    private func answer(_ id: ContinuationID, handled: Bool, generation: Int) {
+        // The answer belongs to the session that asked; a refusal means that it came too late, which the daemon has dealt with.
+        guard let session, generation == self.generation else { return }
+        session.calls.answerContinue(session: session.id, continuation: id, handled: handled) { _ in }
+    }
+}
+
+extension ActivityState {
+    /// What came from another device.
+    /// - Throws: an error that names the device, for a `userInfo` that cannot be read, or lacks a required key.
+    init(continued content: ContinuedActivity) throws(HandoffError) {
+        let device = VisibleText.escape(content.origin.deviceName)
+        self.init(type: content.type.text)
+        do throws(ActivityError) {
+            userInfo = try UserInfoMembers(tagged: content.userInfo)
+        } catch {
+            throw HandoffError(.invalidPayload(device: content.origin.deviceName, cause: "\(error)"))
+        }
+        let missing = content.requiredUserInfoKeys.filter { userInfo[.string($0)] == nil }
+        guard missing.isEmpty else { throw .missingKeys(missing, device: device) }
+        title = content.title
+        // What Foundation cannot read, and what no browser should open, is not there.
+        webpageURL = content.webpageURL.flatMap { WebURL.isAcceptable($0) ? URL(string: $0) : nil }
+        requiredUserInfoKeys = content.requiredUserInfoKeys.isEmpty ? nil : Set(content.requiredUserInfoKeys)
+        supportsContinuationStreams = content.streams
+        needsSave = false
+    }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import HandoffControl
+import LoopIO
+
+/// Where an app finds the daemon.
+enum AppSocket {
+    /// `$HANDOFF_SOCKET`, else the app socket where there is one, else the control socket.
+    static func path() -> String {
+        if let path = ProcessEnvironment.value("HANDOFF_SOCKET"), !path.isEmpty { return path }
+        let folder = ProcessEnvironment.value("XDG_RUNTIME_DIR")
+        let user = ProcessEnvironment.userID
+        let app = SocketPath.app(runtimeDirectory: folder, userID: user)
+        if FileManager.default.fileExists(atPath: app) { return app }
+        let control = SocketPath.control(runtimeDirectory: folder, userID: user)
+        return FileManager.default.fileExists(atPath: control) ? control : app
+    }
+}

@@ -1,0 +1,311 @@
+public import Dispatch
+import Foundation
+import HandoffControl
+import HandoffModel
+import LoopIO
+
+/// The app towards Handoff: who it is, which activities it continues, and the connection to `handoffd`. The part that
+/// `UIApplication` and `NSApplication` have in Handoff.
+///
+/// It connects by itself once an activity becomes current, a delegate is set or a handler is registered, and stays connected over
+/// restarts of the daemon: what is current then is published again. Everything may be called from any thread.
+///
+/// Unchecked Sendable: the lock is held around every access to the state, and never while something is called.
+public final class HandoffApplication: @unchecked Sendable {
+    /// The application of this process, as `Bundle.main` describes it.
+    public static let shared = HandoffApplication(configuration: HandoffConfiguration(bundle: .main))
+
+    /// Gets an activity that has arrived.
+    public typealias ContinueHandler = (NSUserActivity) -> Void
+    /// Gets what the daemon said about an activity; see `onDiagnostic`.
+    public typealias DiagnosticHandler = (_ activity: NSUserActivity?, _ message: String, _ error: (any Error)?) -> Void
+    /// Gets whether there is a connection; see `onConnectionChange`.
+    public typealias ConnectionHandler = (_ isConnected: Bool, _ error: (any Error)?) -> Void
+
+    private struct Handlers {
+        var willContinue: (() -> Void)?
+        var `continue`: ContinueHandler?
+        var fail: ((any Error) -> Void)?
+    }
+
+    private let lock = NSLock()
+    private var currentConfiguration: HandoffConfiguration
+    private var queue: DispatchQueue
+    private var machine = ActivityMachine()
+    private var activities: [UUID: WeakActivity] = [:]
+    private var handlers: [String: Handlers] = [:]
+    private var connectionHandler: ConnectionHandler?
+    private var diagnosticHandler: DiagnosticHandler?
+    private var connection: AppConnection?
+    private var thread: LoopThread?
+    private let delegateReference = WeakReference()
+
+    /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
+    /// - Parameters:
+    ///   - configuration: who the app is.
+    ///   - callbackQueue: a serial queue; see there.
+    public init(configuration: HandoffConfiguration, callbackQueue: DispatchQueue = .main) {
+        currentConfiguration = configuration
+        queue = callbackQueue
+    }
+
+    deinit {
+        connection?.end()
+        guard let thread else { return }
+        // The loop may hold the last reference itself, for a moment.
+        if thread.loop.isOwned { thread.loop.stop() } else { thread.stop() }
+    }
+
+    // MARK: Who it is
+
+    /// Who the app is. When it changes while connected, the app connects anew.
+    public var configuration: HandoffConfiguration {
+        get { lock.withLock { currentConfiguration } }
+        set {
+            let isStarted = lock.withLock {
+                currentConfiguration = newValue
+                return connection != nil
+            }
+            if isStarted { start() }
+        }
+    }
+
+    /// The types of activities that the app continues: those of the configuration.
+    public var activityTypes: [String] {
+        get { configuration.activityTypes }
+        set { configuration.activityTypes = newValue }
+    }
+
+    /// Where all methods of delegates, responders and handlers are called: the main queue unless set. A serial queue. The main
+    /// queue needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`.
+    public var callbackQueue: DispatchQueue {
+        get { lock.withLock { queue } }
+        set { lock.withLock { queue = newValue } }
+    }
+
+    /// Who takes activities over. Setting it connects to the daemon.
+    public var delegate: (any HandoffApplicationDelegate)? {
+        get { delegateReference.object as? any HandoffApplicationDelegate }
+        set {
+            delegateReference.object = newValue
+            if newValue != nil { start() }
+        }
+    }
+
+    // MARK: Handlers
+
+    /// Has a handler called, instead of the delegate, when an activity of a type is on its way. Declares the type, and connects.
+    public func onWillContinue(_ activityType: String, perform handler: @escaping () -> Void) {
+        register(activityType) { $0.willContinue = handler }
+    }
+
+    /// Has a handler called, instead of the delegate, with each activity of a type, which then counts as taken over. Declares the
+    /// type, and connects.
+    public func onContinue(_ activityType: String, perform handler: @escaping ContinueHandler) {
+        register(activityType) { $0.continue = handler }
+    }
+
+    /// Has a handler called, instead of the delegate, when an activity of a type that was announced does not come. Declares the
+    /// type, and connects.
+    public func onFail(_ activityType: String, perform handler: @escaping (any Error) -> Void) {
+        register(activityType) { $0.fail = handler }
+    }
+
+    /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
+    public var onConnectionChange: ConnectionHandler? {
+        get { lock.withLock { connectionHandler } }
+        set {
+            // The former one ends after the lock: what it holds may come back here.
+            var former = newValue
+            lock.withLock { swap(&connectionHandler, &former) }
+        }
+    }
+
+    /// Is called with what a developer should know: advice of the daemon, such as that a payload is larger than 3 KiB, and activities
+    /// that it refused.
+    public var onDiagnostic: DiagnosticHandler? {
+        get { lock.withLock { diagnosticHandler } }
+        set {
+            var former = newValue
+            lock.withLock { swap(&diagnosticHandler, &former) }
+        }
+    }
+
+    private func register(_ type: String, _ set: (inout Handlers) -> Void) {
+        let former = lock.withLock {
+            let former = handlers[type]
+            set(&handlers[type, default: Handlers()])
+            return former
+        }
+        withExtendedLifetime(former) {}
+        start()
+    }
+
+    // MARK: Connection
+
+    /// Connects to the daemon, and stays connected. Seldom needed: publishing, a delegate and handlers do it.
+    public func start() {
+        do throws(Errno) {
+            try connected().attach()
+        } catch {
+            let reason = HandoffError(
+                code: HandoffFailure.connectionUnavailableCode, reason: "noThread",
+                message: "cannot start the connection to handoffd: \(error)")
+            report(connected: false, reason)
+        }
+    }
+
+    /// Ends the connection: nothing is offered any more. `start` connects again.
+    public func stop() {
+        lock.withLock { connection }?.detach()
+    }
+
+    /// The connection, which is made at the first time.
+    func connected() throws(Errno) -> AppConnection {
+        lock.lock()
+        defer { lock.unlock() }
+        if let connection { return connection }
+        let thread = try LoopThread(name: "handoff")
+        let connection = AppConnection(loop: thread.loop, application: self)
+        self.thread = thread
+        self.connection = connection
+        return connection
+    }
+
+    /// What the daemon is told of the app, and where it is.
+    var attachment: (request: AttachRequest, path: String) {
+        let (configuration, types) = lock.withLock { (currentConfiguration, handlers.keys.sorted()) }
+        return (configuration.request(alsoFor: types), configuration.socketPath ?? AppSocket.path())
+    }
+
+    // MARK: Activities
+
+    /// An activity became current.
+    func becomeCurrent(_ activity: NSUserActivity) {
+        let key = activity.key
+        let actions = lock.withLock {
+            activities[key] = WeakActivity(activity: activity)
+            return machine.becameCurrent(key)
+        }
+        guard !actions.isEmpty else { return }
+        start()
+        perform(actions)
+    }
+
+    /// An activity is not current any more.
+    func resignCurrent(_ key: UUID) { step { $0.resigned(key) } }
+
+    /// An activity has ended, or the object has gone.
+    func activityEnded(_ key: UUID) {
+        lock.withLock { activities[key] = nil }
+        step { $0.ended(key) }
+    }
+
+    /// Something about an activity has changed.
+    func activityChanged(_ key: UUID) { step { $0.changed(key) } }
+
+    /// Tells the machine something, and performs what it decides. Any thread.
+    func step(_ event: (inout ActivityMachine) -> [ActivityMachine.Action]) {
+        perform(lock.withLock { event(&machine) })
+    }
+
+    /// The call that is due for an activity. On the loop's thread.
+    func nextCall(_ key: UUID) -> ActivityMachine.Call? {
+        // Held until after the lock: the end of an activity comes back here.
+        let activity = activity(key)
+        defer { withExtendedLifetime(activity) {} }
+        return lock.withLock {
+            // Read under the lock, so that what the machine takes for saved is in it. An activity never calls us under its own.
+            let state = activity?.snapshot
+            return machine.nextCall(key, state?.description, needsSave: state?.needsSave ?? false)
+        }
+    }
+
+    /// Which activity has this id in the daemon.
+    func activity(of id: ActivityID) -> NSUserActivity? {
+        lock.withLock { machine.key(of: id).flatMap { activities[$0]?.activity } }
+    }
+
+    /// The activity of a key; nil when it has gone or ended.
+    func activity(_ key: UUID) -> NSUserActivity? {
+        lock.withLock { activities[key]?.activity }
+    }
+
+    private func perform(_ actions: [ActivityMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .save(let key):
+                callback { application in application.save(key) }
+            case .sync(let key):
+                lock.withLock { connection }?.sync(key)
+            }
+        }
+    }
+
+    private func save(_ key: UUID) {
+        guard let activity = activity(key), lock.withLock({ machine.saveBegan(key) }) else { return }
+        activity.save()
+        step { $0.saveEnded(key) }
+    }
+
+    // MARK: Calling the app
+
+    /// Calls something on the callback queue, after everything that was to be called before.
+    func callback(_ body: @escaping @Sendable (HandoffApplication) -> Void) {
+        callbackQueue.async { [weak self] in
+            if let self { body(self) }
+        }
+    }
+
+    /// Says whether there is a connection.
+    func report(connected: Bool, _ error: HandoffError?) {
+        callback { $0.onConnectionChange?(connected, error?.cocoaError) }
+    }
+
+    /// Says what a developer should know.
+    func report(_ key: UUID, _ message: String, _ error: HandoffError? = nil) {
+        callback { $0.onDiagnostic?($0.activity(key), message, error?.cocoaError) }
+    }
+
+    /// An activity is on its way.
+    func announce(_ type: String) {
+        callback { application in
+            if let handler = application.handlers(for: type).willContinue { return handler() }
+            _ = application.delegate?.application(application, willContinueUserActivityWithType: type)
+        }
+    }
+
+    /// An activity does not come.
+    func fail(_ type: String, _ error: HandoffError) {
+        callback { application in
+            if let handler = application.handlers(for: type).fail { return handler(error.cocoaError) }
+            application.delegate?.application(
+                application, didFailToContinueUserActivityWithType: type, error: error.cocoaError)
+        }
+    }
+
+    /// An activity has arrived.
+    /// - Parameter answer: is told whether the app has taken it over.
+    func deliver(_ state: ActivityState, _ continuation: Continuation, answer: @escaping @Sendable (Bool) -> Void) {
+        callback { application in
+            let activity = NSUserActivity(continued: state, continuation, application: application)
+            if let handler = application.handlers(for: state.type).continue {
+                handler(activity)
+                return answer(true)
+            }
+            let restoration = Restoration(activity)
+            let handler: ([any NSUserActivityRestoring]?) -> Void = { restoration.restore($0 ?? []) }
+            let delegate = application.delegate
+            answer(delegate?.application(application, continue: activity, restorationHandler: handler) ?? false)
+        }
+    }
+
+    private func handlers(for type: String) -> Handlers {
+        lock.withLock { handlers[type] } ?? Handlers()
+    }
+}
+
+/// A reference that does not keep an activity.
+private struct WeakActivity {
+    weak var activity: NSUserActivity?
+}

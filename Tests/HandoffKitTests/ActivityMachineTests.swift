@@ -1,0 +1,267 @@
+import Foundation
+import HandoffControl
+import HandoffJSON
+import HandoffKit
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+@Suite struct ActivityMachineTests {
+    private let key = UUID()
+    private let other = UUID()
+    private let id = Sample.activityID(1)
+    private let otherID = Sample.activityID(2)
+    private let machine = DrivenMachine()
+
+    private func description(_ title: String = "", isEligible: Bool = true) -> ActivityDescription {
+        var description = ActivityDescription(type: "com.example.editing")
+        description.title = title
+        description.userInfo = [:]
+        description.isEligibleForHandoff = isEligible
+        return description
+    }
+
+    private func change(_ body: (inout ActivityChange) -> Void) -> ActivityChange {
+        var change = ActivityChange()
+        body(&change)
+        return change
+    }
+
+    /// Attaches, makes the activity current, and answers everything until there is nothing to tell.
+    private func begin() {
+        _ = machine.attached()
+        _ = machine.becameCurrent(key)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        _ = machine.nextCall(key, description(), needsSave: false)
+        _ = machine.published(key, as: id)
+        #expect(machine.nextCall(key, description(), needsSave: false) == .becomeCurrent(id))
+        _ = machine.succeeded(key, .becomeCurrent(id))
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+    }
+
+    @Test func becomingCurrentIsOneSaveAndOneSync() {
+        #expect(machine.becameCurrent(key) == [.save(key), .sync(key)])
+        #expect(machine.becameCurrent(key) == [])
+        #expect(machine.isCurrent(key))
+        #expect(machine.saveBegan(key))
+        #expect(!machine.saveBegan(key), "one request is one save")
+    }
+
+    @Test func becomingCurrentAgainBeforeTheSaveBeganIsStillOneSave() {
+        _ = machine.becameCurrent(key)
+        _ = machine.resigned(key)
+        #expect(machine.becameCurrent(key).filter { $0 == .save(key) }.isEmpty)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        _ = machine.resigned(key)
+        #expect(machine.becameCurrent(key).contains(.save(key)))
+    }
+
+    @Test func changesAreOneSyncUntilItIsDone() {
+        #expect(machine.changed(key) == [], "never current: nobody is told")
+        begin()
+        #expect(machine.changed(key) == [.sync(key)])
+        #expect(machine.changed(key) == [])
+        _ = machine.nextCall(key, description(), needsSave: false)
+        #expect(machine.changed(key) == [.sync(key)])
+    }
+
+    @Test func onlyOneCallIsOnItsWay() {
+        begin()
+        #expect(machine.nextCall(key, description("a"), needsSave: false) == .update(id, change { $0.title = "a" }))
+        #expect(machine.nextCall(key, description("b"), needsSave: true) == nil)
+        #expect(machine.succeeded(key, .update(id, ActivityChange())) == [.sync(key)])
+        #expect(
+            machine.nextCall(key, description("b"), needsSave: true)
+                == .update(
+                    id,
+                    change {
+                        $0.title = "b"
+                        $0.needsSave = true
+                    }))
+    }
+
+    @Test func aSaveIsAnsweredOnceTheAppHasSaved() {
+        begin()
+        #expect(machine.saveAsked(key, needsSave: true) == [.save(key)])
+        #expect(machine.nextCall(key, description(), needsSave: true) == nil, "it asks already")
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        #expect(machine.nextCall(key, description(), needsSave: false) == .answerSave(id, ActivityChange()))
+        _ = machine.succeeded(key, .answerSave(id, ActivityChange()))
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+    }
+
+    @Test func nothingIsToldWhileTheAppIsInTheMiddleOfASave() {
+        _ = machine.attached()
+        _ = machine.becameCurrent(key)
+        #expect(machine.saveBegan(key))
+        #expect(machine.nextCall(key, description("half"), needsSave: false) == nil)
+        #expect(machine.saveEnded(key) == [.sync(key)])
+        var whole = description("whole")
+        whole.needsSave = false
+        #expect(machine.nextCall(key, description("whole"), needsSave: false) == .publish(whole))
+    }
+
+    @Test func aSaveThatChangedNothingDoesNotLetLaterUserInfoTravel() {
+        begin()
+        _ = machine.resigned(key)
+        _ = machine.becameCurrent(key)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+        var unsaved = description("title")
+        unsaved.userInfo = ["page": 1]
+        #expect(machine.nextCall(key, unsaved, needsSave: false) == .update(id, change { $0.title = "title" }))
+    }
+
+    @Test func newsDuringASaveAreToldInTheAnswer() {
+        begin()
+        _ = machine.saveAsked(key, needsSave: true)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        #expect(
+            machine.nextCall(key, description(), needsSave: true) == .answerSave(id, change { $0.needsSave = true }))
+    }
+
+    @Test func whatWasRefusedIsNotTriedAgainAndTheNextChangeHasAllOfIt() {
+        begin()
+        let update = machine.nextCall(key, description("long"), needsSave: false)
+        #expect(update == .update(id, change { $0.title = "long" }))
+        #expect(machine.failed(key, .update(id, ActivityChange()), .refused) == [.sync(key)])
+        #expect(machine.nextCall(key, description("long"), needsSave: false) == nil)
+        #expect(
+            machine.nextCall(key, description("short"), needsSave: false) == .update(id, change { $0.title = "short" }))
+    }
+
+    @Test func hidingDoesNotDependOnTheRest() {
+        begin()
+        let hide = ActivityMachine.Call.update(id, change { $0.isEligibleForHandoff = false })
+        #expect(machine.nextCall(key, description("long", isEligible: false), needsSave: false) == hide)
+        _ = machine.succeeded(key, hide)
+        #expect(
+            machine.nextCall(key, description("long", isEligible: false), needsSave: false)
+                == .update(id, change { $0.title = "long" }))
+    }
+
+    @Test func aCallThatIsAlwaysRefusedIsNotMadeForEver() {
+        begin()
+        _ = machine.resigned(key)
+        #expect(machine.nextCall(key, description(), needsSave: false) == .resignCurrent(id))
+        _ = machine.failed(key, .resignCurrent(id), .refused)
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+    }
+
+    @Test func theReplacedActivityResignsOnlyWhenTheNewOneIsRefused() {
+        begin()
+        #expect(machine.becameCurrent(other) == [.save(other), .sync(other), .sync(key)])
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+        guard case .publish = machine.nextCall(other, description(), needsSave: true) else {
+            Issue.record("not published")
+            return
+        }
+        let refused = machine.copy()
+        #expect(Set(refused.failed(other, .publish(description()), .refused).map { "\($0)" }).count == 2)
+        #expect(refused.nextCall(key, description(), needsSave: false) == .resignCurrent(id))
+        _ = machine.published(other, as: otherID)
+        #expect(machine.key(of: otherID) == other)
+        #expect(machine.nextCall(other, description(), needsSave: true) == .becomeCurrent(otherID))
+        _ = machine.succeeded(other, .becomeCurrent(otherID))
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil, "the daemon has one current activity")
+    }
+
+    @Test func anEndedActivityIsInvalidatedAndForgotten() {
+        begin()
+        #expect(machine.ended(key) == [.sync(key)])
+        #expect(!machine.isCurrent(key))
+        #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
+        _ = machine.succeeded(key, .invalidate(id))
+        #expect(machine.nextCall(key, nil, needsSave: false) == nil)
+        #expect(machine.changed(key) == [])
+    }
+
+    @Test func oneThatEndsWhileItIsPublishedIsInvalidatedAfterwards() {
+        _ = machine.attached()
+        _ = machine.becameCurrent(key)
+        _ = machine.nextCall(key, description(), needsSave: true)
+        _ = machine.ended(key)
+        #expect(!machine.saveBegan(key))
+        #expect(machine.nextCall(key, nil, needsSave: false) == nil)
+        #expect(machine.published(key, as: id) == [.sync(key)])
+        #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
+    }
+
+    @Test func afterTheDaemonsReturnTheCurrentActivityIsPublishedAgain() {
+        begin()
+        machine.detached()
+        #expect(machine.nextCall(key, description("new"), needsSave: true) == nil)
+        #expect(machine.saveAsked(key, needsSave: true) == [])
+        #expect(machine.attached() == [.sync(key)])
+        var published = description("new")
+        published.needsSave = true
+        #expect(machine.nextCall(key, description("new"), needsSave: true) == .publish(published))
+    }
+
+    @Test func aSaveThatTheFormerDaemonWaitedForIsNotAnswered() {
+        begin()
+        _ = machine.saveAsked(key, needsSave: true)
+        #expect(machine.saveBegan(key))
+        machine.detached()
+        _ = machine.attached()
+        _ = machine.saveEnded(key)
+        _ = machine.nextCall(key, description(), needsSave: false)
+        _ = machine.published(key, as: otherID)
+        #expect(machine.nextCall(key, description(), needsSave: false) == .becomeCurrent(otherID))
+    }
+
+    @Test func anExpiredActivityIsNotCurrentAnyMore() {
+        begin()
+        _ = machine.withdrawn(key)
+        #expect(!machine.isCurrent(key))
+        #expect(machine.nextCall(key, description(), needsSave: false) == nil)
+        #expect(machine.becameCurrent(key).contains(.save(key)))
+    }
+
+    @Test func aLostCallWaitsForTheEndOfTheSession() {
+        begin()
+        _ = machine.nextCall(key, description("a"), needsSave: false)
+        #expect(machine.failed(key, .update(id, ActivityChange()), .lost) == [])
+        #expect(machine.nextCall(key, description("b"), needsSave: false) == nil)
+    }
+}
+
+/// The machine as an object: the macros of a test cannot change a value.
+private final class DrivenMachine {
+    typealias Actions = [ActivityMachine.Action]
+    private var machine = ActivityMachine()
+
+    func copy() -> DrivenMachine {
+        let copy = DrivenMachine()
+        copy.machine = machine
+        return copy
+    }
+
+    func isCurrent(_ key: UUID) -> Bool { machine.isCurrent(key) }
+    func key(of id: ActivityID) -> UUID? { machine.key(of: id) }
+    func becameCurrent(_ key: UUID) -> Actions { machine.becameCurrent(key) }
+    func resigned(_ key: UUID) -> Actions { machine.resigned(key) }
+    func ended(_ key: UUID) -> Actions { machine.ended(key) }
+    func changed(_ key: UUID) -> Actions { machine.changed(key) }
+    func saveBegan(_ key: UUID) -> Bool { machine.saveBegan(key) }
+    func saveEnded(_ key: UUID) -> Actions { machine.saveEnded(key) }
+    func attached() -> Actions { machine.attached() }
+    func detached() { machine.detached() }
+    func saveAsked(_ key: UUID, needsSave: Bool) -> Actions { machine.saveAsked(key, needsSave: needsSave) }
+    func withdrawn(_ key: UUID) -> Actions { machine.withdrawn(key) }
+    func published(_ key: UUID, as id: ActivityID) -> Actions { machine.published(key, as: id) }
+    func succeeded(_ key: UUID, _ call: ActivityMachine.Call) -> Actions { machine.succeeded(key, call) }
+
+    func failed(_ key: UUID, _ call: ActivityMachine.Call, _ failure: ActivityMachine.CallFailure) -> Actions {
+        machine.failed(key, call, failure)
+    }
+
+    func nextCall(_ key: UUID, _ description: ActivityDescription?, needsSave: Bool) -> ActivityMachine.Call? {
+        machine.nextCall(key, description, needsSave: needsSave)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HandoffControl
+import HandoffJSON
+import HandoffKit
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+@Suite struct ConnectionTests {
+    private func following(_ kit: KitTest) -> HandoffApplication {
+        let application = kit.application()
+        application.onConnectionChange = { [kit] isConnected, error in
+            let code = (error as NSError?)?.code ?? 0
+            kit.note(isConnected ? "connected" : "not connected \(code)")
+        }
+        return application
+    }
+
+    @Test func aDaemonThatIsStartedLaterIsFoundAndSaidOnce() throws {
+        let kit = try KitTest(daemonRuns: false)
+        let application = following(kit)
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        activity.becomeCurrent()
+        try kit.run(until: "not connected 4609")
+        activity.title = "changed while the daemon was away"
+        try kit.startDaemon()
+        try kit.run { $0.contains("BecomeCurrent") && $0.contains("connected") }
+        #expect(kit.story.filter { $0.contains("connected") } == ["not connected 4609", "connected"])
+        #expect(
+            kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["title"] == "changed while the daemon was away")
+    }
+
+    @Test func afterARestartTheCurrentActivityIsPublishedAgain() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        let former = NSUserActivity(activityType: "com.example.reading", application: application)
+        former.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 2)
+        kit.stopDaemon()
+        try kit.run(until: "not connected 4609")
+        activity.title = "new"
+        activity.needsSave = true
+        try kit.startDaemon()
+        try kit.run(until: "BecomeCurrent", times: 3)
+        // Of the two only the current one.
+        #expect(kit.daemon?.methods.filter { $0 != "Update" } == ["Attach", "Publish", "BecomeCurrent"])
+        #expect(kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["title"] == "new")
+        #expect(kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["needsSave"] == true)
+        former.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 4)
+    }
+
+    @Test func anActivityThatEndedMeanwhileIsNotPublished() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        kit.stopDaemon()
+        try kit.run(until: "not connected 4609")
+        activity.invalidate()
+        try kit.startDaemon()
+        try kit.run(until: "connected", times: 2)
+        let other = NSUserActivity(activityType: "com.example.other", application: application)
+        other.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 2)
+        #expect(kit.daemon?.methods.filter { $0 != "Update" } == ["Attach", "Publish", "BecomeCurrent"])
+    }
+
+    @Test func aDaemonThatRefusesTheAppIsAskedAgain() throws {
+        let kit = try KitTest()
+        kit.onCall = { [kit] call in
+            guard call.member == "Attach", !kit.story.contains("Attach") else { return false }
+            call.fail("dev.handoff1.LimitExceeded", ["limit": "apps", "message": "too many apps"])
+            return true
+        }
+        let application = following(kit)
+        application.start()
+        try kit.run(until: "connected")
+        #expect(kit.story == ["Attach", "not connected 4608", "Attach", "connected"])
+    }
+
+    @Test func anAppCanStopAndStartAgain() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        application.stop()
+        application.start()
+        try kit.run(until: "BecomeCurrent", times: 2)
+    }
+
+    @Test func anAppWithAnotherNameAttachesAnew() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        application.start()
+        try kit.run(until: "connected")
+        application.configuration.identifier = "other"
+        try kit.run(until: "connected", times: 2)
+        #expect(kit.daemon?.parameters(of: "Attach")?["app"] == "other")
+    }
+
+    @Test func aConfigurationIsReadFromAnInfoPlist() throws {
+        let text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>com.example.app</string>
+            <key>CFBundleShortVersionString</key><string>2.0</string>
+            <key>HandoffTeamID</key><string>TEAM</string>
+            <key>NSUserActivityTypes</key><array><string>com.example.editing</string></array>
+            </dict></plist>
+            """
+        let kit = try KitTest(daemonRuns: false)
+        try kit.test.folder.write(text, to: "Info.plist")
+        let bundle = try #require(Bundle(path: kit.test.folder.path))
+        #expect(
+            HandoffConfiguration(bundle: bundle)
+                == HandoffConfiguration(
+                    identifier: "com.example.app", version: "2.0", teamIdentifier: "TEAM",
+                    activityTypes: ["com.example.editing"]))
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HandoffKit
+import Testing
+
+@Suite struct NSUserActivityTests {
+    private let activity = NSUserActivity(activityType: "com.example.editing")
+
+    @Test func theDefaultsAreApples() {
+        #expect(activity.activityType == "com.example.editing")
+        #expect(activity.needsSave)
+        #expect(activity.isEligibleForHandoff)
+        #expect(activity.userInfo?.isEmpty == true)
+        #expect(activity.title == nil && activity.webpageURL == nil && activity.referrerURL == nil)
+        #expect(activity.expirationDate == nil && activity.requiredUserInfoKeys == nil && activity.keywords.isEmpty)
+        #expect(activity.targetContentIdentifier == nil && activity.persistentIdentifier == nil)
+        #expect(!activity.supportsContinuationStreams && !activity.isEligibleForSearch)
+        #expect(!activity.isEligibleForPublicIndexing && !activity.isEligibleForPrediction)
+        #expect(activity.delegate == nil)
+    }
+
+    @Test func settersNeverTouchNeedsSave() {
+        activity.needsSave = false
+        activity.title = "title"
+        activity.userInfo = ["a": 1]
+        activity.webpageURL = URL(string: "HTTPS://example.org/")
+        activity.referrerURL = URL(string: "https://example.org/from")
+        activity.expirationDate = Date(timeIntervalSinceReferenceDate: 1)
+        activity.requiredUserInfoKeys = ["a"]
+        activity.keywords = ["k"]
+        activity.supportsContinuationStreams = true
+        activity.isEligibleForHandoff = false
+        activity.isEligibleForSearch = true
+        activity.isEligibleForPublicIndexing = true
+        activity.isEligibleForPrediction = true
+        activity.targetContentIdentifier = "target"
+        activity.persistentIdentifier = "persistent"
+        #expect(!activity.needsSave)
+        #expect(activity.title == "title" && activity.keywords == ["k"] && activity.requiredUserInfoKeys == ["a"])
+        #expect(activity.webpageURL?.host == "example.org" && activity.referrerURL?.path == "/from")
+        #expect(activity.expirationDate == Date(timeIntervalSinceReferenceDate: 1))
+        #expect(activity.supportsContinuationStreams && !activity.isEligibleForHandoff && activity.isEligibleForSearch)
+        #expect(activity.isEligibleForPublicIndexing && activity.isEligibleForPrediction)
+        #expect(activity.targetContentIdentifier == "target" && activity.persistentIdentifier == "persistent")
+    }
+
+    @Test func nilUserInfoReadsBackEmpty() {
+        activity.userInfo = ["a": 1]
+        activity.userInfo = nil
+        #expect(activity.userInfo?.isEmpty == true)
+    }
+
+    @Test func activitiesAreEqualOnlyToThemselves() {
+        let other = NSUserActivity(activityType: "com.example.editing")
+        #expect(activity == activity)
+        #expect(activity != other)
+        #expect(Set([activity, other, activity]).count == 2)
+    }
+
+    @Test func theDelegateIsNotKept() {
+        final class Delegate: NSUserActivityDelegate {}
+        var delegate: Delegate? = Delegate()
+        activity.delegate = delegate
+        #expect(activity.delegate === delegate)
+        delegate = nil
+        #expect(activity.delegate == nil)
+    }
+
+    @Test func savedActivitiesAreDeletedAtOnce() async {
+        await NSUserActivity.deleteAllSavedUserActivities()
+        await NSUserActivity.deleteSavedUserActivities(withPersistentIdentifiers: ["a"])
+        await confirmation(expectedCount: 2) { done in
+            NSUserActivity.deleteAllSavedUserActivities { done() }
+            NSUserActivity.deleteSavedUserActivities(withPersistentIdentifiers: ["a"]) { done() }
+        }
+    }
+
+    @Test func anEmptyTypeEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) { _ = NSUserActivity(activityType: "") }
+    }
+
+    @Test func anotherSchemeThanHTTPEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            NSUserActivity(activityType: "a.b").webpageURL = URL(string: "ftp://example.org/")
+        }
+    }
+
+    @Test func aWrongTypeInUserInfoEndsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            NSUserActivity(activityType: "a.b").userInfo = ["own": Pipe()]
+        }
+    }
+
+    @Test func streamsOfAnActivityThatIsNotContinuedAreRefused() async {
+        let error = await #expect(throws: NSError.self) { _ = try await activity.continuationByteStream() }
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(error?.code == 3328)
+        #expect((error?.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "notContinued")
+    }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import HandoffControl
+import HandoffJSON
+import HandoffKit
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+@Suite struct PublishingTests {
+    private let kit: KitTest
+    private let application: HandoffApplication
+    private let activity: NSUserActivity
+
+    init() throws {
+        kit = try KitTest()
+        application = kit.application()
+        activity = NSUserActivity(activityType: "com.example.editing", application: application)
+    }
+
+    /// Makes an activity current, and runs until the daemon knows all of it.
+    private func begin(_ activity: NSUserActivity) throws {
+        activity.becomeCurrent()
+        let count = kit.story.count
+        try kit.run { story in story[count...].contains("BecomeCurrent") }
+        try settle()
+    }
+
+    /// Runs until a change that was made now has reached the daemon, and with it all before it.
+    private func settle() throws {
+        kit.drainQueue()
+        activity.requiredUserInfoKeys = [UUID().uuidString]
+        let count = kit.story.count
+        try kit.run { story in story[count...].contains { $0.contains("requiredUserInfoKeys") } }
+    }
+
+    @Test func anActivityThatBecomesCurrentIsPublishedWithWhatItSays() throws {
+        activity.title = "Letter"
+        activity.userInfo = ["page": 3]
+        activity.webpageURL = URL(string: "https://example.org/")
+        activity.requiredUserInfoKeys = ["page"]
+        activity.expirationDate = Date(timeIntervalSinceReferenceDate: 9e8)
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        let attach = try #require(kit.daemon?.parameters(of: "Attach"))
+        #expect(attach["app"] == "app" && attach["version"] == "1.2" && attach["team"] == "TEAM")
+        let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
+        #expect(sent["type"] == "com.example.editing" && sent["title"] == "Letter")
+        #expect(sent["userInfo"] == .object(["page": 3]) && sent["requiredUserInfoKeys"] == .array(["page"]))
+        #expect(sent["webpageURL"] == "https://example.org/" && sent["expirationDate"] == .real(9e8))
+        #expect(kit.daemon?.parameters(of: "Publish")?["session"] == "session")
+    }
+
+    @Test func becomingCurrentAsksToSaveOnceAndLater() throws {
+        let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 4] }
+        activity.delegate = delegate
+        kit.queue.sync {
+            activity.becomeCurrent()
+            activity.becomeCurrent()
+            kit.note("returned")
+        }
+        try kit.run { $0.contains("willSave needsSave=false") && $0.contains("BecomeCurrent") }
+        try settle()
+        let order = kit.story.filter { $0.hasPrefix("willSave") || $0 == "returned" }
+        #expect(order == ["returned", "willSave needsSave=false"])
+        // Whatever order the threads had, the daemon has what the app has saved.
+        let sent = (kit.daemon?.log ?? []).compactMap {
+            ($0.parameters["change"] ?? $0.parameters["activity"])?.object?["userInfo"]
+        }
+        #expect(sent.last == .object(["page": 4]))
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func becomingCurrentAgainAsksAgainOnlyAfterResigning() throws {
+        let delegate = NotingDelegate(kit)
+        activity.delegate = delegate
+        try begin(activity)
+        activity.becomeCurrent()
+        try settle()
+        #expect(kit.story.filter { $0.hasPrefix("willSave") }.count == 1)
+        activity.resignCurrent()
+        try kit.run(until: "ResignCurrent")
+        activity.becomeCurrent()
+        try kit.run(until: "willSave needsSave=false", times: 2)
+        try kit.run(until: "BecomeCurrent", times: 2)
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func theDaemonsSaveRequestIsAnsweredWithWhatChanged() throws {
+        let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 5] }
+        activity.delegate = delegate
+        try begin(activity)
+        activity.delegate = nil
+        activity.userInfo = ["page": 6]
+        activity.needsSave = true
+        try kit.run(until: "Update needsSave=true")
+        let saving = NotingDelegate(kit) { $0.addUserInfoEntries(from: ["scroll": 0.5]) }
+        activity.delegate = saving
+        kit.event(.save(kit.lastID))
+        try kit.run(until: "AnswerSave userInfo")
+        #expect(
+            kit.daemon?.parameters(of: "AnswerSave")?["change"]?.object?["userInfo"]
+                == .object(["page": 6, "scroll": 0.5]))
+        #expect(!activity.needsSave)
+        withExtendedLifetime((delegate, saving)) {}
+    }
+
+    @Test func newsInQuickSuccessionAreToldOnce() throws {
+        try begin(activity)
+        // While the first update is not answered, everything that follows becomes one.
+        var held: FakeDaemon.Call?
+        let count = kit.story.count
+        kit.onCall = { call in
+            guard call.member == "Update", held == nil else { return false }
+            held = call
+            return true
+        }
+        activity.title = "first"
+        try kit.run(until: "Update title")
+        for number in 0..<50 {
+            activity.title = "title \(number)"
+            activity.needsSave = true
+        }
+        held?.reply()
+        try kit.run(until: "Update needsSave=true title")
+        #expect(kit.daemon?.parameters(of: "Update")?["change"]?.object?["title"] == "title 49")
+        try settle()
+        #expect(kit.story[count...].count == 3, "\(kit.story)")
+    }
+
+    @Test func userInfoTravelsWithASaveOnly() throws {
+        try begin(activity)
+        activity.userInfo = ["page": 7]
+        activity.title = "title"
+        try kit.run(until: "Update title")
+        activity.needsSave = true
+        try kit.run(until: "Update needsSave=true")
+        kit.event(.save(kit.lastID))
+        try kit.run(until: "AnswerSave userInfo")
+    }
+
+    @Test func aSaveRequestWithoutNewsIsAnsweredWithoutTheApp() throws {
+        let delegate = NotingDelegate(kit)
+        activity.delegate = delegate
+        try begin(activity)
+        let saves = kit.story.filter { $0.hasPrefix("willSave") }.count
+        kit.event(.save(kit.lastID))
+        try kit.run(until: "AnswerSave")
+        #expect(kit.story.filter { $0.hasPrefix("willSave") }.count == saves)
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func oneActivityReplacesAnotherWithoutAGap() throws {
+        try begin(activity)
+        let other = NSUserActivity(activityType: "com.example.reading", application: application)
+        other.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 2)
+        try settle()
+        #expect(!kit.story.contains("ResignCurrent"), "\(kit.story)")
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 3)
+        #expect(kit.story.filter { $0.hasPrefix("Publish") }.count == 2)
+    }
+
+    @Test func anActivityThatIsReplacedByARefusedOneIsWithdrawn() throws {
+        try begin(activity)
+        application.onDiagnostic = { [kit] activity, message, error in
+            kit.note("\(activity?.activityType ?? "?"): \(message) \((error as NSError?)?.code ?? 0)")
+        }
+        kit.onCall = { call in
+            guard call.member == "Publish" else { return false }
+            call.fail("dev.handoff1.InvalidActivity", ["field": "title", "message": "too long", "code": 4608])
+            return true
+        }
+        let other = NSUserActivity(activityType: "com.example.reading", application: application)
+        other.becomeCurrent()
+        try kit.run { $0.contains("ResignCurrent") && $0.contains("com.example.reading: title: too long 4608") }
+        // A change is another attempt.
+        kit.onCall = { _ in false }
+        other.title = "short"
+        try kit.run(until: "BecomeCurrent", times: 2)
+    }
+
+    @Test func anInvalidActivityHasEndedAndCanBeRead() throws {
+        activity.title = "title"
+        try begin(activity)
+        activity.invalidate()
+        try kit.run(until: "Invalidate")
+        activity.becomeCurrent()
+        #expect(activity.title == "title")
+        let other = NSUserActivity(activityType: "com.example.reading", application: application)
+        try beginAnother(other)
+        #expect(kit.story.filter { $0 == "BecomeCurrent" }.count == 2)
+    }
+
+    private func beginAnother(_ other: NSUserActivity) throws {
+        other.becomeCurrent()
+        try kit.run(until: "BecomeCurrent", times: 2)
+    }
+
+    @Test func anActivityThatIsLetGoEnds() throws {
+        do {
+            let short = NSUserActivity(activityType: "com.example.short", application: application)
+            short.becomeCurrent()
+            try kit.run(until: "BecomeCurrent")
+            kit.drainQueue()
+        }
+        try kit.run(until: "Invalidate")
+    }
+
+    @Test func theOriginIsToldThatItWasContinued() throws {
+        let delegate = NotingDelegate(kit)
+        activity.delegate = delegate
+        try begin(activity)
+        kit.event(.continued(kit.lastID, by: Sample.origin))
+        try kit.run(until: "wasContinued")
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func anExpiredActivityBecomesCurrentAgainAsANewOne() throws {
+        let delegate = NotingApplicationDelegate(kit)
+        application.delegate = delegate
+        try begin(activity)
+        kit.event(.withdrawn(kit.lastID))
+        kit.event(.save(kit.lastID))
+        // The events before it have been handled when the app is told of this one.
+        kit.event(.willContinue(Sample.continuation, try #require(ActivityType("com.example.other")), Sample.origin))
+        try kit.run(until: "will com.example.other")
+        #expect(kit.story.filter { $0.hasPrefix("Publish") }.count == 1)
+        activity.becomeCurrent()
+        try kit.run { story in story.filter { $0.hasPrefix("Publish") }.count == 2 }
+        withExtendedLifetime(delegate) {}
+    }
+
+    // MARK: Responders
+
+    private final class Page: HandoffResponder {
+        let page: Int
+
+        init(_ page: Int) { self.page = page }
+
+        override func updateUserActivityState(_ activity: NSUserActivity) {
+            super.updateUserActivityState(activity)
+            activity.addUserInfoEntries(from: ["page\(page)": page])
+        }
+    }
+
+    @Test func respondersWriteTheStateFromScratch() throws {
+        activity.userInfo = ["old": 1]
+        let pages = [Page(1), Page(2)]
+        let applicationDelegate = NotingApplicationDelegate(kit)
+        application.delegate = applicationDelegate
+        let delegate = NotingDelegate(kit) { [kit] in kit.note("\($0.userInfo?.count ?? 0) entries") }
+        activity.delegate = delegate
+        kit.queue.sync {
+            for page in pages { page.userActivity = activity }
+        }
+        try kit.run { $0.contains("BecomeCurrent") && $0.contains("didUpdate 2") }
+        kit.drainQueue()
+        #expect(kit.story.filter { $0 == "2 entries" || $0.hasPrefix("didUpdate") } == ["2 entries", "didUpdate 2"])
+        #expect(activity.userInfo?["last"] as? Bool == true)
+        #expect(activity.userInfo as? [String: Int] == ["page1": 1, "page2": 2, "last": 1])
+        withExtendedLifetime((delegate, pages, applicationDelegate)) {}
+    }
+
+    @Test func aResponderThatLetsGoEndsTheEngagement() throws {
+        let page = Page(1)
+        page.userActivity = activity
+        try kit.run(until: "BecomeCurrent")
+        page.userActivity = nil
+        try kit.run(until: "ResignCurrent")
+        page.userActivity = activity
+        try kit.run(until: "BecomeCurrent", times: 2)
+    }
+
+    @Test func anActivityEndsWithItsLastResponder() throws {
+        do {
+            let page = Page(1)
+            page.userActivity = activity
+            try kit.run(until: "BecomeCurrent")
+            kit.drainQueue()
+        }
+        try kit.run(until: "Invalidate")
+    }
+}

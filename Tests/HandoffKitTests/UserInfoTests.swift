@@ -1,0 +1,115 @@
+import Foundation
+import HandoffKit
+import Testing
+
+@Suite struct UserInfoTests {
+    private let activity = NSUserActivity(activityType: "com.example.editing")
+
+    private func roundTrip(_ value: Any) -> Any? {
+        activity.userInfo = ["value": value]
+        return activity.userInfo?["value"]
+    }
+
+    @Test func numbersKeepTheirKind() throws {
+        let kinds: [(Any, String)] = [
+            (true, "c"), (false, "c"), (1, "q"), (Int.min, "q"), (UInt64.max, "Q"), (1.0, "d"), (Float(0.1), "d"),
+            (CGFloat(2), "d"), (NSNumber(value: true), "c"), (NSNumber(value: 7), "q"), (NSNumber(value: 7.5), "d"),
+            (UInt8(3), "q"),
+        ]
+        for (value, kind) in kinds {
+            let number = try #require(roundTrip(value) as? NSNumber)
+            // Foundation says "i" of small integers.
+            #expect(String(cString: number.objCType).replacing("i", with: "q") == kind, "\(value)")
+        }
+        #expect(roundTrip(UInt64.max) as? UInt64 == .max)
+        #expect(roundTrip(Int.min) as? Int == .min)
+        #expect((roundTrip(-0.0) as? Double)?.sign == .minus)
+        #expect((roundTrip(Double.nan) as? Double)?.isNaN == true)
+        #expect(roundTrip(1) as? Double == 1, "an integer is read as a real where it fits, as on Apple's systems")
+    }
+
+    @Test func everyTypeComesBack() {
+        let date = Date(timeIntervalSinceReferenceDate: 700_000_000.1)
+        let uuid = UUID()
+        #expect(roundTrip("text") as? String == "text")
+        #expect(roundTrip(Data([0, 255])) as? Data == Data([0, 255]))
+        #expect(roundTrip(date) as? Date == date)
+        #expect(roundTrip(URL(fileURLWithPath: "/tmp/a b")) as? URL == URL(fileURLWithPath: "/tmp/a b"))
+        #expect(roundTrip(uuid) as? UUID == uuid)
+        #expect(roundTrip(NSNull()) is NSNull)
+        #expect(roundTrip([1, 2]) as? [Int] == [1, 2])
+        #expect(roundTrip(Set([1, 2])) as? Set<Int> == [1, 2])
+        #expect(roundTrip(["a": ["b": 1]]) as? [String: [String: Int]] == ["a": ["b": 1]])
+        #expect(roundTrip([1: "one", 2: "two"] as [Int: String]) as? [Int: String] == [1: "one", 2: "two"])
+    }
+
+    @Test func objectiveCClassesAreTaken() {
+        #expect(roundTrip(NSString(string: "text")) as? String == "text")
+        #expect(roundTrip(NSData(data: Data([1]))) as? Data == Data([1]))
+        #expect(roundTrip(NSArray(array: [1, "b"])) as? [AnyHashable] == [1, "b"])
+        #expect(roundTrip(NSDictionary(dictionary: ["a": 1])) as? [String: Int] == ["a": 1])
+        #expect(roundTrip(NSSet(array: [1])) as? Set<Int> == [1])
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        #expect(roundTrip(NSDate(timeIntervalSinceReferenceDate: 5)) as? Date == date)
+        #expect(roundTrip(NSUUID()) is UUID)
+    }
+
+    @Test func containersInSetsAndKeysComeBackAsObjects() {
+        let set = roundTrip([["a": 1]] as Set<[String: Int]>) as? Set<AnyHashable>
+        #expect(set == [NSDictionary(dictionary: ["a": 1])])
+        activity.userInfo = [[1, 2]: "list"]
+        #expect(activity.userInfo?[NSArray(array: [1, 2])] as? String == "list")
+    }
+
+    @Test func aWrongTypeIsFoundWithItsPath() {
+        struct Own {}
+        #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["a": [1, "b", NSNull()] as [Any]]) }
+        for (wrong, path) in [
+            (["own": Own()] as [AnyHashable: Any], "userInfo.own"),
+            (["list": [1, Own()] as [Any]], "userInfo.list.1"),
+            (["nil": Optional<Int>.none as Any], "userInfo.nil"),
+        ] {
+            let error = #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: wrong) }
+            #expect(error?.domain == NSCocoaErrorDomain)
+            #expect(error?.code == NSUserActivityHandoffFailedError)
+            #expect(error?.localizedDescription.hasPrefix("\(path): ") == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test func deepNestingIsRefused() {
+        var value: Any = 1
+        for _ in 0..<200 { value = [value] }
+        #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: ["deep": value]) }
+        var less: Any = 1
+        for _ in 0..<30 { less = [less] }
+        #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: ["deep": less]) }
+    }
+
+    @Test func entriesAreMergedAndTheNewValueWins() {
+        activity.userInfo = ["a": 1, "b": 2]
+        activity.needsSave = false
+        activity.addUserInfoEntries(from: ["b": 3, "c": 4])
+        #expect(activity.userInfo as? [String: Int] == ["a": 1, "b": 3, "c": 4])
+        #expect(!activity.needsSave)
+    }
+
+    @Test func aCopyIsTaken() {
+        let list = NSMutableArray(array: [1])
+        activity.userInfo = ["list": list]
+        list.add(2)
+        #expect(activity.userInfo?["list"] as? [Int] == [1])
+    }
+
+    @Test func aTypedPayloadComesBack() throws {
+        struct Place: Codable, Equatable {
+            var page: Int
+            var note: String?
+        }
+        activity.userInfo = ["other": 1]
+        #expect(throws: NSUserActivity.TypedPayloadError.self) { try activity.typedPayload(Place.self) }
+        try activity.setTypedPayload(Place(page: 3, note: "x"))
+        #expect(try activity.typedPayload(Place.self) == Place(page: 3, note: "x"))
+        #expect(activity.userInfo?["other"] as? Int == 1)
+        #expect(throws: NSUserActivity.TypedPayloadError.self) { try activity.typedPayload([Int].self) }
+    }
+}
