@@ -31,11 +31,11 @@ final class KitTest: @unchecked Sendable {
     }
 
     /// An application object at this daemon.
-    func application(types: [String] = []) -> HandoffApplication {
+    func application(types: [String] = [], callbackQueue: DispatchQueue? = nil) -> HandoffApplication {
         HandoffApplication(
             configuration: HandoffConfiguration(
                 identifier: "app", version: "1.2", teamIdentifier: "TEAM", activityTypes: types, socketPath: path),
-            callbackQueue: queue)
+            callbackQueue: callbackQueue ?? queue)
     }
 
     /// Adds to the story. Any thread.

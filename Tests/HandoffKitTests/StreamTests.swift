@@ -284,6 +284,58 @@ import Testing
         #expect(read(input, 10) == "hi")
     }
 
+    /// A delegate in the way of an app in Swift 6: all of it belongs to the main actor.
+    @MainActor private final class MainDelegate: @MainActor NSUserActivityDelegate {
+        let kit: KitTest
+
+        init(_ kit: KitTest) { self.kit = kit }
+
+        func userActivityWillSave(_ userActivity: NSUserActivity) { kit.note("main willSave") }
+
+        func userActivity(
+            _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
+        ) {
+            kit.note("main didReceive")
+        }
+    }
+
+    @MainActor @Test func aDelegateOfTheMainActorIsCalledThere() async throws {
+        _ = playStreams()
+        let application = kit.application(callbackQueue: .main)
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        let delegate = MainDelegate(kit)
+        activity.supportsContinuationStreams = true
+        activity.delegate = delegate
+        activity.becomeCurrent()
+        try await aside { [kit] in
+            try kit.run { $0.contains("BecomeCurrent") && $0.contains("main willSave") }
+            kit.event(.stream(kit.lastID, Sample.stream, from: Sample.origin))
+            try kit.run(until: "main didReceive")
+        }
+        withExtendedLifetime(delegate) {}
+    }
+
+    /// Calls something that waits, on a thread that no task needs.
+    private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
+        let result = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Result { try body() }) }
+        }
+        try result.get()
+    }
+
+    @Test func aScheduledStreamKeepsItsRunLoopWaiting() async throws {
+        let socket = try continued()
+        _ = playStreams()
+        let pair = try open(socket)
+        try await aside {
+            #expect(!RunLoop.current.run(mode: .default, before: .distantPast))
+            pair.input?.schedule(in: .current, forMode: .default)
+            #expect(RunLoop.current.run(mode: .default, before: .distantPast))
+            pair.input?.close()
+            #expect(!RunLoop.current.run(mode: .default, before: .distantPast))
+        }
+    }
+
     // MARK: Failures
 
     @Test func anActivityWithoutStreamsIsRefusedAtOnce() throws {
@@ -320,12 +372,7 @@ import Testing
             }
             kit.note("task over")
         }
-        let result = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [kit] in
-                continuation.resume(returning: Result { try kit.run(until: "task over") })
-            }
-        }
-        try result.get()
+        try await aside { [kit] in try kit.run(until: "task over") }
     }
 
     @Test func aByteStreamIsReadAndWrittenAsynchronously() async throws {

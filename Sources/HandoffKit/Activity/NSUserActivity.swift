@@ -10,8 +10,8 @@ import LoopIO
 /// Everything may be called from any thread. Whoever makes an activity keeps it: when the last reference goes it ends as by
 /// `invalidate()`.
 ///
-/// Unchecked Sendable: the state is behind one lock, the list of responders behind another one, and references to the
-/// delegate are weak and locked; neither is held while something is called.
+/// Unchecked Sendable: the state is behind one lock, the list of responders behind another one, the reference to the
+/// delegate behind a third; none is held while something is called.
 open class NSUserActivity: NSObject, @unchecked Sendable {
     /// What identifies it: two objects are equal when these are.
     let key = UUID()
@@ -21,7 +21,9 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     let continuation: Continuation?
 
     private let state: Locked<ActivityState>
-    private let delegateReference = WeakReference()
+    private let delegateLock = NSLock()
+    /// Not kept as an object that is cast: a conformance that belongs to the main actor is found by a cast there alone.
+    private weak var storedDelegate: (any NSUserActivityDelegate)?
     private let responders = ResponderList()
 
     /// Makes an activity of the app's shared `HandoffApplication`.
@@ -192,8 +194,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     /// Who is told what happens to the activity.
     open var delegate: (any NSUserActivityDelegate)? {
-        get { delegateReference.object as? any NSUserActivityDelegate }
-        set { delegateReference.object = newValue }
+        get { delegateLock.withLock { storedDelegate } }
+        set { delegateLock.withLock { storedDelegate = newValue } }
     }
 
     // MARK: Its life

@@ -38,7 +38,7 @@ public final class HandoffApplication: @unchecked Sendable {
     private var diagnosticHandler: DiagnosticHandler?
     private var connection: AppConnection?
     private var thread: LoopThread?
-    private let delegateReference = WeakReference()
+    private weak var storedDelegate: (any HandoffApplicationDelegate)?
 
     /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
     /// - Parameters:
@@ -85,9 +85,9 @@ public final class HandoffApplication: @unchecked Sendable {
 
     /// Who takes activities over. Setting it connects to the daemon.
     public var delegate: (any HandoffApplicationDelegate)? {
-        get { delegateReference.object as? any HandoffApplicationDelegate }
+        get { lock.withLock { storedDelegate } }
         set {
-            delegateReference.object = newValue
+            lock.withLock { storedDelegate = newValue }
             if newValue != nil { start() }
         }
     }
