@@ -171,6 +171,29 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil, "the daemon has one current activity")
     }
 
+    @Test func anActivityThatWasReplacedDuringACallBecomesCurrentAgain() {
+        begin()
+        _ = machine.becameCurrent(other)
+        _ = machine.nextCall(other, description(), needsSave: true)
+        _ = machine.published(other, as: otherID)
+        #expect(machine.nextCall(other, description(), needsSave: true) == .becomeCurrent(otherID))
+        let update = ActivityMachine.Call.update(id, change { $0.title = "title" })
+        #expect(machine.nextCall(key, description("title"), needsSave: false) == update)
+        _ = machine.succeeded(other, .becomeCurrent(otherID))
+        _ = machine.succeeded(key, update)
+        _ = machine.becameCurrent(key)
+        #expect(machine.saveBegan(key))
+        _ = machine.saveEnded(key)
+        #expect(machine.nextCall(key, description("title"), needsSave: false) == .becomeCurrent(id))
+        // The answers come in the order of the calls: the last one counts.
+        _ = machine.becameCurrent(other)
+        _ = machine.succeeded(key, .becomeCurrent(id))
+        #expect(machine.nextCall(other, description(), needsSave: true) == .becomeCurrent(otherID))
+        _ = machine.succeeded(other, .becomeCurrent(otherID))
+        #expect(machine.nextCall(other, description(), needsSave: true) == nil)
+        #expect(machine.nextCall(key, description("title"), needsSave: false) == nil)
+    }
+
     @Test func anEndedActivityIsInvalidatedAndForgotten() {
         begin()
         #expect(machine.ended(key) == [.sync(key)])

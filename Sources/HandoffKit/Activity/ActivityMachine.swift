@@ -255,12 +255,17 @@ package struct ActivityMachine: Sendable {
     package mutating func succeeded(_ key: Key, _ call: Call) -> [Action] {
         guard var entry = entries[key] else { return [] }
         entry.isBusy = false
-        if let pending = entry.pending, let id = entry.remote.id { entry.remote = .published(id, pending) }
+        if var pending = entry.pending, let id = entry.remote.id {
+            // Answers come in the order of the calls, so what another one's answer has said meanwhile was before.
+            if case .becomeCurrent = call { pending.isCurrent = true }
+            entry.remote = .published(id, pending)
+        }
         entry.pending = nil
         entries[key] = entry
         if case .becomeCurrent = call {
             // The daemon has one current activity for each app.
             for other in entries.keys where other != key {
+                entries[other]?.pending?.isCurrent = false
                 guard case .published(let id, var told) = entries[other]?.remote else { continue }
                 told.isCurrent = false
                 entries[other]?.remote = .published(id, told)
