@@ -270,7 +270,8 @@ import Testing
 
     @Test func aCallWithoutADescriptorPassesNothing() throws {
         let publisher = try publish()
-        let (origin, _) = try open(publisher, couch.take())
+        // Both ends are kept: an app that goes ends the stream.
+        let (origin, other) = try open(publisher, couch.take())
         let request = PassFileRequest(stream: origin.id, direction: .send, position: 0, length: nil)
         #expect(try desk.passFile(request, nil).refusal().name == AppErrorName.invalidDescriptor.rawValue)
         let device = Glibc.open("/dev/null", O_RDWR)
@@ -280,6 +281,7 @@ import Testing
             stream: try #require(StreamID(hex: String(repeating: "ab", count: 16))), direction: .send, position: 0,
             length: nil)
         #expect(try desk.passFile(unknown, file().file).refusal().name == AppErrorName.noSuchStream.rawValue)
+        withExtendedLifetime((origin, other)) {}
     }
 
     @Test func aPlaceThatHasPassedIsRefused() throws {
