@@ -151,6 +151,8 @@ final class StreamFixture {
         let events = Mailbox<FilePart.Event>()
         let part = FilePart(direction: direction, position: position, length: length, file: file)
         handle.pass(part) { events.put($0) }
+        // Bytes that are sent after this come to the file: the loop may look at its sockets first otherwise.
+        settle()
         return events
     }
 }
