@@ -533,9 +533,8 @@ final class StreamConnection {
         guard let sending, let block = sending.reader.take() else { return }
         let count = block.count
         guard count > 0 else { return sending.reader.recycle(block) }
-        let word = StreamWord.data(count).word
         do throws(TLSError) {
-            try session.write([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) })
+            try session.write(StreamWord.data(count).bytes)
             try block.withUnsafeBytes { (bytes) throws(TLSError) in try session.write(bytes) }
         } catch {
             return end(.gone("\(error)"))
@@ -686,8 +685,7 @@ final class StreamConnection {
             depart()
         case .resetHere(let reset) where wasOpen:
             do throws(TLSError) {
-                let word = StreamWord.reset(reset).word
-                try session.write([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) })
+                try session.write(StreamWord.reset(reset).bytes)
                 session.close()
                 depart()
             } catch {

@@ -26,7 +26,7 @@ package enum StreamWord: Equatable, Sendable {
         }
     }
 
-    /// The word as it is sent, most significant byte first.
+    /// The word as a number; it is sent with the most significant byte first.
     package var word: UInt32 {
         switch self {
         // More than `maximumData` is a bug of ours that the other side would notice.
@@ -34,5 +34,11 @@ package enum StreamWord: Equatable, Sendable {
         case .end: 0
         case .reset(let reset): Self.resetBase | UInt32(reset.rawValue)
         }
+    }
+
+    /// The four bytes that are sent.
+    package var bytes: [UInt8] {
+        let word = self.word
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> ($0 as UInt32)) }
     }
 }
