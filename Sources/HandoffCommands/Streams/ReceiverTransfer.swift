@@ -66,8 +66,7 @@ final class ReceiverTransfer {
     private let surroundings: Surroundings
     private let report: (Event) -> Void
     private var machine: ReceiverMachine
-    private var actions: [ReceiverAction] = []
-    private var isPerforming = false
+    private let steps = TransferSteps<ReceiverAction>()
     private var place = Place.none
     private var taker = Taker.machine
     /// Whether the daemon has the file, and its last word about it is missing.
@@ -145,18 +144,8 @@ final class ReceiverTransfer {
     // MARK: - What the machine wants
 
     private func perform(_ more: [ReceiverAction]) {
-        actions += more
-        guard !isPerforming else { return }
-        isPerforming = true
-        defer { isPerforming = false }
-        while !actions.isEmpty {
-            let action = actions.removeFirst()
-            do throws(TransferFailure) {
-                try run(action)
-            } catch {
-                actions = machine.fail(error)
-            }
-        }
+        steps.perform(
+            more, run: { (action) throws(TransferFailure) in try run(action) }, failed: { machine.fail($0) })
     }
 
     private func run(_ action: ReceiverAction) throws(TransferFailure) {

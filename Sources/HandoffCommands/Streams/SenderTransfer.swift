@@ -28,8 +28,7 @@ final class SenderTransfer {
     private let readInput: @Sendable (Int) throws -> [UInt8]
     private let report: (Event) -> Void
     private var machine: SenderMachine
-    private var actions: [SenderAction] = []
-    private var isPerforming = false
+    private let steps = TransferSteps<SenderAction>()
     private var hasher: FileHasher?
     private var tar: TarWriter?
     private var reader: Worker?
@@ -79,18 +78,8 @@ final class SenderTransfer {
     // MARK: - What the machine wants
 
     private func perform(_ more: [SenderAction]) {
-        actions += more
-        guard !isPerforming else { return }
-        isPerforming = true
-        defer { isPerforming = false }
-        while !actions.isEmpty {
-            let action = actions.removeFirst()
-            do throws(TransferFailure) {
-                try run(action)
-            } catch {
-                actions = machine.fail(error)
-            }
-        }
+        steps.perform(
+            more, run: { (action) throws(TransferFailure) in try run(action) }, failed: { machine.fail($0) })
     }
 
     private func run(_ action: SenderAction) throws(TransferFailure) {
