@@ -1,13 +1,16 @@
 /* Many bytes: the floor for streams, and the two apps of a measurement.
  *
- * usage: bulk floor          reads lines 'BYTES WRITE', moves so many bytes from memory over TLS 1.3 (AES-128-GCM) on
- *                            loopback by OpenSSL's socket BIO, in writes of so many bytes, and discards them; answers
+ * usage: bulk floor          reads lines 'BYTES WRITE [SOURCE TARGET]', moves so many bytes over TLS 1.3 (AES-128-GCM) on
+ *                            loopback by OpenSSL's socket BIO, in writes of so many bytes: from memory to nowhere, or
+ *                            from the file SOURCE over the file TARGET; answers
  *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'
  *        bulk write BYTES    writes so many bytes from memory to standard input, which is a socket, ends its direction
  *                            and reads to the end of the other
  *        bulk read           reads standard input to its end and discards it; says 'BYTES NANOSECONDS', when the last
  *                            byte came, by CLOCK_MONOTONIC; then ends its own direction
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/resource.h>
 
 #include "tls.h"
@@ -18,6 +21,7 @@ static unsigned char memory[CHUNK];
 
 struct order {
     unsigned long long bytes, write;
+    char source[PATH_MAX]; /* Empty: from memory. */
 };
 
 static double cpu(void)
@@ -34,11 +38,17 @@ static void pour(SSL *s)
     whole(s, (unsigned char *)&order, sizeof order, 0);
     check(order.write > 0 && order.write <= sizeof memory, "an order");
     double begin = cpu();
+    int source = -1;
+    if (order.source[0] != 0)
+        check((source = open(order.source, O_RDONLY)) >= 0, order.source);
     for (unsigned long long left = order.bytes; left > 0;) {
         int now = left < order.write ? (int)left : (int)order.write;
+        check(source < 0 || read(source, memory, (size_t)now) == now, order.source);
         whole(s, memory, now, 1);
         left -= (unsigned long long)now;
     }
+    if (source >= 0)
+        close(source);
     double cost = cpu() - begin;
     whole(s, (unsigned char *)&cost, sizeof cost, 1);
 }
@@ -56,18 +66,24 @@ static void measure_floor(void)
           "choosing the cipher");
     struct sockaddr_in address;
     pid_t child = start(&address, server, pour);
-    char line[64];
-    struct order order;
+    char line[2 * PATH_MAX], name[PATH_MAX];
     while (fgets(line, sizeof line, stdin)) {
-        check(sscanf(line, "%llu %llu", &order.bytes, &order.write) == 2, "reading an order");
+        struct order order = {0};
+        int words = sscanf(line, "%llu %llu %4095s %4095s", &order.bytes, &order.write, order.source, name), target = -1;
+        check(words == 2 || words == 4, "reading an order");
         SSL *s = connected(&address, client);
         double begin = microseconds(), cost = cpu(), other;
+        if (words == 4)
+            check((target = open(name, O_WRONLY | O_CREAT, 0600)) >= 0, name);
         whole(s, (unsigned char *)&order, sizeof order, 1);
         for (unsigned long long left = order.bytes; left > 0;) {
             int now = SSL_read(s, sink, left < sizeof sink ? (int)left : (int)sizeof sink);
             check(now > 0, "SSL_read");
+            check(target < 0 || write(target, sink, (size_t)now) == now, name);
             left -= (unsigned long long)now;
         }
+        if (target >= 0)
+            close(target);
         double end = microseconds();
         cost = cpu() - cost;
         whole(s, (unsigned char *)&other, sizeof other, 0);
