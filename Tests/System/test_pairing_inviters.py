@@ -9,6 +9,11 @@ from pairing_stage import (
     spake2, wrong)
 
 
+def forged(statements):
+    """Statements of which the last has a wrong signature. Its last byte would be 0 in one of sixteen signatures."""
+    return statements[:-1] + bytes([statements[-1] ^ 1])
+
+
 def lies():
     """What an inviter who knows the code may do wrongly: by name, an act on an Inviter after which the session ends."""
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
@@ -128,8 +133,8 @@ def lies():
             lambda i, a: a.encoded + b"\0\x71" + b"\x09" + bytes(112))),
         "an account with a byte behind": account(admitted(lambda i, a: a.encoded + b"\0")),
         "an account with a forged statement": account(admitted(
-            lambda i, a: a.encoded + r.encode_list([r.sign_statement(
-                i.key, a.roster.account, r.ADD, c.raw_public(other))])[:-1] + b"\0")),
+            lambda i, a: a.encoded + forged(r.encode_list([r.sign_statement(
+                i.key, a.roster.account, r.ADD, c.raw_public(other))])))),
         "two accounts": twice,
         "an account of 8 MiB of zeros": account(lambda i: bytes(8 * 2**20)),
         "a length above the account's": lambda i: identified(i) or i.session.raw(
