@@ -40,6 +40,7 @@ let package = Package(
                 .embedInCode("Interfaces/dev.handoff1.Control.varlink"),
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
+        .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
@@ -79,8 +80,9 @@ let package = Package(
         .target(
             name: "HandoffDaemon",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
+                "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS",
+                "LoopIO",
             ], swiftSettings: strict),
         .target(
             name: "HandoffKit",
@@ -128,6 +130,8 @@ let package = Package(
             name: "HandoffDiscoveryTests",
             dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
             swiftSettings: common),
+        .testTarget(
+            name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(
             name: "HandoffKitTests",
@@ -170,6 +174,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("FuzzControl", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
         ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
+        ("FuzzHandlers", ["HandoffHandlers", "HandoffModel"]),
         ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
         ("FuzzPairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("FuzzRoster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),

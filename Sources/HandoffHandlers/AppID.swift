@@ -1,0 +1,46 @@
+import HandoffJSON
+
+/// Names an app: the name of its desktop entry without the ending, as `org.example.Editor`; equal only when the bytes are.
+package struct AppID: Hashable, Sendable, CustomStringConvertible {
+    /// The id as it was given.
+    package let text: String
+
+    /// Nil unless it is 1 to 255 bytes of visible ASCII without `/`, `\`, quotes and `$`, and begins with a letter, a
+    /// digit or `_`: it becomes part of paths, of names of units and of command lines.
+    package init?(_ text: String) {
+        let bytes = text.utf8
+        guard (1...HandlerLimits.identifier).contains(bytes.count), let first = bytes.first,
+            Self.isLetterOrDigit(first) || first == UInt8(ascii: "_")
+        else { return nil }
+        guard bytes.allSatisfy({ (0x21...0x7E).contains($0) && !Self.refused.contains($0) }) else { return nil }
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    package static func == (left: AppID, right: AppID) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        text.hashBytes(into: &hasher)
+    }
+
+    private static let refused = Set("/\\\"'`$%=;".utf8)
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}
+
+extension AppID: Comparable {
+    /// By bytes, for an order that does not depend on the language.
+    package static func < (left: AppID, right: AppID) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}

@@ -1,0 +1,72 @@
+package import HandoffModel
+
+/// What opens an activity, and why it is this.
+package struct HandlerDecision: Sendable, Equatable {
+    /// What opens it.
+    package enum Opener: Sendable, Equatable {
+        /// An app that runs, by its attachment.
+        case running(session: String)
+        /// An app that is to be started.
+        case launch(Handler)
+        /// The web browser, with the activity's page.
+        case browser
+        /// An app that claims the page's site, or the browser: the page is known only once the activity has come.
+        case page
+        /// Nothing.
+        case nothing
+    }
+
+    /// Why it is this.
+    package enum Reason: Sendable, Equatable {
+        /// The app runs already.
+        case running
+        /// The user chose it in the file `defaults`.
+        case chosen
+        /// No other app fits.
+        case only
+        /// Of so many that fit it was installed last.
+        case newest(of: Int)
+        /// The app claims the site of the page.
+        case claims(host: String)
+        /// No app continues it, and it has a page.
+        case hasPage
+        /// No app continues the type.
+        case noApp(ActivityType)
+        /// An app continues the type, but its team is another than the activity's.
+        case otherTeam(ActivityType, app: String)
+        /// An app continues it, but was switched off.
+        case disabled(app: String)
+        /// The page's address cannot be opened.
+        case badPage
+    }
+
+    /// What opens it.
+    package let opener: Opener
+    /// What people call that; nil for the web and for nothing.
+    package let name: String?
+    /// Why it is this.
+    package let reason: Reason
+
+    /// A decision.
+    package init(_ opener: Opener, name: String? = nil, _ reason: Reason) {
+        self.opener = opener
+        self.name = name
+        self.reason = reason
+    }
+
+    /// The reason in words: a fragment that follows what opens it.
+    package var words: String {
+        switch reason {
+        case .running: "it is running"
+        case .chosen: "chosen in the file defaults"
+        case .only: "the only app that continues it"
+        case .newest(let count): "the newest of \(count) apps that continue it"
+        case .claims(let host): "it claims \(host)"
+        case .hasPage: "no app continues it, and it has a web page"
+        case .noApp(let type): "no app continues \(type.text)"
+        case .otherTeam(let type, let app): "\(app) continues \(type.text), but of another team"
+        case .disabled(let app): "\(app) continues it, but is switched off"
+        case .badPage: "no app continues it, and the address of its web page cannot be opened"
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package import HandoffModel
+
+/// The apps that continue something here, and who is chosen for what.
+///
+/// For a type and a team: an app that runs, then the user's choice, then the newest. Without one, the page: an app that
+/// claims its site, then the browser. What a browser shows (`NSUserActivityTypeBrowsingWeb`) goes to an app that claims the
+/// site before it goes to another browser.
+package struct HandlerRegistry: Sendable, Equatable {
+    /// What is known of an activity's web page.
+    package enum Page: Sendable, Equatable {
+        /// It has none.
+        case none
+        /// It has one, which comes with the payload.
+        case unknown
+        /// It is this one.
+        case at(String)
+    }
+
+    /// All apps with files, by id, in the order of their ids.
+    package private(set) var handlers: [Handler] = []
+    private var byID: [AppID: Handler] = [:]
+    private var defaults = HandlerDefaults()
+    /// Apps that the user has switched off, by id or by the name that they attach with.
+    package var disabled: Set<AppID> = []
+
+    /// A registry without apps.
+    package init() {}
+
+    /// - Parameter handlers: of several with one id the first counts.
+    package init(handlers: [Handler], defaults: HandlerDefaults = HandlerDefaults(), disabled: Set<AppID> = []) {
+        for handler in handlers where byID[handler.id] == nil { byID[handler.id] = handler }
+        self.handlers = byID.values.sorted { $0.id < $1.id }
+        self.defaults = defaults
+        self.disabled = disabled
+    }
+
+    /// The app with this id.
+    package func handler(_ id: AppID) -> Handler? { byID[id] }
+
+    /// Whether the app that calls itself so may publish and continue.
+    package func isEnabled(_ app: String) -> Bool {
+        AppID(app).map { !disabled.contains($0) } ?? true
+    }
+
+    /// What people call an app: the name in its file, or what it calls itself.
+    package func name(of app: String) -> String {
+        AppID(app).flatMap { byID[$0] }?.name ?? app
+    }
+
+    /// Decides what opens an activity here.
+    package func decide(
+        _ type: ActivityType, team: String?, page: Page, running: [RunningApp]
+    ) -> HandlerDecision {
+        if type == .browsingWeb, let decision = claimer(of: page, running) { return decision }
+        if let decision = continuer(type, team, running) { return decision }
+        if type != .browsingWeb, let decision = claimer(of: page, running) { return decision }
+        switch page {
+        case .unknown: return HandlerDecision(.page, .hasPage)
+        case .at(let url):
+            return WebPage(url) == nil ? HandlerDecision(.nothing, .badPage) : HandlerDecision(.browser, .hasPage)
+        case .none: return HandlerDecision(.nothing, refusal(type, team, running))
+        }
+    }
+
+    // MARK: - By type
+
+    private func continuer(_ type: ActivityType, _ team: String?, _ running: [RunningApp]) -> HandlerDecision? {
+        let wanted = defaults.apps(for: type)
+        let attached = running.filter { $0.continues(type, team: team) && isEnabled($0.app) }
+        if let best = Self.best(of: attached, wanted: wanted) {
+            return HandlerDecision(.running(session: best.session), name: name(of: best.app), .running)
+        }
+        let installed = handlers.filter { $0.continues(type, team: team) && !disabled.contains($0.id) }
+        return launch(of: installed, wanted: wanted)
+    }
+
+    private func launch(of installed: [Handler], wanted: [AppID]) -> HandlerDecision? {
+        for id in wanted {
+            guard let chosen = installed.first(where: { $0.id == id }) else { continue }
+            return HandlerDecision(.launch(chosen), name: chosen.name, .chosen)
+        }
+        guard let newest = installed.max(by: Self.isOlder) else { return nil }
+        return HandlerDecision(
+            .launch(newest), name: newest.name, installed.count == 1 ? .only : .newest(of: installed.count))
+    }
+
+    // MARK: - By site
+
+    /// What opens a page because of its site; nil when that is the browser.
+    private func claimer(of page: Page, _ running: [RunningApp]) -> HandlerDecision? {
+        switch page {
+        case .none: return nil
+        case .unknown:
+            let hasClaims = handlers.contains { !$0.domains.isEmpty && !disabled.contains($0.id) }
+            return hasClaims ? HandlerDecision(.page, .hasPage) : nil
+        case .at(let url):
+            guard let host = WebPage(url)?.host else { return nil }
+            let claimers = handlers.filter { $0.claims(host) && !disabled.contains($0.id) }
+            let attached = running.filter { app in claimers.contains { $0.id.text.utf8.elementsEqual(app.app.utf8) } }
+            if let best = Self.best(of: attached, wanted: defaults.apps(for: .browsingWeb)) {
+                return HandlerDecision(.running(session: best.session), name: name(of: best.app), .claims(host: host))
+            }
+            guard let choice = launch(of: claimers, wanted: defaults.apps(for: .browsingWeb)) else { return nil }
+            return HandlerDecision(choice.opener, name: choice.name, .claims(host: host))
+        }
+    }
+
+    // MARK: - Order
+
+    /// Of those that run, the one that the user wants most, else the one that attached last.
+    private static func best(of running: [RunningApp], wanted: [AppID]) -> RunningApp? {
+        func rank(_ app: RunningApp) -> Int {
+            wanted.firstIndex { $0.text.utf8.elementsEqual(app.app.utf8) } ?? wanted.count
+        }
+        return running.min { left, right in
+            let (leftRank, rightRank) = (rank(left), rank(right))
+            return leftRank == rightRank ? left.order > right.order : leftRank < rightRank
+        }
+    }
+
+    private static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
+        left.installed == right.installed ? left.id > right.id : left.installed < right.installed
+    }
+
+    /// Why no app continues it, with the most helpful of the reasons.
+    private func refusal(
+        _ type: ActivityType, _ team: String?, _ running: [RunningApp]
+    ) -> HandlerDecision.Reason {
+        if let off = running.first(where: { $0.continues(type, team: team) }) {
+            return .disabled(app: name(of: off.app))
+        }
+        if let off = handlers.first(where: { $0.continues(type, team: team) }) { return .disabled(app: off.name) }
+        if let other = running.first(where: { $0.types.contains(type) }) {
+            return .otherTeam(type, app: name(of: other.app))
+        }
+        if let other = handlers.first(where: { $0.types.contains(type) }) {
+            return .otherTeam(type, app: other.name)
+        }
+        return .noApp(type)
+    }
+}

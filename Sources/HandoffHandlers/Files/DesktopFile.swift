@@ -1,0 +1,170 @@
+import HandoffModel
+
+/// What a desktop entry says, as far as Handoff needs it (Desktop Entry Specification 1.5).
+package struct DesktopFile: Sendable, Equatable {
+    /// A value as it stands in the file, escapes and all.
+    package struct Entry: Sendable, Equatable {
+        /// What stands behind the equals sign.
+        package let raw: String
+        /// The line, from 1.
+        package let line: Int
+    }
+
+    /// The values of the group `[Desktop Entry]` that were asked for, by key; a translation has its key with the language:
+    /// `Name[de]`.
+    private var entries: [String: Entry] = [:]
+
+    private static let group = "Desktop Entry"
+    /// Keys that are kept; all others cost nothing.
+    private static let keys: Set<String> = [
+        "Type", "Name", "Hidden", "TryExec", "X-Handoff-ActivityTypes", "X-Handoff-TeamID", "X-Handoff-Domains",
+    ]
+    /// What makes a file one of ours, so that nobody else's mistakes are reported.
+    private static let mark = Array("X-Handoff-".utf8)
+
+    /// Whether the bytes may declare anything for Handoff at all; most desktop entries do not, and are not parsed.
+    package static func mayDeclare(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "X")) {
+            rest = rest[start...]
+            if rest.starts(with: mark) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: for the first line in the group that is no entry, and for a key of ours that occurs twice.
+    package init(parsing bytes: [UInt8]) throws(HandlerFileError) {
+        guard bytes.count <= HandlerLimits.fileBytes else {
+            throw HandlerFileError(line: nil, "longer than \(HandlerLimits.fileBytes) bytes")
+        }
+        var current: String?
+        var number = 0
+        for part in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            guard let line = String(validating: Self.trimmed(part), as: UTF8.self) else {
+                throw HandlerFileError(line: number, "not UTF-8")
+            }
+            guard let first = line.utf8.first, first != UInt8(ascii: "#") else { continue }
+            if first == UInt8(ascii: "[") {
+                current = try Self.header(line, number)
+            } else if current == nil {
+                throw HandlerFileError(line: number, "an entry before the first group")
+            } else if current == Self.group {
+                try take(line, number)
+            }
+        }
+        guard current != nil else { throw HandlerFileError(line: nil, "no group [Desktop Entry]") }
+    }
+
+    /// The value of a key, escapes and all; nil when it is absent.
+    package func entry(_ key: String) -> Entry? { entries[key] }
+
+    /// A text (the type `string` of the specification); nil when the key is absent.
+    package func text(_ key: String) throws(HandlerFileError) -> String? {
+        guard let entry = entries[key] else { return nil }
+        return try Self.unescaped(entry, of: key, isList: false).first
+    }
+
+    /// A text in the best language there is (the type `localestring`).
+    package func text(_ key: String, in locale: DesktopLocale) throws(HandlerFileError) -> String? {
+        for candidate in locale.candidates {
+            if let translated = try text("\(key)[\(candidate)]"), !translated.isEmpty { return translated }
+        }
+        return try text(key)
+    }
+
+    /// A list of texts, each ended by a semicolon (the type `string(s)`); empty when the key is absent.
+    package func list(_ key: String) throws(HandlerFileError) -> [String] {
+        guard let entry = entries[key] else { return [] }
+        return try Self.unescaped(entry, of: key, isList: true)
+    }
+
+    /// A Boolean; false when the key is absent.
+    package func flag(_ key: String) throws(HandlerFileError) -> Bool {
+        guard let entry = entries[key] else { return false }
+        switch entry.raw {
+        case "true": return true
+        case "false": return false
+        default: throw HandlerFileError(line: entry.line, "\(key) is neither true nor false")
+        }
+    }
+
+    // MARK: - Reading
+
+    private static func header(_ line: String, _ number: Int) throws(HandlerFileError) -> String {
+        let name = line.utf8.dropFirst().dropLast()
+        let isHeader =
+            line.utf8.last == UInt8(ascii: "]") && line.utf8.count > 2
+            && name.allSatisfy { $0 != UInt8(ascii: "[") && $0 != UInt8(ascii: "]") && $0 >= 0x20 }
+        guard isHeader, let text = String(Substring(name)) as String? else {
+            throw HandlerFileError(line: number, "a group that does not end with ]")
+        }
+        return text
+    }
+
+    private mutating func take(_ line: String, _ number: Int) throws(HandlerFileError) {
+        guard let equals = line.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            throw HandlerFileError(line: number, "neither KEY=VALUE nor [group] nor # comment")
+        }
+        let key = Self.trimmedText(line[..<equals])
+        guard !key.isEmpty else { throw HandlerFileError(line: number, "no key in front of =") }
+        let plain = key.prefix { $0 != "[" }
+        guard Self.keys.contains(String(plain)) else { return }
+        guard entries[key] == nil else { throw HandlerFileError(line: number, "\(key) a second time") }
+        entries[key] = Entry(raw: Self.trimmedText(line[equals...].dropFirst()), line: number)
+    }
+
+    private static func unescaped(
+        _ entry: Entry, of key: String, isList: Bool
+    ) throws(HandlerFileError) -> [String] {
+        var values: [String] = []
+        var value = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in entry.raw.unicodeScalars {
+            switch (isEscaped, scalar) {
+            case (false, "\\"): isEscaped = true
+            case (false, ";") where isList:
+                values.append(String(value))
+                value = String.UnicodeScalarView()
+            case (false, _): value.append(scalar)
+            case (true, _):
+                isEscaped = false
+                guard let meant = meaning(of: scalar, isList: isList) else {
+                    throw HandlerFileError(line: entry.line, "an unknown escape in \(key)")
+                }
+                value.append(meant)
+            }
+        }
+        if isEscaped { throw HandlerFileError(line: entry.line, "a backslash at the end of \(key)") }
+        // The last element may go without its semicolon.
+        if !isList || !value.isEmpty { values.append(String(value)) }
+        return values
+    }
+
+    private static func meaning(of scalar: Unicode.Scalar, isList: Bool) -> Unicode.Scalar? {
+        switch scalar {
+        case "s": " "
+        case "n": "\n"
+        case "t": "\t"
+        case "r": "\r"
+        case "\\": "\\"
+        case ";": isList ? ";" : nil
+        default: nil
+        }
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let blank = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
+        var bytes = bytes.drop { blank.contains($0) }
+        while let last = bytes.last, blank.contains(last) { bytes.removeLast() }
+        return bytes
+    }
+
+    private static func trimmedText(_ text: Substring) -> String {
+        // Blanks are whole characters of their own here, so cutting them off leaves UTF-8.
+        String(validating: trimmed(ArraySlice(text.utf8)), as: UTF8.self) ?? ""
+    }
+}

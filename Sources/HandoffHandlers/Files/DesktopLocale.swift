@@ -1,0 +1,33 @@
+/// The language of the user, as desktop entries name languages: `lang_COUNTRY@MODIFIER`.
+package struct DesktopLocale: Sendable, Equatable {
+    /// What may stand behind a key, best first.
+    package let candidates: [String]
+
+    /// Reads the value of a variable such as `LC_MESSAGES`: `de_AT.UTF-8@euro`; without one, and for `C`, no translation fits.
+    package init(_ text: String?) {
+        guard let text, text.utf8.count <= 64, !["", "C", "POSIX"].contains(text) else {
+            candidates = []
+            return
+        }
+        let parts = text.split(separator: "@", maxSplits: 1)
+        let modifier = parts.count == 2 ? "@" + parts[1] : nil
+        let place = parts.first?.split(separator: ".", maxSplits: 1).first.map(String.init) ?? ""
+        let language = place.split(separator: "_", maxSplits: 1).first.map(String.init) ?? ""
+        guard !language.isEmpty, language != "C" else {
+            candidates = []
+            return
+        }
+        let hasCountry = language != place
+        var candidates: [String] = []
+        if hasCountry, let modifier { candidates.append(place + modifier) }
+        if hasCountry { candidates.append(place) }
+        if let modifier { candidates.append(language + modifier) }
+        self.candidates = candidates + [language]
+    }
+
+    /// The first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set, as setlocale(3) has it.
+    package init(environment: [String: String]) {
+        let name = ["LC_ALL", "LC_MESSAGES", "LANG"].first { !(environment[$0] ?? "").isEmpty }
+        self.init(name.flatMap { environment[$0] })
+    }
+}

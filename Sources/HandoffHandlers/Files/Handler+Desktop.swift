@@ -1,0 +1,43 @@
+/// What the file of an app came to.
+package enum HandlerDeclaration: Sendable, Equatable {
+    /// The app continues something.
+    case handler(Handler)
+    /// The file declares nothing for Handoff, or hides an app of the same id in a later folder.
+    case none
+}
+
+extension Handler {
+    /// Reads a desktop entry.
+    ///
+    /// - Parameters:
+    ///   - path: its absolute path.
+    ///   - installed: nanoseconds since 1970.
+    ///   - isThere: whether a program exists, by absolute path or by a name that is looked up in `PATH` (`TryExec`).
+    /// - Throws: naming the line, when what it declares for Handoff cannot be used.
+    package static func declared(
+        byDesktopEntry bytes: [UInt8], id: AppID, path: String, installed: Int64, locale: DesktopLocale,
+        isThere: (String) -> Bool
+    ) throws(HandlerFileError) -> HandlerDeclaration {
+        guard DesktopFile.mayDeclare(bytes) else { return .none }
+        let file = try DesktopFile(parsing: bytes)
+        if try file.flag("Hidden") { return .none }
+        let types = try HandlerValues.types(
+            try file.list("X-Handoff-ActivityTypes"), at: line("X-Handoff-ActivityTypes"))
+        let domains = try HandlerValues.domains(try file.list("X-Handoff-Domains"), at: line("X-Handoff-Domains"))
+        guard !types.isEmpty || !domains.isEmpty else { return .none }
+        guard try file.text("Type") == "Application" else {
+            throw HandlerFileError(line: line("Type"), "Type is not Application")
+        }
+        guard let name = try file.text("Name", in: locale) else {
+            throw HandlerFileError(line: nil, "no Name")
+        }
+        if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
+        return .handler(
+            Handler(
+                id: id, name: try HandlerValues.name(name, at: line("Name")), types: types,
+                team: try HandlerValues.team(try file.text("X-Handoff-TeamID"), at: line("X-Handoff-TeamID")),
+                domains: domains, launch: .desktopEntry(path: path), path: path, installed: installed))
+
+        func line(_ key: String) -> Int? { file.entry(key)?.line }
+    }
+}

@@ -1,0 +1,93 @@
+import HandoffJSON
+import HandoffModel
+
+extension Handler {
+    /// Reads a manifest: a JSON object with `name`, `exec` (the words of a command), `types` or `domains`, and perhaps `id`
+    /// (else the name of the file) and `team`. Unknown members are ignored.
+    ///
+    /// - Parameters:
+    ///   - stem: the name of the file without its ending.
+    ///   - installed: nanoseconds since 1970.
+    ///   - isThere: whether a program exists, by absolute path or by a name that is looked up in `PATH`.
+    /// - Throws: naming the line, for anything that cannot be used.
+    package static func declared(
+        byManifest bytes: [UInt8], stem: String, path: String, installed: Int64, isThere: (String) -> Bool
+    ) throws(HandlerFileError) -> HandlerDeclaration {
+        let manifest = try ManifestReader(bytes)
+        let identifier = try manifest.text("id") ?? stem
+        guard let id = AppID(identifier) else {
+            throw HandlerFileError(line: manifest.line(of: "id"), "an id that no app can have")
+        }
+        let types = try HandlerValues.types(try manifest.texts("types"), at: manifest.line(of: "types"))
+        let domains = try HandlerValues.domains(try manifest.texts("domains"), at: manifest.line(of: "domains"))
+        guard !types.isEmpty || !domains.isEmpty else {
+            throw HandlerFileError(line: nil, "neither types nor domains")
+        }
+        let words = try HandlerValues.command(try manifest.texts("exec"), at: manifest.line(of: "exec"))
+        let name = try HandlerValues.name(try manifest.text("name") ?? id.text, at: manifest.line(of: "name"))
+        let team = try HandlerValues.team(try manifest.text("team"), at: manifest.line(of: "team"))
+        guard let program = words.first, isThere(program) else { return .none }
+        return .handler(
+            Handler(
+                id: id, name: name, types: types, team: team, domains: domains, launch: .command(words), path: path,
+                installed: installed))
+    }
+}
+
+/// The members of a manifest, with the lines on which they stand.
+private struct ManifestReader {
+    private static let limits = JSONLimits(bytes: HandlerLimits.fileBytes, depth: 4, members: 512, values: 2048)
+
+    private let bytes: [UInt8]
+    private let object: JSONObject
+
+    init(_ bytes: [UInt8]) throws(HandlerFileError) {
+        self.bytes = bytes
+        let value: JSON
+        do throws(JSONError) {
+            value = try JSON(parsing: bytes, limits: Self.limits)
+        } catch {
+            if case .syntax(let message, let position) = error {
+                throw HandlerFileError(line: Self.line(at: position, in: bytes), message)
+            }
+            throw HandlerFileError(line: nil, "\(error)")
+        }
+        guard let object = value.object else { throw HandlerFileError(line: 1, "not a JSON object") }
+        self.object = object
+    }
+
+    func text(_ key: String) throws(HandlerFileError) -> String? {
+        guard let value = object[key], !value.isNull else { return nil }
+        guard let text = value.string else { throw HandlerFileError(line: line(of: key), "\(key) is not a string") }
+        return text
+    }
+
+    func texts(_ key: String) throws(HandlerFileError) -> [String] {
+        guard let value = object[key], !value.isNull else { return [] }
+        guard let elements = value.array else { throw HandlerFileError(line: line(of: key), "\(key) is not an array") }
+        var texts: [String] = []
+        for element in elements {
+            guard let text = element.string else {
+                throw HandlerFileError(line: line(of: key), "\(key) has something that is not a string")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// The line on which the key is written, as people look for it: the first place where it stands in quotes.
+    func line(of key: String) -> Int? {
+        let quoted = Array("\"\(key)\"".utf8)
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[start...]
+            if rest.starts(with: quoted) { return Self.line(at: start, in: bytes) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    private static func line(at position: Int, in bytes: [UInt8]) -> Int {
+        1 + bytes.prefix(max(0, position)).count { $0 == UInt8(ascii: "\n") }
+    }
+}

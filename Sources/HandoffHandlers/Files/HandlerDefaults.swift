@@ -1,0 +1,53 @@
+package import HandoffModel
+
+/// Which app the user wants for a type where several continue it: lines `TYPE=APP;APP`, best first.
+///
+/// The file `defaults` is written like mimeapps.list: group headers, empty lines and lines that begin with `#` are passed over.
+package struct HandlerDefaults: Sendable, Equatable {
+    private var choices: [ActivityType: [AppID]] = [:]
+
+    /// No choice.
+    package init() {}
+
+    /// Reads a file; a line that cannot be understood is left out and told of, and the others count.
+    package init(parsing bytes: [UInt8], problem: (HandlerFileError) -> Void) {
+        guard bytes.count <= HandlerLimits.fileBytes else {
+            problem(HandlerFileError(line: nil, "longer than \(HandlerLimits.fileBytes) bytes"))
+            return
+        }
+        var number = 0
+        for part in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            guard let line = String(validating: part, as: UTF8.self) else {
+                problem(HandlerFileError(line: number, "not UTF-8"))
+                continue
+            }
+            let text = Self.trimmed(line[...])
+            guard let first = text.utf8.first, first != UInt8(ascii: "#"), first != UInt8(ascii: "[") else { continue }
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let type = ActivityType(Self.trimmed(parts[0])) else {
+                problem(HandlerFileError(line: number, "not TYPE=APP;APP"))
+                continue
+            }
+            let apps = parts[1].split(separator: ";").map(Self.trimmed).filter { !$0.isEmpty }
+            let ids = apps.compactMap { AppID(Self.withoutEnding($0)) }
+            if ids.count < apps.count { problem(HandlerFileError(line: number, "an id that no app can have")) }
+            choices[type, default: []] += ids
+        }
+    }
+
+    /// The apps that the user wants for a type, best first.
+    package func apps(for type: ActivityType) -> [AppID] { choices[type] ?? [] }
+
+    /// Ids of desktop entries are written with their ending elsewhere.
+    private static func withoutEnding(_ text: String) -> String {
+        text.hasSuffix(".desktop") ? String(text.dropLast(".desktop".count)) : text
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,77 @@
+import HandoffModel
+
+/// The rules for what a file of either kind declares.
+enum HandlerValues {
+    static func types(_ texts: [String], at line: Int?) throws(HandlerFileError) -> Set<ActivityType> {
+        guard texts.count <= HandlerLimits.types else {
+            throw HandlerFileError(line: line, "more than \(HandlerLimits.types) types")
+        }
+        var types: Set<ActivityType> = []
+        for text in texts where !text.isEmpty {
+            guard let type = ActivityType(text) else {
+                throw HandlerFileError(
+                    line: line,
+                    "\(VisibleText.escape(clipped(text))) is no activity type: 1 to 255 bytes without blanks")
+            }
+            types.insert(type)
+        }
+        return types
+    }
+
+    static func domains(_ texts: [String], at line: Int?) throws(HandlerFileError) -> [DomainClaim] {
+        guard texts.count <= HandlerLimits.domains else {
+            throw HandlerFileError(line: line, "more than \(HandlerLimits.domains) domains")
+        }
+        var claims: [DomainClaim] = []
+        for text in texts where !text.isEmpty {
+            guard let claim = DomainClaim(text) else {
+                throw HandlerFileError(
+                    line: line,
+                    "\(VisibleText.escape(clipped(text))) is no domain: allowed are host.example and *.host.example in ASCII, "
+                        + "other letters as xn--")
+            }
+            claims.append(claim)
+        }
+        return claims
+    }
+
+    /// - Returns: nil for no team; an empty one is none.
+    static func team(_ text: String?, at line: Int?) throws(HandlerFileError) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.utf8.count <= Limits.team else {
+            throw HandlerFileError(line: line, "a team of more than \(Limits.team) bytes")
+        }
+        return text
+    }
+
+    static func name(_ text: String, at line: Int?) throws(HandlerFileError) -> String {
+        guard !text.isEmpty, text.utf8.count <= HandlerLimits.name else {
+            throw HandlerFileError(line: line, "a name that is empty, or of more than \(HandlerLimits.name) bytes")
+        }
+        guard !text.unicodeScalars.contains(where: VisibleText.isHidden) else {
+            throw HandlerFileError(line: line, "a name with control or invisible characters")
+        }
+        return text
+    }
+
+    /// The words of a command: a program by absolute path or by its name, and its arguments.
+    static func command(_ words: [String], at line: Int?) throws(HandlerFileError) -> [String] {
+        guard let program = words.first, (1...HandlerLimits.words).contains(words.count) else {
+            throw HandlerFileError(line: line, "a command without words, or with more than \(HandlerLimits.words)")
+        }
+        guard words.allSatisfy({ $0.utf8.count <= HandlerLimits.word && !$0.utf8.contains(0) }) else {
+            throw HandlerFileError(line: line, "a word of more than \(HandlerLimits.word) bytes, or with a NUL")
+        }
+        let isPath = program.utf8.first == UInt8(ascii: "/")
+        let isName =
+            !program.isEmpty && program.utf8.first != UInt8(ascii: "-") && !program.utf8.contains(UInt8(ascii: "/"))
+        guard isPath || isName else {
+            throw HandlerFileError(line: line, "a program that is neither an absolute path nor a plain name")
+        }
+        return words
+    }
+
+    private static func clipped(_ text: String) -> String {
+        String(text.prefix(80))
+    }
+}

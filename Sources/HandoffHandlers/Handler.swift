@@ -1,0 +1,73 @@
+package import HandoffModel
+
+/// An app that is installed here, and what it continues, as a file of its own declares it.
+package struct Handler: Sendable, Equatable {
+    /// How the app is started.
+    package enum Launch: Sendable, Equatable {
+        /// By the desktop's launcher, with the absolute path of the desktop entry: D-Bus activation, terminals and the codes of
+        /// `Exec` are the launcher's work.
+        case desktopEntry(path: String)
+        /// By these words; the first is an absolute path, or a name that is looked up in `PATH`.
+        case command([String])
+    }
+
+    /// Names the app, also as it attaches.
+    package let id: AppID
+    /// What people call it, in the user's language where the file has that.
+    package let name: String
+    /// The types that it continues.
+    package let types: Set<ActivityType>
+    /// The team that an activity must have, as bytes; nil matches only nil.
+    package let team: String?
+    /// The web sites whose pages it opens.
+    package let domains: [DomainClaim]
+    /// How it is started.
+    package let launch: Launch
+    /// The file that says all this, for people.
+    package let path: String
+    /// When the file came to be as it is, in nanoseconds since 1970: of several apps the newest is preferred.
+    package let installed: Int64
+
+    /// An app as a file declares it.
+    package init(
+        id: AppID, name: String, types: Set<ActivityType>, team: String?, domains: [DomainClaim], launch: Launch,
+        path: String, installed: Int64
+    ) {
+        self.id = id
+        self.name = name
+        self.types = types
+        self.team = team
+        self.domains = domains
+        self.launch = launch
+        self.path = path
+        self.installed = installed
+    }
+
+    /// Whether it continues activities of `type` made by `team`; see `TeamRule`.
+    package func continues(_ type: ActivityType, team: String?) -> Bool {
+        types.contains(type) && TeamRule.allows(type, from: team, to: self.team)
+    }
+
+    /// Whether it claims the site with this host.
+    package func claims(_ host: String) -> Bool {
+        domains.contains { $0.covers(host) }
+    }
+}
+
+/// Which teams continue what: both must be equal as bytes, and no team equals only no team.
+package enum TeamRule {
+    /// Whether an app of `team` may continue an activity of `type` from `origin`; browsing the web crosses teams
+    /// (`NSUserActivityTypeBrowsingWeb`).
+    package static func allows(_ type: ActivityType, from origin: String?, to team: String?) -> Bool {
+        type == .browsingWeb || areSame(origin, team)
+    }
+
+    /// Whether two teams are the same one.
+    package static func areSame(_ left: String?, _ right: String?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+        case (nil, _?), (_?, nil): false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import HandoffModel
+
+/// The address of a web page from another device, in the one form in which it may be handed to a browser.
+package struct WebPage: Sendable, Equatable {
+    /// The host in lower case without a final dot, which claims are held against; nil for IPv6 addresses, and for names that
+    /// are not written in ASCII: no claim matches those, since several spellings could mean one site.
+    package let host: String?
+    /// What a browser gets as one argument: it begins with `http`, and characters that no URL may have behind its host
+    /// (RFC 3986) are percent-encoded.
+    package let argument: String
+
+    /// Nil unless `WebURL` accepts the address, and its host has nothing but letters, digits, `-`, `_` and `.`, or is
+    /// an IPv6 address.
+    package init?(_ url: String) {
+        guard WebURL.isAcceptable(url) else { return nil }
+        let bytes = Array(url.utf8)
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes.count > slash + 2 else { return nil }
+        let start = slash + 2
+        let ends = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        let end = bytes[start...].firstIndex { ends.contains($0) } ?? bytes.endIndex
+        let authority = bytes[start..<end]
+        if authority.first == UInt8(ascii: "[") {
+            host = nil
+        } else {
+            let name = authority.prefix { $0 != UInt8(ascii: ":") }
+            guard name.allSatisfy({ $0 >= 0x80 || Self.isHostByte($0) }) else { return nil }
+            host = DomainClaim.normalised(name)
+        }
+        var argument = Array(bytes[..<end])
+        for byte in bytes[end...] {
+            if Self.isURLByte(byte) {
+                argument.append(byte)
+            } else {
+                argument += [UInt8(ascii: "%"), Self.digit(byte >> 4), Self.digit(byte & 15)]
+            }
+        }
+        // All bytes beyond ASCII are in the host, as whole characters.
+        guard let text = String(validating: argument, as: UTF8.self) else { return nil }
+        self.argument = text
+    }
+
+    static func isHostByte(_ byte: UInt8) -> Bool {
+        AppID.isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+    }
+
+    private static let marks = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+
+    private static func isURLByte(_ byte: UInt8) -> Bool {
+        AppID.isLetterOrDigit(byte) || marks.contains(byte)
+    }
+
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") - 10 + nibble
+    }
+}

@@ -1,0 +1,131 @@
+import HandoffHandlers
+import HandoffModel
+import Testing
+
+/// Desktop entries as files declare them, and what of them is refused.
+struct DesktopEntryTests {
+    private static func id(_ text: String) -> AppID {
+        guard let id = AppID(text) else { fatalError("the id is valid") }
+        return id
+    }
+
+    private static func read(
+        _ text: String, locale: String? = nil, programs: Set<String> = []
+    ) throws(HandlerFileError) -> Handler? {
+        let declaration = try Handler.declared(
+            byDesktopEntry: Array(text.utf8), id: id("org.example.Editor"), path: "/a/org.example.Editor.desktop",
+            installed: 7, locale: DesktopLocale(locale), isThere: { programs.contains($0) })
+        guard case .handler(let handler) = declaration else { return nil }
+        return handler
+    }
+
+    private static func entry(_ lines: String...) -> String {
+        (["[Desktop Entry]", "Type=Application", "Name=Editor"] + lines).joined(separator: "\n") + "\n"
+    }
+
+    private static func problem(_ text: String) -> String? {
+        do throws(HandlerFileError) {
+            _ = try read(text)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func `types, team and domains are read, with comments, blanks and other groups around them`() throws {
+        let handler = try Self.read(
+            """
+            # An editor
+
+            [Desktop Entry]
+            Type = Application
+            Name=Editor
+            Exec=editor %U
+            X-Handoff-ActivityTypes = com.example.edit ; com.example.view;
+            X-Handoff-TeamID=TEAM
+            X-Handoff-Domains=Example.org;*.example.com.;
+
+            [Desktop Action new]
+            Name=New
+            X-Handoff-ActivityTypes=none.of.ours;
+            """.replacing(" ; ", with: ";"))
+        #expect(
+            handler?.types == [
+                try #require(ActivityType("com.example.edit")), try #require(ActivityType("com.example.view")),
+            ])
+        #expect(handler?.team == "TEAM")
+        #expect(handler?.domains.map(\.description) == ["example.org", "*.example.com"])
+        #expect(handler?.name == "Editor")
+        #expect(handler?.launch == .desktopEntry(path: "/a/org.example.Editor.desktop"))
+    }
+
+    @Test func `escapes are undone, in lists the semicolon's too`() throws {
+        let text = Self.entry(#"X-Handoff-ActivityTypes=a\;b;c\\d;"#, #"X-Handoff-TeamID=one\stwo\\"#)
+        let handler = try Self.read(text)
+        #expect(handler?.types.map(\.text).sorted() == ["a;b", #"c\d"#])
+        #expect(handler?.team == #"one two\"#)
+    }
+
+    @Test(arguments: [
+        ("de_AT.UTF-8", "Bearbeiter (AT)"), ("de_DE", "Bearbeiter"), ("sr_RS@latin", "Urednik"), ("fr", "Editor"),
+        ("C.UTF-8", "Editor"), ("", "Editor"), ("_@.", "Editor"),
+    ])
+    func `the name is in the user's language`(locale: String, name: String) throws {
+        let handler = try Self.read(
+            Self.entry(
+                "Name[de]=Bearbeiter", "Name[de_AT]=Bearbeiter (AT)", "Name[sr@latin]=Urednik",
+                "X-Handoff-ActivityTypes=a;"),
+            locale: locale)
+        #expect(handler?.name == name)
+    }
+
+    @Test func `hidden entries, and those whose program is missing, are no handlers`() throws {
+        #expect(try Self.read(Self.entry("Hidden=true", "X-Handoff-ActivityTypes=a;")) == nil)
+        #expect(try Self.read(Self.entry("TryExec=editor", "X-Handoff-ActivityTypes=a;")) == nil)
+        #expect(try Self.read(Self.entry("TryExec=editor", "X-Handoff-ActivityTypes=a;"), programs: ["editor"]) != nil)
+        #expect(try Self.read(Self.entry("NoDisplay=true", "X-Handoff-ActivityTypes=a;")) != nil)
+        #expect(try Self.read(Self.entry("X-Handoff-ActivityTypes=;")) == nil)
+    }
+
+    @Test func `other people's mistakes are none of ours`() throws {
+        #expect(try Self.read("nonsense\n\u{0}") == nil)
+        #expect(try Self.read("") == nil)
+    }
+
+    @Test(arguments: [
+        ("X-Handoff-ActivityTypes=a;\n", "line 1: an entry before the first group"),
+        ("[Desktop Entry\nX-Handoff-ActivityTypes=a;\n", "line 1: a group that does not end with ]"),
+        (
+            entry("X-Handoff-ActivityTypes=a;", "X-Handoff-ActivityTypes=b;"),
+            "line 5: X-Handoff-ActivityTypes a second time"
+        ),
+        (entry("X-Handoff-ActivityTypes=a b;"), "line 4: a b is no activity type"),
+        (entry(#"X-Handoff-ActivityTypes=a\q;"#), "line 4: an unknown escape"),
+        (entry(#"X-Handoff-ActivityTypes=a\"#), "line 4: a backslash at the end"),
+        (entry("X-Handoff-Domains=*.com;"), "line 4: *.com is no domain"),
+        (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is no domain"),
+        (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is no domain"),
+        (entry("X-Handoff-ActivityTypes=a;", "what"), "line 5: neither KEY=VALUE"),
+        (entry("X-Handoff-ActivityTypes=a;", "Hidden=yes"), "line 5: Hidden is neither true nor false"),
+        ("[Desktop Entry]\nType=Link\nName=N\nX-Handoff-ActivityTypes=a;\n", "line 2: Type is not Application"),
+        ("[Desktop Entry]\nType=Application\nX-Handoff-ActivityTypes=a;\n", "no Name"),
+        (
+            entry("X-Handoff-ActivityTypes=a;", "X-Handoff-TeamID=" + String(repeating: "t", count: 256)),
+            "line 5: a team"
+        ),
+    ])
+    func `what cannot be used is named with its line`(text: String, begins: String) {
+        let problem = Self.problem(text)
+        #expect(problem?.hasPrefix(begins) == true, "\(problem ?? "no error")")
+    }
+
+    @Test func `what is longer than allowed is refused, bytes that are no UTF-8 too`() {
+        let long = Self.entry(
+            "X-Handoff-ActivityTypes=a;", "#" + String(repeating: "x", count: HandlerLimits.fileBytes))
+        #expect(Self.problem(long) == "longer than 65536 bytes")
+        let types = String(repeating: "a;", count: HandlerLimits.types + 1)
+        #expect(Self.problem(Self.entry("X-Handoff-ActivityTypes=\(types)")) == "line 4: more than 256 types")
+        let bytes = Array(Self.entry("X-Handoff-ActivityTypes=a;").utf8) + [0xFF]
+        #expect(throws: HandlerFileError(line: 5, "not UTF-8")) { try DesktopFile(parsing: bytes) }
+    }
+}

@@ -1,0 +1,149 @@
+import HandoffHandlers
+import HandoffModel
+import Testing
+
+/// Who is chosen for what, and for which reason.
+struct HandlerRegistryTests {
+    private static func type(_ text: String) -> ActivityType {
+        guard let type = ActivityType(text) else { fatalError("the type is valid") }
+        return type
+    }
+
+    private static func id(_ text: String) -> AppID {
+        guard let id = AppID(text) else { fatalError("the id is valid") }
+        return id
+    }
+
+    private static func app(
+        _ id: String, _ types: [String], team: String? = nil, domains: [String] = [], installed: Int64 = 0
+    ) -> Handler {
+        Handler(
+            id: Self.id(id), name: "The \(id)", types: Set(types.map(type)), team: team,
+            domains: domains.compactMap(DomainClaim.init), launch: .desktopEntry(path: "/a/\(id).desktop"),
+            path: "/a/\(id).desktop", installed: installed)
+    }
+
+    private static func running(_ app: String, _ types: [String], team: String? = nil, order: UInt64 = 1) -> RunningApp
+    {
+        RunningApp(session: "s\(order)", app: app, types: Set(types.map(type)), team: team, order: order)
+    }
+
+    private static func defaults(_ text: String) -> HandlerDefaults {
+        HandlerDefaults(parsing: Array(text.utf8)) { _ in }
+    }
+
+    private static let edit = type("com.example.edit")
+
+    @Test func `the running app first, then the user's choice, then the newest`() {
+        let apps = [
+            Self.app("old", ["com.example.edit"], installed: 1), Self.app("new", ["com.example.edit"], installed: 3),
+            Self.app("chosen", ["com.example.edit"], installed: 2),
+        ]
+        let plain = HandlerRegistry(handlers: apps)
+        let newest = plain.decide(Self.edit, team: nil, page: .none, running: [])
+        #expect(newest == HandlerDecision(.launch(apps[1]), name: "The new", .newest(of: 3)))
+        let chosen = HandlerRegistry(handlers: apps, defaults: Self.defaults("com.example.edit=gone;chosen;new"))
+        let choice = chosen.decide(Self.edit, team: nil, page: .none, running: [])
+        #expect(choice == HandlerDecision(.launch(apps[2]), name: "The chosen", .chosen))
+        let active = [Self.running("old", ["com.example.edit"])]
+        let runs = chosen.decide(Self.edit, team: nil, page: .none, running: active)
+        #expect(runs == HandlerDecision(.running(session: "s1"), name: "The old", .running))
+    }
+
+    @Test func `of apps that run, the user's choice, else the one that attached last`() {
+        let active = (1...3).map { Self.running("app\($0)", ["com.example.edit"], order: UInt64($0)) }
+        let last = HandlerRegistry().decide(Self.edit, team: nil, page: .none, running: active)
+        #expect(last.opener == .running(session: "s3"))
+        let chosen = HandlerRegistry(handlers: [], defaults: Self.defaults("com.example.edit=app2"))
+        #expect(chosen.decide(Self.edit, team: nil, page: .none, running: active).opener == .running(session: "s2"))
+    }
+
+    @Test func `type and team are equal as bytes, and no team equals only no team`() {
+        let composed = "caf\u{E9}"
+        let decomposed = "cafe\u{301}"
+        let registry = HandlerRegistry(handlers: [Self.app("a", ["com.example.edit", composed], team: composed)])
+        func opener(_ type: String, _ team: String?) -> HandlerDecision.Opener {
+            registry.decide(Self.type(type), team: team, page: .none, running: []).opener
+        }
+        #expect(opener("com.example.edit", composed) != .nothing)
+        #expect(opener(composed, composed) != .nothing)
+        #expect(opener("com.example.edit", decomposed) == .nothing)
+        #expect(opener(decomposed, composed) == .nothing)
+        #expect(opener("com.example.edit", nil) == .nothing)
+        #expect(opener("com.example.Edit", composed) == .nothing)
+        let without = HandlerRegistry(handlers: [Self.app("a", ["com.example.edit"])])
+        #expect(
+            without.decide(Self.edit, team: "T", page: .none, running: []).reason == .otherTeam(Self.edit, app: "The a")
+        )
+    }
+
+    @Test func `what a browser shows crosses teams, and an app that claims the site goes first`() {
+        let browser = Self.app("browser", [ActivityType.browsingWeb.text], team: "B")
+        let shop = Self.app("shop", [], domains: ["shop.example", "*.shop.example"])
+        let registry = HandlerRegistry(handlers: [browser, shop])
+        func opener(_ page: HandlerRegistry.Page) -> HandlerDecision.Opener {
+            registry.decide(.browsingWeb, team: "other", page: page, running: []).opener
+        }
+        #expect(opener(.none) == .launch(browser))
+        #expect(opener(.unknown) == .page)
+        #expect(opener(.at("https://shop.example/1")) == .launch(shop))
+        #expect(opener(.at("https://www.SHOP.example:8443/1")) == .launch(shop))
+        #expect(opener(.at("https://notshop.example/1")) == .launch(browser))
+        #expect(opener(.at("https://shop.example.evil.example/")) == .launch(browser))
+    }
+
+    @Test func `an app of the type, then one that claims the site, then the browser`() {
+        let editor = Self.app("editor", ["com.example.edit"])
+        let site = Self.app("site", [], domains: ["d.example"])
+        let registry = HandlerRegistry(handlers: [editor, site])
+        let page = HandlerRegistry.Page.at("https://d.example/x")
+        #expect(registry.decide(Self.edit, team: nil, page: page, running: []).opener == .launch(editor))
+        let other = Self.type("com.example.other")
+        #expect(registry.decide(other, team: nil, page: page, running: []).opener == .launch(site))
+        let active = [Self.running("site", [], order: 5)]
+        #expect(registry.decide(other, team: nil, page: page, running: active).opener == .running(session: "s5"))
+        #expect(registry.decide(other, team: nil, page: .unknown, running: []).opener == .page)
+        let elsewhere = registry.decide(other, team: nil, page: .at("http://e.example"), running: [])
+        #expect(elsewhere == HandlerDecision(.browser, .hasPage))
+        #expect(registry.decide(other, team: nil, page: .at("file:///etc/passwd"), running: []).reason == .badPage)
+        #expect(registry.decide(other, team: nil, page: .none, running: []).reason == .noApp(other))
+    }
+
+    @Test func `what is switched off is never chosen, and named as the reason`() {
+        let editor = Self.app("editor", ["com.example.edit"], domains: ["d.example"])
+        let registry = HandlerRegistry(handlers: [editor], disabled: [Self.id("editor"), Self.id("tool")])
+        let active = [Self.running("tool", ["com.example.edit"])]
+        let decision = registry.decide(Self.edit, team: nil, page: .none, running: [])
+        #expect(decision == HandlerDecision(.nothing, .disabled(app: "The editor")))
+        #expect(registry.decide(Self.edit, team: nil, page: .none, running: active).reason == .disabled(app: "tool"))
+        #expect(registry.decide(Self.edit, team: nil, page: .at("https://d.example/"), running: []).opener == .browser)
+    }
+
+    @Test func `of two files with one id the first counts`() {
+        let first = Self.app("a", ["com.example.edit"], installed: 1)
+        let registry = HandlerRegistry(handlers: [first, Self.app("a", ["com.example.edit"], installed: 9)])
+        #expect(registry.handlers == [first])
+    }
+
+    @Test(arguments: [
+        ("https://Example.ORG/a b", nil), ("https://example.org/ä?ö#ü", "https://example.org/%C3%A4?%C3%B6#%C3%BC"),
+        ("HTTPS://example.org:443", "HTTPS://example.org:443"),
+        ("https://example.org/`x`\"<>|^{}'$(id)", "https://example.org/%60x%60%22%3C%3E%7C%5E%7B%7D'$(id)"),
+        ("https://[::1]/", "https://[::1]/"), ("https://exa$(x)mple.org/", nil), ("https://a'b/", nil),
+        ("-https://a/", nil),
+        ("javascript:alert(1)", nil), ("file:///etc/passwd", nil), ("https://u:p@example.org/", nil), ("https://", nil),
+        ("https:///x", nil), ("https://a\u{0}b/", nil), ("ftp://a/", nil), ("", nil),
+    ])
+    func `a page becomes one harmless argument, or none`(url: String, argument: String?) {
+        #expect(WebPage(url)?.argument == argument)
+    }
+
+    @Test(arguments: [
+        ("https://Example.ORG./", "example.org"), ("https://[::1]/", nil),
+        ("https://xn--bcher-kva.example/", "xn--bcher-kva.example"),
+        ("https://bücher.example/", nil), ("http://a.b:80?x", "a.b"),
+    ])
+    func `the host of a page is in lower case, and in ASCII or not at all`(url: String, host: String?) throws {
+        #expect(try #require(WebPage(url)).host == host)
+    }
+}
