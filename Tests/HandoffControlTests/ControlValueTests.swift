@@ -114,6 +114,7 @@ struct ControlValueTests {
             .continue(continuation, try Sample.continued()),
             .didFail(continuation, type, .timedOut(device: "Mac")), .continued(activity, by: origin),
             .stream(activity, try Sample.stream(), from: origin), .withdrawn(activity),
+            .stream(activity, try Sample.stream(), from: origin, resource: StreamResource("document/3")),
         ]
         for event in events {
             #expect(try AppEvent(json: crossed(event.json)) == event)

@@ -14,7 +14,10 @@ struct StreamValueTests {
     }
 
     @Test func `requests and replies come back`() throws {
-        for request in [.continuation(continuation), .stream(stream)] as [OpenStreamRequest] {
+        let resource = try #require(StreamResource("document/3"))
+        for request in [.continuation(continuation), .continuation(continuation, resource: resource), .stream(stream)]
+            as [OpenStreamRequest]
+        {
             #expect(try OpenStreamRequest(json: crossed(request.json)) == request)
         }
         for request in [
@@ -37,6 +40,9 @@ struct StreamValueTests {
         arguments: [
             ([:], "continuation"), (["stream": "4e"], "stream"), (["continuation": 1], "continuation"),
             (["stream": nil, "continuation": nil], "continuation"),
+            (["continuation": .string(String(repeating: "2c", count: 16)), "resource": ""], "resource"),
+            (["continuation": .string(String(repeating: "2c", count: 16)), "resource": "a b"], "resource"),
+            (["stream": .string(String(repeating: "2c", count: 16)), "resource": "a"], "resource"),
         ] as [(JSONObject, String)])
     func `a stream is opened by one id`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try OpenStreamRequest(json: json) }

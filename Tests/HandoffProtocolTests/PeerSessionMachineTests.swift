@@ -314,7 +314,7 @@ import Testing
     @Test func aLongRequestForAStreamIsCountedAsAnyOther() throws {
         var rig = try Rig.established()
         func long(_ id: Int64) -> Frame {
-            let filler = JSON.string(String(repeating: "x", count: 300))
+            let filler = JSON.string(String(repeating: "x", count: 600))
             return Frame(.request, PeerRequest(id: id, method: "openStream", parameters: ["a": filler]).encoded())
         }
         for id in Int64(1)...20 { #expect(try rig.receive(long(id)).count == 1) }

@@ -78,8 +78,8 @@ final class PublishSession {
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
             say("continued", offer.activity, text, fields: fields)
-        case .stream(offer.activity, let stream, let device):
-            streams?.serve(stream, of: offer.activity, to: device)
+        case .stream(offer.activity, let stream, let device, let resource):
+            streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
             if !isEnding { context.fail(.withdrawn()) }
         case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .stream, .withdrawn:

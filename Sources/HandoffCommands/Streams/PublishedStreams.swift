@@ -53,8 +53,8 @@ final class PublishedStreams {
         }
     }
 
-    /// Takes a stream that a device asks for, and sends.
-    func serve(_ id: StreamID, of activity: ActivityID, to device: ControlOrigin) {
+    /// Takes a stream that a device asks for, and sends. One that is for something else than our content is told so.
+    func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: ControlOrigin) {
         var serving = Serving(activity: activity, device: device)
         do throws(ClientError) {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)
@@ -64,7 +64,7 @@ final class PublishedStreams {
                 guard let self, context.status == nil else { return }
                 servings[id]?.client = nil
                 switch result {
-                case .success(let stream): send(id, stream)
+                case .success(let stream): send(id, resource, stream)
                 case .failure(let error): ended(id, TransferFailure(daemon: error, "cannot take the stream"))
                 }
             }
@@ -82,8 +82,9 @@ final class PublishedStreams {
     /// Takes the status line away, before something else is printed.
     func makeRoom() { status.clear() }
 
-    private func send(_ id: StreamID, _ stream: ContinuationStream) {
+    private func send(_ id: StreamID, _ resource: StreamResource?, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
+            if let resource { throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'") }
             guard let device = servings[id]?.device.device,
                 servings.values.count(where: { $0.device.device == device }) <= Self.mostPerDevice
             else { throw TransferFailure(.busy, "so many streams of one device are being sent already") }

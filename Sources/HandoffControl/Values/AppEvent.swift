@@ -19,8 +19,9 @@ package enum AppEvent: Sendable, Equatable {
     case didFail(ContinuationID, ActivityType, HandoffFailure)
     /// Another device continues the activity.
     case continued(ActivityID, by: ControlOrigin)
-    /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds.
-    case stream(ActivityID, StreamID, from: ControlOrigin)
+    /// The device that continued the activity asks for a stream; take it with `OpenStream` within 30 seconds. With a resource
+    /// it is for that alone, and an app that does not know it leaves the stream.
+    case stream(ActivityID, StreamID, from: ControlOrigin, resource: StreamResource? = nil)
     /// The activity expired, or was replaced.
     case withdrawn(ActivityID)
 
@@ -63,8 +64,9 @@ extension AppEvent {
             self = .continued(try fields.id("activity"), by: try ControlOrigin(try fields.fields("origin")))
         case "stream":
             self = .stream(
-                try fields.id("activity"), try fields.id("stream"), from: try ControlOrigin(try fields.fields("origin"))
-            )
+                try fields.id("activity"), try fields.id("stream"),
+                from: try ControlOrigin(try fields.fields("origin")),
+                resource: try fields.optionalResource("resource"))
         case "withdrawn": self = .withdrawn(try fields.id("activity"))
         default: throw fields.invalid("event")
         }
@@ -95,7 +97,8 @@ extension AppEvent {
         case .continued(let activity, let origin):
             event["activity"] = .string(activity.hex)
             event["origin"] = .object(origin.json)
-        case .stream(let activity, let stream, let origin):
+        case .stream(let activity, let stream, let origin, let resource):
+            event["resource"] = resource.map { .string($0.text) }
             event["activity"] = .string(activity.hex)
             event["stream"] = .string(stream.hex)
             event["origin"] = .object(origin.json)

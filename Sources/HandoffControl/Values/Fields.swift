@@ -68,6 +68,12 @@ extension Fields {
         try optionalObject(key).map { Fields($0, path: path.isEmpty ? key : "\(path).\(key)") }
     }
 
+    /// What a stream is for, or nil when it is absent.
+    package func optionalResource(_ key: String) throws(VarlinkError) -> StreamResource? {
+        guard let value = value(key) else { return nil }
+        return try required(key, value.string.flatMap(StreamResource.init))
+    }
+
     /// A list of texts, or nil when it is absent.
     package func optionalTexts(_ key: String) throws(VarlinkError) -> [String]? {
         guard let value = value(key) else { return nil }

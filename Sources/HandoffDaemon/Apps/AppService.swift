@@ -95,10 +95,11 @@ final class AppService {
     /// Tells the owner of an activity that the device which continued it asks for a stream.
     /// - Returns: false when nobody is left to be told.
     func announce(
-        _ stream: StreamID, of activity: ActivityID, to session: SessionID, from origin: ControlOrigin
+        _ stream: StreamID, _ resource: StreamResource?, of activity: ActivityID, to session: SessionID,
+        from origin: ControlOrigin
     ) -> Bool {
         guard store.activity(activity)?.session == session, let owner = registry.session(session) else { return false }
-        owner.send(.stream(activity, stream, from: origin))
+        owner.send(.stream(activity, stream, from: origin, resource: resource))
         return true
     }
 

@@ -73,13 +73,14 @@ extension DaemonCore {
         }
     }
 
-    /// Asks a device for a ticket to a stream of an activity that was continued here.
+    /// Asks a device for a ticket to a stream of an activity that was continued here, for the apps' own or a resource.
     func askForStream(
-        of activity: ActivityID, from device: DeviceID,
+        of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
         let name = ring.name(of: device)
-        let question = Question(device: device, method: PeerMethod.openStream, activity: activity)
+        let question = Question(
+            device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
         return ask(question, timeout: Self.patienceForTicket) { result in
             completion(
                 result.flatMap { answer in
@@ -96,6 +97,13 @@ extension DaemonCore {
         let device: DeviceID
         let method: String
         let activity: ActivityID
+        var resource: StreamResource?
+
+        var parameters: JSONObject {
+            var parameters: JSONObject = ["activity": .string(activity.hex)]
+            parameters["resource"] = resource.map { .string($0.text) }
+            return parameters
+        }
     }
 
     /// Asks a device; the completion is called exactly once, unless the handle is cancelled.
@@ -133,7 +141,7 @@ extension DaemonCore {
         let wasWarm = link.isEstablished
         // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
         if wasWarm { handle.timer = try? loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
-        link.request(question.method, ["activity": .string(question.activity.hex)], timeout: timeout) {
+        link.request(question.method, question.parameters, timeout: timeout) {
             [self] outcome in
             switch outcome {
             case .answered(.result(let answer)): completion(.success(answer))
@@ -255,7 +263,16 @@ extension DaemonCore {
         guard activity.content.supportsStreams else {
             return link.respond(to: request.id, with: .failure(.streamsUnsupported(device: name)))
         }
-        let grant = StreamBook.Grant(device: link.device, activity: activity.id, session: activity.session)
+        var resource: StreamResource?
+        if let wanted = request.parameters["resource"], !wanted.isNull {
+            resource = wanted.string.flatMap(StreamResource.init)
+            guard resource != nil else {
+                let cause = "what its stream is asked for has no valid name"
+                return link.respond(to: request.id, with: .failure(.rejected(device: name, cause: cause)))
+            }
+        }
+        let grant = StreamBook.Grant(
+            device: link.device, activity: activity.id, session: activity.session, resource: resource)
         switch streams.grant(grant, name: name) {
         case .success(let ticket):
             link.respond(to: request.id, with: .result(["ticket": .string(Hex.encode(ticket))]))

@@ -11,10 +11,10 @@ extension DaemonCore {
     /// What the desk of streams needs.
     var streamSurroundings: StreamDesk.Surroundings {
         StreamDesk.Surroundings(
-            ask: { [unowned self] in askForStream(of: $1, from: $0, completion: $2) },
+            ask: { [unowned self] in askForStream(of: $1, $2, from: $0, completion: $3) },
             dial: { [unowned self] in dialForStream($0, completion: $1) },
             announce: { [unowned self] stream, grant in
-                apps.announce(stream, of: grant.activity, to: grant.session, from: origin(grant.device))
+                apps.announce(stream, grant.resource, of: grant.activity, to: grant.session, from: origin(grant.device))
             },
             name: { [unowned self] in ring.name(of: $0) })
     }

@@ -31,12 +31,15 @@ package struct StreamBook: Sendable {
         package let activity: ActivityID
         /// The attachment of the owner.
         package let session: SessionID
+        /// What the stream is for; nil for the apps' own.
+        package let resource: StreamResource?
 
         /// A grant with these values.
-        package init(device: DeviceID, activity: ActivityID, session: SessionID) {
+        package init(device: DeviceID, activity: ActivityID, session: SessionID, resource: StreamResource? = nil) {
             self.device = device
             self.activity = activity
             self.session = session
+            self.resource = resource
         }
     }
 

@@ -12,8 +12,10 @@ import LoopIO
 final class StreamDesk {
     /// What the desk needs of the rest of the daemon.
     struct Surroundings {
-        /// Asks the origin of an activity for a ticket; the answer comes exactly once, unless cancelled.
-        let ask: (DeviceID, ActivityID, @escaping (Result<[UInt8], HandoffFailure>) -> Void) -> FetchHandle
+        /// Asks the origin of an activity for a ticket, for the apps' own stream or a resource; the answer comes exactly once,
+        /// unless cancelled.
+        let ask:
+            (DeviceID, ActivityID, StreamResource?, @escaping (Result<[UInt8], HandoffFailure>) -> Void) -> FetchHandle
         /// Calls a device for a stream; the answer comes exactly once, unless the call is dropped. Nil: there is no way to it.
         let dial: (DeviceID, @escaping (Result<StreamChannel, HandoffFailure>) -> Void) -> Dial?
         /// Tells the owner of an activity that a device asks for a stream; false when nobody is left to be told.
@@ -77,7 +79,7 @@ final class StreamDesk {
     func open(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.expectedUpgrade }
         switch try OpenStreamRequest(json: call.parameters) {
-        case .continuation(let id): try begin(id, call)
+        case .continuation(let id, let resource): try begin(id, resource, call)
         case .stream(let id):
             guard case .offered = streams[id]?.phase else { throw CallError.noSuchStream(id) }
             streams[id]?.phase = .flowing
@@ -261,14 +263,14 @@ final class StreamDesk {
 
     // MARK: - Asking others
 
-    private func begin(_ id: ContinuationID, _ call: ControlCall) throws {
+    private func begin(_ id: ContinuationID, _ resource: StreamResource?, _ call: ControlCall) throws {
         guard let continued = book.continuation(id) else { throw CallError.streamFailed(.notContinued) }
         let name = surroundings.name(continued.device)
         guard continued.hasStreams else { throw CallError.streamFailed(.streamsUnsupported(device: name)) }
         guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
             throw CallError.streamFailed(.tooManyStreams(device: name))
         }
-        openings.add(StreamOpening(call, continued, desk: self))
+        openings.add(StreamOpening(call, continued, resource, desk: self))
         runOpenings(to: continued.device)
     }
 

@@ -19,6 +19,7 @@ final class StreamOpening {
     /// The origin.
     let device: DeviceID
     private let activity: ActivityID
+    private let resource: StreamResource?
     private unowned let desk: StreamDesk
     /// When its turn came: what waits behind others may still be tried as often as they.
     private var begun: LoopInstant
@@ -31,10 +32,11 @@ final class StreamOpening {
     private var deadline: LoopTimer?
     private var stream: StreamID?
 
-    init(_ call: ControlCall, _ continued: StreamBook.Continued, desk: StreamDesk) {
+    init(_ call: ControlCall, _ continued: StreamBook.Continued, _ resource: StreamResource?, desk: StreamDesk) {
         self.call = call
         device = continued.device
         activity = continued.activity
+        self.resource = resource
         self.desk = desk
         begun = desk.loop.now
     }
@@ -55,7 +57,7 @@ final class StreamOpening {
     }
 
     private func ask() {
-        ticket = desk.surroundings.ask(device, activity) { [weak self] result in
+        ticket = desk.surroundings.ask(device, activity, resource) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let ticket): connect(ticket)

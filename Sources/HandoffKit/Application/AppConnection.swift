@@ -209,7 +209,9 @@ final class AppConnection: @unchecked Sendable {
             deliver(book.willContinue(id, type, device: origin.deviceName))
         case .continue(let id, let content): deliver(book.arrived(id, content))
         case .didFail(let id, _, let failure): deliver(book.failed(id, HandoffError(failure)))
-        case .stream(let id, let stream, _): received(stream, of: id)
+        // What it is for, an app of this version does not know.
+        case .stream(let id, let stream, _, nil): received(stream, of: id)
+        case .stream: break
         case .attached, .published, .saved: break
         }
     }

@@ -6,7 +6,8 @@ package enum PeerMethod {
     /// Request `{}`: everything that is offered; answered with ``ActivityList``.
     package static let activities = "activities"
 
-    /// Request `{activity: hex}`: a stream of an activity that was continued; answered with `{ticket: hex}`.
+    /// Request `{activity: hex, resource: ?text}`: a stream of an activity that was continued, and what it is for; answered
+    /// with `{ticket: hex}`.
     package static let openStream = "openStream"
 
     /// Request `{}`: answered with `{}`.

@@ -163,8 +163,9 @@ extension PeerSessionMachine {
         body.count <= longestOpening && String(decoding: body, as: UTF8.self).contains("\"\(PeerMethod.openStream)\"")
     }
 
-    /// A request for a stream has a hundred bytes; an honest one of this length may be written with blanks.
-    private static let longestOpening = 256
+    /// A request for a stream has a hundred bytes, and as many again with a resource; an honest one of this length may be
+    /// written with blanks.
+    private static let longestOpening = 512
 
     private mutating func takeRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
         guard request.id > lastInboundID else { throw .wrongID(request.id) }

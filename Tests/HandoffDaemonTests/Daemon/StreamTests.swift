@@ -34,7 +34,7 @@ import Testing
     private func offered(_ publisher: Publisher) throws -> StreamID {
         while true {
             switch try publisher.next() {
-            case .stream(publisher.activity, let id, let origin):
+            case .stream(publisher.activity, let id, let origin, _):
                 #expect(origin.deviceName == "couch")
                 return id
             case .continued, .saved: continue
@@ -50,6 +50,21 @@ import Testing
         let origin = try desk.stream(desk.openStream(.stream(id)))
         #expect(origin.id == id)
         return (origin, try couch.stream(call))
+    }
+
+    @Test func `what a stream is for is told to the app that takes it`() throws {
+        let publisher = try publish()
+        let continuation = try couch.take()
+        let resource = try #require(StreamResource(String(repeating: "~", count: StreamResource.maximumByteCount)))
+        let call = try couch.openStream(.continuation(continuation, resource: resource))
+        while true {
+            let event = try publisher.next()
+            guard case .stream(publisher.activity, let id, _, let told) = event else { continue }
+            #expect(told == resource)
+            _ = try desk.stream(desk.openStream(.stream(id)))
+            break
+        }
+        _ = try couch.stream(call)
     }
 
     private func failure(_ call: OpenCall) throws -> HandoffFailure {
