@@ -75,7 +75,8 @@ let package = Package(
         .target(
             name: "HandoffCommands",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO", "QRText",
+                "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffStreamTransfer",
+                "HandoffTransfer", "LoopIO", "QRText",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
@@ -88,6 +89,10 @@ let package = Package(
             name: "HandoffKit",
             dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),
+        .target(
+            name: "HandoffStreamTransfer",
+            dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
+            swiftSettings: strict),
         .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),

@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 

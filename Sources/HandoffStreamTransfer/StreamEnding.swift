@@ -1,7 +1,7 @@
-import HandoffClient
+package import HandoffClient
 import HandoffControl
 import HandoffModel
-import HandoffTransfer
+package import HandoffTransfer
 import LoopIO
 
 /// Finds out why a stream ended before its transfer did: the stream itself shows only an end, the daemon knows more.
@@ -58,7 +58,7 @@ extension TransferFailure {
 
     /// The daemon could not move a passed file.
     /// - Parameter action: what was tried, such as `cannot send draft.txt`.
-    init(daemon error: ClientError, _ action: String) {
+    package init(daemon error: ClientError, _ action: String) {
         switch error {
         case .lost, .notReachable:
             self.init(.gone, "the daemon went away")

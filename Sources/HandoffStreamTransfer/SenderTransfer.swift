@@ -1,13 +1,13 @@
-import HandoffClient
+package import HandoffClient
 import HandoffControl
-import HandoffTransfer
-import LoopIO
+package import HandoffTransfer
+package import LoopIO
 
 /// Sends one content over one stream: what its `SenderMachine` wants is done here. Lives on the loop's thread; whoever made
 /// it keeps it until its last event.
-final class SenderTransfer {
+package final class SenderTransfer {
     /// What happens to it.
-    enum Event {
+    package enum Event {
         /// The other device wants it; what is sent begins at this byte of the content.
         case begun(offset: Int64)
         /// So much of the content is sent, with what the other device had before.
@@ -22,7 +22,7 @@ final class SenderTransfer {
     private static let piece = 262_144
 
     /// What is sent.
-    let source: SourceFile
+    package let source: SourceFile
     private let stream: ContinuationStream
     private let loop: EventLoop
     private let readInput: @Sendable (Int) throws -> [UInt8]
@@ -33,9 +33,10 @@ final class SenderTransfer {
     private var tar: TarWriter?
     private var reader: Worker?
     private var ending: StreamEnding?
-    /// Where the part begins that is sent, and how much of the content has gone.
+    /// Where the part begins that is sent.
     private var offset: Int64 = 0
-    private(set) var moved: Int64 = 0
+    /// How many bytes of the content have gone.
+    package private(set) var moved: Int64 = 0
     private var areBytesSent = false
     private var digest: Result<ContentDigest, TransferFailure>?
     private var hasBegun = false
@@ -47,7 +48,7 @@ final class SenderTransfer {
     /// - Parameters:
     ///   - readInput: reads standard input, on a thread that may wait; nothing at its end.
     ///   - report: gets what happens, never from inside a call.
-    init(
+    package init(
         _ source: SourceFile, over stream: ContinuationStream, on loop: EventLoop,
         readInput: @escaping @Sendable (Int) throws -> [UInt8], _ report: @escaping (Event) -> Void
     ) {
@@ -60,7 +61,7 @@ final class SenderTransfer {
     }
 
     /// Begins.
-    func start() {
+    package func start() {
         stream.onEnd = { [weak self] in self.map { $0.perform($0.machine.endReceived()) } }
         stream.onError = { [weak self] _ in
             self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
@@ -71,7 +72,7 @@ final class SenderTransfer {
     }
 
     /// Calls it off; the other device is told where it can be.
-    func cancel() {
+    package func cancel() {
         perform(machine.fail(TransferFailure(.cancelled, "the sender called it off")))
     }
 

@@ -1,14 +1,14 @@
-import HandoffClient
+package import HandoffClient
 import HandoffControl
-import HandoffModel
-import HandoffTransfer
-import LoopIO
+package import HandoffModel
+package import HandoffTransfer
+package import LoopIO
 
 /// Receives one content over one stream: what its `ReceiverMachine` wants is done here. Lives on the loop's thread; whoever
 /// made it keeps it until its last event, and then lets go of it, which gives up the part of the file.
-final class ReceiverTransfer {
+package final class ReceiverTransfer {
     /// What happens to it.
-    enum Event {
+    package enum Event {
         /// The content comes; `offset` bytes of it are there already.
         case begun(TransferHeader, offset: Int64)
         /// So much of the content is there.
@@ -18,17 +18,17 @@ final class ReceiverTransfer {
     }
 
     /// What was received.
-    struct Received {
+    package struct Received {
         /// Where it is; nil for standard output.
-        let path: String?
+        package let path: String?
         /// Bytes of the content; of a folder those of its archive.
-        let bytes: Int64
+        package let bytes: Int64
         /// The SHA-256 of them.
-        let digest: ContentDigest?
+        package let digest: ContentDigest?
     }
 
-    /// What it needs of the command.
-    struct Surroundings {
+    /// What it needs of its owner.
+    package struct Surroundings {
         let loop: EventLoop
         /// Where the content goes.
         let destination: Destination
@@ -38,6 +38,19 @@ final class ReceiverTransfer {
         let accept: (TransferHeader) throws(TransferFailure) -> Void
         /// Writes to standard output, on a thread that may wait.
         let writeOutput: @Sendable ([UInt8]) throws -> Void
+
+        /// Surroundings with these parts.
+        package init(
+            loop: EventLoop, destination: Destination, sender: DeviceID,
+            accept: @escaping (TransferHeader) throws(TransferFailure) -> Void,
+            writeOutput: @escaping @Sendable ([UInt8]) throws -> Void
+        ) {
+            self.loop = loop
+            self.destination = destination
+            self.sender = sender
+            self.accept = accept
+            self.writeOutput = writeOutput
+        }
     }
 
     /// Where the content goes, once it was described.
@@ -84,7 +97,7 @@ final class ReceiverTransfer {
     private var isOver = false
 
     /// - Parameter report: gets what happens.
-    init(_ stream: ContinuationStream, _ surroundings: Surroundings, _ report: @escaping (Event) -> Void) {
+    package init(_ stream: ContinuationStream, _ surroundings: Surroundings, _ report: @escaping (Event) -> Void) {
         self.stream = stream
         self.surroundings = surroundings
         self.report = report
@@ -92,7 +105,7 @@ final class ReceiverTransfer {
     }
 
     /// Begins.
-    func start() {
+    package func start() {
         stream.onEnd = { [weak self] in self?.endReceived() }
         stream.onError = { [weak self] _ in
             self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
@@ -101,7 +114,7 @@ final class ReceiverTransfer {
     }
 
     /// Calls it off; the other device is told.
-    func cancel() {
+    package func cancel() {
         perform(machine.fail(TransferFailure(.cancelled, "the receiver called it off")))
     }
 
