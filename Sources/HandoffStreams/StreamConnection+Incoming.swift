@@ -1,0 +1,192 @@
+internal import Glibc
+internal import HandoffTLS
+internal import LoopIO
+
+/// From the other device: TLS to words, words to bytes of the app or of a file.
+extension StreamConnection {
+    func takeIncoming() {
+        if case .open = state, !deliver() { return }
+        reading: while true {
+            switch state {
+            case .awaitingTicket, .awaitingAnswer: guard takeGreeting() else { break reading }
+            case .open:
+                guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
+                guard takeFrames() else { break reading }
+            case .parting:
+                guard case .bytes = read(into: streamLoop.scratch) else { break reading }
+            case .judging, .closed: break reading
+            }
+        }
+    }
+
+    /// Reads a ticket, or the answer to ours. Returns whether there may be more.
+    private func takeGreeting() -> Bool {
+        switch state {
+        case .awaitingTicket(let begun):
+            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
+            guard case .bytes(let count) = read(into: room) else { return false }
+            let ticket = begun + room[..<count]
+            guard ticket.count == Self.ticketSize else {
+                state = .awaitingTicket(ticket)
+                return true
+            }
+            state = .judging
+            report(.ticket(ticket))
+            return false
+        case .awaitingAnswer:
+            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<1])
+            guard case .bytes = read(into: room) else { return false }
+            guard room[0] == Self.acceptance else {
+                end(.gone("the other side gave an answer without meaning"))
+                return false
+            }
+            open()
+            report(.accepted)
+            return true
+        case .judging, .open, .parting, .closed: return false
+        }
+    }
+
+    /// Decrypts what is here and hands it to the app. Returns whether there may be more.
+    private func takeFrames() -> Bool {
+        guard case .bytes(let count) = read(into: streamLoop.scratch) else { return false }
+        moved()
+        let (data, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
+        for range in data {
+            guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
+        }
+        if incoming.reset != nil {
+            // An app that closed after its last byte has sent all that it had: that is given before the stream is over.
+            if incoming.hasEnded { _ = deliver() }
+            return false
+        }
+        guard isWhole else {
+            end(.gone("the other side broke the protocol"))
+            return false
+        }
+        return deliver()
+    }
+
+    /// Reads plaintext; notices the end.
+    func read(into room: UnsafeMutableRawBufferPointer) -> TLSReadCount {
+        do throws(TLSError) {
+            let outcome = try session.read(into: room)
+            if case .closed = outcome { isSessionOver = true }
+            return outcome
+        } catch {
+            if case .parting = state { close() } else { end(.gone("\(error)")) }
+            return .wouldBlock
+        }
+    }
+
+    /// Gives bytes to the app; what it does not take waits. Returns false when the app is gone.
+    private func give(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !incoming.isWaiting else {
+            incoming.wait(bytes)
+            return true
+        }
+        guard let taken = put(bytes) else { return false }
+        if taken < bytes.count { incoming.wait(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+        return true
+    }
+
+    /// Whether what arrives now goes to a file.
+    var isReceivingFile: Bool {
+        receiving.map { incoming.delivered >= $0.position } ?? false
+    }
+
+    /// Puts bytes where they belong. Returns how many were taken, or nil when the stream is over by that.
+    private func put(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let wanted: Int
+            let taken: Int
+            if let receiving, isReceivingFile {
+                wanted = receiving.remaining(upTo: rest.count)
+                taken = receiving.write(rest)
+                if taken > 0 { moved() }
+            } else {
+                let limit = receiving.map { Int(clamping: $0.position - incoming.delivered) } ?? rest.count
+                wanted = min(limit, rest.count)
+                guard let written = writeLocally(UnsafeRawBufferPointer(rebasing: rest[..<wanted])) else { return nil }
+                taken = written
+            }
+            incoming.delivered &+= UInt64(taken)
+            done += taken
+            takeUpReceiving()
+            if taken < wanted { break }
+        }
+        return done
+    }
+
+    /// Lets go of a file that has got all that is its own.
+    func takeUpReceiving() {
+        guard isReceivingFile, let part = receiving, part.isComplete else { return }
+        receiving = nil
+        finish(part)
+    }
+
+    func finish(_ part: ReceivingPart) {
+        part.writer.finish { [weak self] result in
+            switch result {
+            case .success(let total): part.end(.done(total))
+            case .failure(let error):
+                part.end(.failed(part.moved, "\(error)"))
+                self?.reset(.failed)
+            }
+        }
+    }
+
+    func receivingFailed(_ cause: String) {
+        guard let part = receiving else { return }
+        receiving = nil
+        part.writer.cancel()
+        part.end(.failed(part.moved, cause))
+        reset(.failed)
+    }
+
+    /// Gives the app what waits for it, and the end after it. Returns false when the stream is over by that.
+    private func deliver() -> Bool {
+        guard local != nil else { return true }
+        if incoming.isWaiting {
+            let (bytes, start) = incoming.takeWaiting()
+            let taken = bytes.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            guard let taken else { return false }
+            incoming.putBack(bytes, from: start + taken)
+        }
+        guard incoming.takeEnd() else { return true }
+        if let raw = local?.raw {
+            // Fails only when the app has closed its end, which reading shows.
+            _ = shutdown(raw, Int32(SHUT_WR))
+        }
+        guard let part = receiving else { return true }
+        let isWhole = part.length == nil && isReceivingFile
+        receiving = nil
+        guard !isWhole else {
+            finish(part)
+            return true
+        }
+        // What came is in the file all the same. How the stream itself ends is the other side's word.
+        let cause = "the other side ended before, after \(incoming.delivered) bytes of its direction"
+        part.writer.finish { _ in part.end(.failed(part.moved, cause)) }
+        return true
+    }
+
+    /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.
+    private func writeLocally(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let raw = local?.raw else { return 0 }
+        do throws(Errno) {
+            let taken = try SystemCall.retrying {
+                Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            moved()
+            return taken
+        } catch .wouldBlock {
+            return 0
+        } catch {
+            reset(.cancelled)
+            return nil
+        }
+    }
+}
