@@ -104,23 +104,38 @@ import Testing
         #expect(kit.daemon?.parameters(of: "Attach")?["app"] == "other")
     }
 
+    private static let infoPlist = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0"><dict>
+        <key>CFBundleIdentifier</key><string>com.example.app</string>
+        <key>CFBundleShortVersionString</key><string>2.0</string>
+        <key>HandoffTeamID</key><string>TEAM</string>
+        <key>NSUserActivityTypes</key><array><string>com.example.editing</string></array>
+        </dict></plist>
+        """
+
     @Test func aConfigurationIsReadFromAnInfoPlist() throws {
-        let text = """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <plist version="1.0"><dict>
-            <key>CFBundleIdentifier</key><string>com.example.app</string>
-            <key>CFBundleShortVersionString</key><string>2.0</string>
-            <key>HandoffTeamID</key><string>TEAM</string>
-            <key>NSUserActivityTypes</key><array><string>com.example.editing</string></array>
-            </dict></plist>
-            """
         let kit = try KitTest(daemonRuns: false)
-        try kit.test.folder.write(text, to: "Info.plist")
+        try kit.test.folder.write(Self.infoPlist, to: "Info.plist")
         let bundle = try #require(Bundle(path: kit.test.folder.path))
         #expect(
             HandoffConfiguration(bundle: bundle)
                 == HandoffConfiguration(
                     identifier: "com.example.app", version: "2.0", teamIdentifier: "TEAM",
                     activityTypes: ["com.example.editing"]))
+    }
+
+    @Test func programsOfOneFolderHaveAnInfoPlistEach() throws {
+        let kit = try KitTest(daemonRuns: false)
+        let folder = kit.test.folder
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/app.resources", withIntermediateDirectories: false)
+        try folder.write(Self.infoPlist, to: "app.resources/Info.plist")
+        let dictionary = try #require(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/app"))
+        #expect(dictionary["CFBundleIdentifier"] as? String == "com.example.app")
+        #expect(dictionary["NSUserActivityTypes"] as? [String] == ["com.example.editing"])
+        #expect(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/other") == nil)
+        try folder.write("no property list", to: "app.resources/Info.plist")
+        #expect(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/app") == nil)
     }
 }

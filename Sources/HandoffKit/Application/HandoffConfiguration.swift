@@ -27,9 +27,20 @@ public struct HandoffConfiguration: Sendable, Equatable {
         self.socketPath = socketPath
     }
 
-    /// What a bundle's Info.plist says. On Linux that of a program `app` is `app.resources/Info.plist` beside it.
+    /// What a bundle's Info.plist says. That of `Bundle.main` is `PROGRAM.resources/Info.plist` beside the program, and where there
+    /// is none, `Info.plist` beside it.
     public init(bundle: Bundle) {
-        self.init(infoDictionary: bundle.infoDictionary ?? [:])
+        // Foundation takes the folder of the program for its bundle, which several programs may share.
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let own = bundle === Bundle.main ? program.flatMap(Self.infoDictionary(ofProgram:)) : nil
+        self.init(infoDictionary: own ?? bundle.infoDictionary ?? [:])
+    }
+
+    /// What `PROGRAM.resources/Info.plist` beside a program says.
+    /// - Returns: nil where there is none, or it cannot be read.
+    package static func infoDictionary(ofProgram path: String) -> [String: Any]? {
+        guard let data = FileManager.default.contents(atPath: path + ".resources/Info.plist") else { return nil }
+        return (try? PropertyListSerialization.propertyList(from: data, format: nil)) as? [String: Any]
     }
 
     /// What an Info.plist says; values of other types than they should have are absent.
