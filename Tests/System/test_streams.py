@@ -666,6 +666,23 @@ def cut_meanwhile(stage):
         killed.start()
 
 
+@test("of one device so many files are passed at once, and the next when one of them is done", limit=90)
+def places_for_files(stage):
+    most = 32
+    route = Route(*stage.pair())
+    streams = [route.open() for _ in range(most + 1)]
+    source, sink = os.pipe()
+    calls = [passed(taken, "send", 0, MIB, source) for _, taken in streams[:most]]
+    words = refusal(lambda: pass_file(streams[most][1], "send", 0, MIB, source).next(), "FileFailed")
+    expect("too many files" in str(words), str(words))
+    asked, taken = streams[0]
+    calls[0].close()
+    expect(asked.receive_all() == b"" and asked.outcome()["outcome"] == "reset", "the stream of the closed call goes on")
+    passed(streams[most][1], "send", 0, MIB, source)
+    for descriptor in (source, sink):
+        os.close(descriptor)
+
+
 @test("when the connection of a passed file is closed the stream is cancelled, and nothing is left over")
 def caller_leaves(stage):
     origin, taker = stage.pair()
