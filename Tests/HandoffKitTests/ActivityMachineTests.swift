@@ -240,10 +240,56 @@ import Testing
 
     @Test func anExpiredActivityIsNotCurrentAnyMore() {
         begin()
-        _ = machine.withdrawn(key)
+        _ = machine.withdrawn(key, description())
         #expect(!machine.isCurrent(key))
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
         #expect(machine.becameCurrent(key).contains(.save(key)))
+    }
+
+    /// The app has moved the date, and the daemon has not heard of it.
+    private var later: ActivityDescription {
+        var description = description()
+        description.expirationDate = 1000
+        return description
+    }
+
+    @Test func anActivityWhoseDateWasMovedWhenItExpiredStaysCurrent() {
+        begin()
+        _ = machine.withdrawn(key, later)
+        #expect(machine.isCurrent(key))
+        guard case .publish? = machine.nextCall(key, later, needsSave: false) else {
+            Issue.record("it is published again")
+            return
+        }
+    }
+
+    @Test func aDateThatComesTooLatePublishesAgainOnceAndNotForEver() throws {
+        begin()
+        let call = try #require(machine.nextCall(key, later, needsSave: false))
+        _ = machine.failed(key, call, .unknownActivity)
+        #expect(machine.isCurrent(key))
+        guard case .publish? = machine.nextCall(key, later, needsSave: false) else {
+            Issue.record("it is published again")
+            return
+        }
+        _ = machine.published(key, as: otherID)
+        let next = try #require(machine.nextCall(key, later, needsSave: false))
+        _ = machine.failed(key, next, .unknownActivity)
+        #expect(!machine.isCurrent(key))
+    }
+
+    @Test func anAnswerAboutAnActivityThatWasWithdrawnMeanwhileSaysNothing() throws {
+        begin()
+        let call = try #require(machine.nextCall(key, description("new"), needsSave: false))
+        _ = machine.withdrawn(key, description("new"))
+        _ = machine.becameCurrent(key)
+        #expect(machine.nextCall(key, description("new"), needsSave: false) != nil)
+        // Comes from before.
+        #expect(machine.failed(key, call, .unknownActivity) == [])
+        #expect(machine.succeeded(key, call) == [])
+        #expect(machine.isCurrent(key))
+        _ = machine.published(key, as: otherID)
+        #expect(machine.nextCall(key, description("new"), needsSave: false) == .becomeCurrent(otherID))
     }
 
     @Test func aLostCallWaitsForTheEndOfTheSession() {
@@ -276,7 +322,7 @@ private final class DrivenMachine {
     func attached() -> Actions { machine.attached() }
     func detached() { machine.detached() }
     func saveAsked(_ key: UUID, needsSave: Bool) -> Actions { machine.saveAsked(key, needsSave: needsSave) }
-    func withdrawn(_ key: UUID) -> Actions { machine.withdrawn(key) }
+    func withdrawn(_ key: UUID, _ description: ActivityDescription?) -> Actions { machine.withdrawn(key, description) }
     func published(_ key: UUID, as id: ActivityID) -> Actions { machine.published(key, as: id) }
     func succeeded(_ key: UUID, _ call: ActivityMachine.Call) -> Actions { machine.succeeded(key, call) }
 

@@ -72,6 +72,15 @@ package struct ActivityMachine: Sendable {
         var id: ActivityID? {
             if case .published(let id, _) = self { id } else { nil }
         }
+
+        /// Whether the answer to a call is about what the daemon has now; not so when it ended the activity meanwhile.
+        func isAbout(_ call: Call) -> Bool {
+            switch call {
+            case .publish, .invalidate: true
+            case .update(let id, _), .becomeCurrent(let id), .resignCurrent(let id), .answerSave(let id, _):
+                id == self.id
+            }
+        }
     }
 
     private struct Entry {
@@ -227,7 +236,16 @@ package struct ActivityMachine: Sendable {
     }
 
     /// The daemon ended the activity: it expired.
-    package mutating func withdrawn(_ key: Key) -> [Action] {
+    /// - Parameter description: what the activity says now. One that was given another date meanwhile stays current.
+    package mutating func withdrawn(_ key: Key, _ description: ActivityDescription?) -> [Action] {
+        var hasExpired = true
+        if let description, case .published(_, let told)? = entries[key]?.remote {
+            hasExpired = description.expirationDate == told.description.expirationDate
+        }
+        return withdrawn(key, hasExpired: hasExpired)
+    }
+
+    private mutating func withdrawn(_ key: Key, hasExpired: Bool) -> [Action] {
         if entries[key]?.hasEnded == true {
             entries[key] = nil
         } else {
@@ -237,7 +255,7 @@ package struct ActivityMachine: Sendable {
             entries[key]?.refused = nil
             entries[key]?.owesAnswer = false
         }
-        if current == key { current = nil }
+        if current == key, hasExpired { current = nil }
         // One that it was to replace may still be the current one there.
         return entries.keys.flatMap { sync($0) }
     }
@@ -253,7 +271,7 @@ package struct ActivityMachine: Sendable {
 
     /// Another call was answered well.
     package mutating func succeeded(_ key: Key, _ call: Call) -> [Action] {
-        guard var entry = entries[key] else { return [] }
+        guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false
         if var pending = entry.pending, let id = entry.remote.id {
             // Answers come in the order of the calls, so what another one's answer has said meanwhile was before.
@@ -276,8 +294,12 @@ package struct ActivityMachine: Sendable {
 
     /// A call failed.
     package mutating func failed(_ key: Key, _ call: Call, _ failure: CallFailure) -> [Action] {
-        guard var entry = entries[key] else { return [] }
+        guard var entry = entries[key], entry.remote.isAbout(call) else { return [] }
         entry.isBusy = false
+        var hasExpired = true
+        if let pending = entry.pending, case .published(_, let told) = entry.remote {
+            hasExpired = pending.description.expirationDate == told.description.expirationDate
+        }
         switch (failure, entry.remote) {
         // `detached` says the rest.
         case (.lost, _): entry.isBusy = true
@@ -299,7 +321,7 @@ package struct ActivityMachine: Sendable {
         entries[key] = entry
         switch failure {
         case .lost: return []
-        case .unknownActivity: return withdrawn(key)
+        case .unknownActivity: return withdrawn(key, hasExpired: hasExpired)
         // An activity that was to be replaced by a refused one is withdrawn now.
         case .refused: return entries.keys.flatMap { sync($0) }
         }

@@ -204,7 +204,8 @@ final class AppConnection: @unchecked Sendable {
             guard let activity = application?.activity(of: id) else { return }
             application?.callback { _ in activity.delegate?.userActivityWasContinued(activity) }
         case .withdrawn(let id):
-            application?.step { machine in machine.key(of: id).map { machine.withdrawn($0) } ?? [] }
+            let description = application?.activity(of: id)?.snapshot.description
+            application?.step { machine in machine.key(of: id).map { machine.withdrawn($0, description) } ?? [] }
         case .willContinue(let id, let type, let origin):
             deliver(book.willContinue(id, type, device: origin.deviceName))
         case .continue(let id, let content): deliver(book.arrived(id, content))
