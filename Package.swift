@@ -157,6 +157,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
+        // An app for the system tests; no product.
+        .executableTarget(
+            name: "KitProgram", dependencies: ["HandoffKit"], path: "Tests/KitProgram", swiftSettings: common),
         .target(
             name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),

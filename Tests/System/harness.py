@@ -83,14 +83,13 @@ class Result:
 class Follower:
     """A command that runs on and says what happens, one line of JSON for each event."""
 
-    def __init__(self, stage, words, environment, log):
+    def __init__(self, stage, words, environment, log, input=subprocess.DEVNULL):
         self.words = words
         self.log = log
         self.seen = []
         self.lines = queue.Queue()
         with open(log, "ab") as errors:
-            self.process = subprocess.Popen(
-                words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+            self.process = subprocess.Popen(words, env=environment, stdin=input, stdout=subprocess.PIPE, stderr=errors)
         stage.processes.append(self.process)
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -1,0 +1,303 @@
+import Dispatch
+import Foundation
+import HandoffKit
+
+/// The app: its activities by the names that the test gave them, and its state, a number.
+///
+/// Unchecked Sendable: everything but `release` and `say` is called on the callback queue.
+final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
+    private static let ownQueue = DispatchSpecificKey<Bool>()
+
+    let queue: DispatchQueue
+    /// What the activities are about; each change of the state counts one.
+    private(set) var count = 0
+    private var activities: [String: NSUserActivity] = [:]
+    private var responders: [String: Responder] = [:]
+    private var continued: NSUserActivity?
+    private var work: (any DispatchSourceTimer)?
+    private var ports: [StreamPort] = []
+    private var handling = "accept"
+    /// What blocks: the name of a callback.
+    private var blocked = ""
+    private let gate = DispatchSemaphore(value: 0)
+
+    /// An app whose callbacks come on a queue.
+    init(queue: DispatchQueue) {
+        self.queue = queue
+        super.init()
+        queue.setSpecific(key: Self.ownQueue, value: true)
+        let shared = HandoffApplication.shared
+        shared.callbackQueue = queue
+        shared.onConnectionChange = { [unowned self] isConnected, error in
+            say(isConnected ? "connected" : "disconnected", error: error)
+        }
+        shared.onDiagnostic = { [unowned self] activity, message, error in
+            say("diagnostic", ["name": name(of: activity), "message": message], error: error)
+        }
+    }
+
+    // MARK: Output
+
+    /// Prints an event, and where it came: on the main thread, on the app's queue, or elsewhere.
+    func say(_ event: String, _ fields: [String: Any?] = [:], error: (any Error)? = nil) {
+        var line = fields.compactMapValues { $0 }
+        line["event"] = event
+        line["where"] =
+            Thread.isMainThread ? "main" : DispatchQueue.getSpecific(key: Self.ownQueue) == true ? "queue" : "elsewhere"
+        if let error = error as NSError? {
+            line["domain"] = error.domain
+            line["code"] = error.code
+            line["message"] = error.localizedDescription
+            line["reason"] = (error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason
+        }
+        let data = try? JSONSerialization.data(withJSONObject: line, options: .sortedKeys)
+        // Past any buffer, and in one piece.
+        FileHandle.standardOutput.write((data ?? Data("{\"event\": \"no JSON\"}".utf8)) + Data("\n".utf8))
+    }
+
+    /// Lets the callback go on that blocks. Any thread.
+    func release() { gate.signal() }
+
+    /// Waits for `release` where the test asked for it.
+    func block(_ callback: String) {
+        guard blocked == callback else { return }
+        blocked = ""
+        say("blocked", ["in": callback])
+        gate.wait()
+    }
+
+    /// The name that the test gave an activity; nil for none of them.
+    func name(of activity: NSUserActivity?) -> String? {
+        activities.first { $0.value == activity }?.key
+    }
+
+    // MARK: Commands
+
+    /// Performs a command.
+    func perform(_ line: String) {
+        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+        guard let command = object as? [String: Any] else { return say("no command") }
+        let name = command["name"] as? String ?? "activity"
+        switch command["do"] as? String {
+        case "app": configure(command)
+        case "start": HandoffApplication.shared.start()
+        case "handle":
+            handling = command["how"] as? String ?? handling
+            HandoffApplication.shared.delegate = self
+        case "closures": useClosures(command["type"] as? String ?? "")
+        case "publish": publish(name, command)
+        case "set": activities[name].map { set($0, command) }
+        case "change": changed(name)
+        case "work": beginWork(name, perSecond: command["perSecond"] as? Int ?? 1000)
+        case "rest": work = nil
+        case "resign": activities[name]?.resignCurrent()
+        case "current": activities[name]?.becomeCurrent()
+        case "invalidate": activities[name]?.invalidate()
+        case "forget":
+            activities[name] = nil
+            responders[name] = nil
+        case "block": blocked = command["in"] as? String ?? ""
+        case "state": say("state", ["count": count, "userInfo": plain(activities[name]?.userInfo ?? [:])])
+        case "typed": readTyped()
+        case "stream": stream(command)
+        case let other: say("no command", ["do": other])
+        }
+    }
+
+    private func configure(_ command: [String: Any]) {
+        HandoffApplication.shared.configuration = HandoffConfiguration(
+            identifier: command["identifier"] as? String ?? "com.example.kit", version: "1",
+            teamIdentifier: command["team"] as? String, activityTypes: command["types"] as? [String] ?? [])
+    }
+
+    private func publish(_ name: String, _ command: [String: Any]) {
+        let activity: NSUserActivity
+        if let type = command["type"] as? String {
+            activity = NSUserActivity(activityType: type)
+        } else {
+            activity = (Self.self as any FirstDeclared.Type).firstDeclared()
+        }
+        activities[name] = activity
+        activity.delegate = self
+        set(activity, command)
+        if command["responder"] as? Bool == true {
+            let responder = Responder(self)
+            responders[name] = responder
+            responder.userActivity = activity
+        } else {
+            activity.becomeCurrent()
+        }
+        say("published", ["name": name, "type": activity.activityType])
+    }
+
+    private func set(_ activity: NSUserActivity, _ command: [String: Any]) {
+        if let title = command["title"] as? String { activity.title = title }
+        if let userInfo = command["userInfo"] as? [String: Any] { activity.userInfo = userInfo }
+        if let page = command["webpageURL"] as? String { activity.webpageURL = URL(string: page) }
+        if let keys = command["requiredUserInfoKeys"] as? [String] { activity.requiredUserInfoKeys = Set(keys) }
+        if let streams = command["streams"] as? Bool { activity.supportsContinuationStreams = streams }
+        if let eligible = command["isEligibleForHandoff"] as? Bool { activity.isEligibleForHandoff = eligible }
+        if let bytes = command["bytes"] as? Int { activity.addUserInfoEntries(from: ["bytes": Data(count: bytes)]) }
+        if let seconds = command["expires"] as? Double { activity.expirationDate = Date(timeIntervalSinceNow: seconds) }
+        if let label = command["typed"] as? String {
+            try? activity.setTypedPayload(Labelled(label: label, numbers: [1, 2]))
+        }
+    }
+
+    private func changed(_ name: String) {
+        count += 1
+        activities[name]?.needsSave = true
+    }
+
+    /// Changes the state all the time, as a user does who is busy.
+    private func beginWork(_ name: String, perSecond: Int) {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now(), repeating: 1 / Double(max(1, perSecond)), leeway: .milliseconds(1))
+        timer.setEventHandler { [unowned self] in changed(name) }
+        timer.resume()
+        work = timer
+    }
+
+    private func readTyped() {
+        do {
+            guard let value = try continued?.typedPayload(Labelled.self) else { return say("typed") }
+            say("typed", ["label": value.label, "numbers": value.numbers])
+        } catch {
+            say("typed", ["failure": "\(error)"])
+        }
+    }
+
+    // MARK: Continuing
+
+    func application(
+        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+    ) -> Bool {
+        say("willContinue", ["type": userActivityType])
+        block("willContinue")
+        return true
+    }
+
+    func application(
+        _ application: HandoffApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+    ) -> Bool {
+        take(userActivity, by: "delegate")
+        block("continue")
+        switch handling {
+        case "refuse": return false
+        case "restore":
+            let responder = Responder(self)
+            responders["restored"] = responder
+            restorationHandler([responder])
+        default: break
+        }
+        return true
+    }
+
+    func application(
+        _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
+        error: any Error
+    ) {
+        say("didFail", ["type": userActivityType], error: error)
+    }
+
+    func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity) {
+        say("didUpdate", ["name": name(of: userActivity)])
+    }
+
+    private func useClosures(_ type: String) {
+        let shared = HandoffApplication.shared
+        shared.onWillContinue(type) { [unowned self] in say("willContinue", ["type": type]) }
+        shared.onContinue(type) { [unowned self] activity in take(activity, by: "closure") }
+        shared.onFail(type) { [unowned self] error in say("didFail", ["type": type], error: error) }
+    }
+
+    private func take(_ activity: NSUserActivity, by taker: String) {
+        continued = activity
+        say(
+            "continue",
+            [
+                "by": taker, "type": activity.activityType, "title": activity.title,
+                "userInfo": plain(activity.userInfo ?? [:]), "webpageURL": activity.webpageURL?.absoluteString,
+                "streams": activity.supportsContinuationStreams,
+            ])
+    }
+
+    // MARK: Streams
+
+    private func stream(_ command: [String: Any]) {
+        let source = command["of"] as? String
+        guard let activity = source.map({ activities[$0] }) ?? continued else {
+            return say("stream", ["failure": "none"])
+        }
+        let text = command["send"] as? String
+        if command["async"] as? Bool == true {
+            Task { [self] in
+                do {
+                    let stream = try await activity.continuationByteStream()
+                    if let text { try await stream.write(Data(text.utf8)) }
+                    stream.finishWriting()
+                    var answer = Data()
+                    for try await data in stream { answer += data }
+                    say("stream", ["answer": String(decoding: answer, as: UTF8.self)])
+                } catch {
+                    say("stream", error: error)
+                }
+            }
+            return
+        }
+        activity.getContinuationStreams { [self] input, output, error in
+            guard let input, let output else { return say("stream", error: error) }
+            say("stream opened")
+            ports.append(StreamPort(self, input, output, sends: text))
+        }
+    }
+}
+
+extension KitApp: NSUserActivityDelegate {
+    func userActivityWillSave(_ userActivity: NSUserActivity) {
+        if work == nil { say("willSave", ["name": name(of: userActivity), "needsSave": userActivity.needsSave]) }
+        userActivity.addUserInfoEntries(from: ["count": count])
+        block("willSave")
+    }
+
+    func userActivityWasContinued(_ userActivity: NSUserActivity) {
+        say("wasContinued", ["name": name(of: userActivity)])
+    }
+
+    func userActivity(
+        _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
+    ) {
+        say("didReceive", ["name": name(of: userActivity)])
+        ports.append(StreamPort(self, inputStream, outputStream, sends: nil))
+    }
+}
+
+/// What the test reads of a value in `userInfo`: itself where JSON has it, otherwise its description.
+func plain(_ value: Any) -> Any {
+    switch value {
+    case let members as [AnyHashable: Any]:
+        Dictionary(members.map { ("\($0.key.base)", plain($0.value)) }) { $1 }
+    case let elements as [Any]: elements.map(plain)
+    case let data as Data: "\(data.count) bytes"
+    case is String, is NSNumber, is NSNull: value
+    default: "\(type(of: value)) \(value)"
+    }
+}
+
+/// A typed payload.
+struct Labelled: Codable {
+    let label: String
+    let numbers: [Int]
+}
+
+/// What asks for the deprecated `NSUserActivity()` without a warning at each build.
+protocol FirstDeclared {
+    /// An activity of the first type that the app declares.
+    static func firstDeclared() -> NSUserActivity
+}
+
+extension KitApp: FirstDeclared {
+    @available(*, deprecated, message: "As the initialiser that it calls")
+    static func firstDeclared() -> NSUserActivity { NSUserActivity() }
+}
