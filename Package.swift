@@ -41,6 +41,7 @@ let package = Package(
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+        .target(name: "HandoffDocuments", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
@@ -137,6 +138,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffDocumentsTests",
+            dependencies: ["HandoffDocuments", "HandoffModel", "HandoffTestSupport", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(
             name: "HandoffKitTests",

@@ -1,0 +1,104 @@
+/// Which repository a checkout is of, the same for all ways to write its address: host and path of the remote, such as
+/// `example.org/notes/letters`. User names, passwords and tokens are no part of it.
+package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The longest identity, in bytes.
+    package static let maximumByteCount = 512
+
+    /// Host in lower case, a port that is not the usual one, and the path without `.git`.
+    package let text: String
+
+    package var description: String { text }
+
+    /// The identity of a remote: `https://host/path.git`, `ssh://user@host:port/path`, `user@host:path`, and others that git
+    /// understands. Nil for what has no host, since a path means nothing on another device; for a query, which may be a secret;
+    /// and for anything that does not look like an address.
+    package init?(remote: String) {
+        guard remote.utf8.count <= 4096, remote.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard !remote.utf8.contains(where: { "\\?#\"<>^`{|}".utf8.contains($0) }) else { return nil }
+        let found = remote.contains("://") ? Self.url(remote) : Self.shortForm(remote)
+        guard let (authority, port, path) = found, let host = Self.host(authority),
+            let path = Self.path(path)
+        else { return nil }
+        let text = host + (port.map { ":\($0)" } ?? "") + "/" + path
+        guard text.utf8.count <= Self.maximumByteCount else { return nil }
+        self.text = text
+    }
+
+    /// Nil unless the text is exactly what `text` gives.
+    package init?(normalized text: String) {
+        guard let identity = RepositoryIdentity(remote: "https://" + text), identity.text == text else { return nil }
+        self = identity
+    }
+
+    /// Usual ports, by scheme. Repositories are also offered at others, which then tell them apart.
+    private static let ports: [String: Int] = [
+        "https": 443, "http": 80, "ssh": 22, "git": 9418, "git+ssh": 22, "ssh+git": 22, "git+https": 443,
+        "git+http": 80,
+    ]
+
+    private typealias Parts = (host: Substring, port: Int?, path: Substring)
+
+    private static func url(_ remote: String) -> Parts? {
+        guard let colon = remote.firstIndex(of: ":") else { return nil }
+        guard let usual = ports[remote[..<colon].lowercased()] else { return nil }
+        let rest = remote[colon...].dropFirst(3)
+        let authority = rest.prefix { $0 != "/" }
+        var host = withoutUser(authority)
+        var port: Int?
+        if let end = host.lastIndex(of: ":"), !host[end...].contains("]") {
+            let digits = host[host.index(after: end)...]
+            if !digits.isEmpty {
+                guard digits.utf8.count <= 5, let number = Int(digits), (1...65535).contains(number),
+                    digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+                else { return nil }
+                port = number == usual ? nil : number
+            }
+            host = host[..<end]
+        }
+        return (host, port, rest.dropFirst(authority.count))
+    }
+
+    /// `user@host:path`: a colon before the first slash.
+    private static func shortForm(_ remote: String) -> Parts? {
+        guard let colon = remote.firstIndex(of: ":"), !remote[..<colon].contains("/") else { return nil }
+        let host = withoutUser(remote[..<colon])
+        guard !host.contains("[") else { return nil }
+        return (host, nil, remote[remote.index(after: colon)...])
+    }
+
+    private static func withoutUser(_ authority: Substring) -> Substring {
+        authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    }
+
+    private static func host(_ text: Substring) -> String? {
+        var host = text.lowercased()
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            let inner = host.dropFirst().dropLast()
+            guard !inner.isEmpty, inner.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else { return nil }
+            return host
+        }
+        if host.hasSuffix(".") { host.removeLast() }
+        let isHost = host.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
+        }
+        guard isHost, !host.isEmpty, host.utf8.count <= 253, !host.hasPrefix("-"), !host.hasPrefix(".") else {
+            return nil
+        }
+        return host
+    }
+
+    private static func path(_ text: Substring) -> String? {
+        var components: [String] = []
+        for part in text.split(separator: "/") {
+            // One form for each character, so that two spellings are equal; a credential in a wrong place never travels.
+            guard let decoded = PercentText.decode(part), decoded != ".", decoded != "..",
+                !decoded.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F || "@/:".utf8.contains($0) })
+            else { return nil }
+            components.append(PercentText.encode(decoded))
+        }
+        guard var last = components.popLast() else { return nil }
+        if last.hasSuffix(".git") { last = String(last.dropLast(4)) }
+        guard !last.isEmpty else { return nil }
+        return (components + [last]).joined(separator: "/")
+    }
+}

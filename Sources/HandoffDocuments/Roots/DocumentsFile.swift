@@ -1,0 +1,167 @@
+import HandoffModel
+import LoopIO
+
+/// The file in which a user says which folders other devices have, too: lines of `key = value`, comments and headings, as in
+/// handoffd.conf. A line with a mistake is reported, and spoils nothing else.
+package enum DocumentsFile {
+    /// What is wrong in a file, and what is allowed; names file and line.
+    package struct Problem: Equatable, Sendable, CustomStringConvertible {
+        /// The file, and the line, counted from 1.
+        package let place: String
+        /// What is wrong there.
+        package let message: String
+
+        package var description: String { "\(place): \(message)" }
+    }
+
+    /// The greatest file, and the greatest line, in bytes.
+    package static let byteLimit = 65_536
+    private static let lineLimit = 4400
+    /// Mistakes that are reported of one file.
+    private static let mostProblems = 32
+
+    /// The file for all users of the machine.
+    package static let systemPath = "/etc/handoff/documents.conf"
+
+    /// The files that are read, the weakest first.
+    package static func paths(environment: [String: String]) -> [String] {
+        var paths = [systemPath]
+        // A relative path there is to be ignored (XDG Base Directory Specification).
+        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+            paths.append("\(folder)/handoff/documents.conf")
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            paths.append("\(home)/.config/handoff/documents.conf")
+        }
+        return paths
+    }
+
+    /// Reads the system's file and the user's, whose names win. Blocks for as long as the file system does.
+    package static func read(environment: [String: String]) -> (roots: SharedRoots, problems: [Problem]) {
+        var roots = SharedRoots()
+        var problems: [Problem] = []
+        for path in paths(environment: environment) {
+            do throws(Errno) {
+                let bytes = try FileTree.content(of: path, limit: byteLimit)
+                let (more, wrong) = parse(bytes, path: path, home: environment["HOME"])
+                roots.merge(more)
+                problems += wrong
+            } catch .noSuchFile {
+                continue
+            } catch .fileTooLarge {
+                problems.append(
+                    Problem(place: path, message: "the file is too large: allowed are \(byteLimit / 1024) KiB"))
+            } catch {
+                problems.append(Problem(place: path, message: "cannot read the file: \(error)"))
+            }
+        }
+        return (roots, problems)
+    }
+
+    /// Reads the text of a file.
+    /// - Parameters:
+    ///   - path: what problems call the file.
+    ///   - home: what `~` stands for.
+    package static func parse(
+        _ bytes: [UInt8], path: String, home: String?
+    ) -> (roots: SharedRoots, problems: [Problem]) {
+        var roots = SharedRoots()
+        var problems: [Problem] = []
+        var lines: [String: Int] = [:]
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            do throws(LineError) {
+                guard let setting = try setting(line, home: home) else { continue }
+                switch setting {
+                case .root(let folder):
+                    if let first = lines[folder.name] {
+                        throw LineError(
+                            "the name '\(folder.name)' was used before (line \(first)); the first one holds")
+                    }
+                    guard roots.add(folder) else { throw LineError("allowed are \(SharedRoots.most) roots") }
+                    lines[folder.name] = number
+                case .checkouts(let folder):
+                    guard roots.addCheckouts(folder) else {
+                        throw LineError("allowed are \(SharedRoots.most) folders with checkouts")
+                    }
+                }
+            } catch {
+                if problems.count < mostProblems {
+                    problems.append(Problem(place: "\(path):\(number)", message: error.message))
+                }
+            }
+        }
+        return (roots, problems)
+    }
+
+    private enum Setting {
+        case root(SharedRoots.Folder)
+        case checkouts(String)
+    }
+
+    private struct LineError: Error {
+        let message: String
+
+        init(_ message: String) {
+            self.message = message
+        }
+    }
+
+    private static func setting(_ bytes: ArraySlice<UInt8>, home: String?) throws(LineError) -> Setting? {
+        let line = trimmed(bytes)
+        guard line.count <= lineLimit else { throw LineError("the line is longer than \(lineLimit) bytes") }
+        guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
+            let text = String(validating: line, as: UTF8.self)
+        else { throw LineError("allowed is UTF-8 text without control characters") }
+        guard let opening = line.first, opening != UInt8(ascii: "#") else { return nil }
+        if opening == UInt8(ascii: "["), line.last == UInt8(ascii: "]") { return nil }
+        guard let equals = line.firstIndex(of: UInt8(ascii: "=")),
+            let word = String(validating: trimmed(line[..<equals]), as: UTF8.self),
+            let value = String(validating: trimmed(line[(equals + 1)...]), as: UTF8.self)
+        else {
+            throw LineError(
+                "cannot read '\(shown(text))': allowed are 'root = NAME FOLDER', 'checkouts = FOLDER', '[heading]', "
+                    + "'# comment' and empty lines")
+        }
+        switch word {
+        case "root":
+            let name = value.prefix { $0 != " " && $0 != "\t" }
+            let path = value.dropFirst(name.count).drop { $0 == " " || $0 == "\t" }
+            guard SharedRoots.isName(String(name)) else {
+                throw LineError(
+                    "'\(shown(String(name)))' is no name of a root: allowed are 1 to 64 letters, digits, '.', '_' and '-'"
+                )
+            }
+            guard let folder = SharedRoots.Folder(name: String(name), path: try folder(String(path), home: home)) else {
+                throw LineError("'\(shown(String(path)))' is no folder: allowed is an absolute path, or one after '~/'")
+            }
+            return .root(folder)
+        case "checkouts": return .checkouts(try folder(value, home: home))
+        default: throw LineError("unknown key '\(shown(word))'; allowed are: root, checkouts")
+        }
+    }
+
+    private static func folder(_ text: String, home: String?) throws(LineError) -> String {
+        guard text == "~" || text.hasPrefix("~/") else {
+            guard text.hasPrefix("/") else {
+                throw LineError("'\(shown(text))' is no folder: allowed is an absolute path, or one after '~/'")
+            }
+            return text
+        }
+        guard let home, home.hasPrefix("/") else { throw LineError("'~' stands for nothing: HOME is not set") }
+        return home + text.dropFirst()
+    }
+
+    /// What a person wrote, cut to a length that fits a line.
+    private static func shown(_ text: String) -> String {
+        let text = VisibleText.escape(text)
+        return text.count > 80 ? String(text.prefix(80)) + "…" : text
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        var slice = bytes.drop(while: isBlank)
+        while let last = slice.last, isBlank(last) { slice.removeLast() }
+        return slice
+    }
+}

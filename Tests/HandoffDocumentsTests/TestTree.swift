@@ -1,0 +1,46 @@
+import Foundation
+
+/// A folder for the files of a test, removed with everything in it.
+final class TestTree {
+    /// Its path, without links.
+    let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hd-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.resolvingSymlinksInPath().path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Writes a file, with the folders on the way to it.
+    @discardableResult
+    func file(_ name: String, _ text: String = "x") throws -> String {
+        let place = "\(path)/\(name)"
+        try folder((name as NSString).deletingLastPathComponent)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: place))
+        return place
+    }
+
+    @discardableResult
+    func folder(_ name: String) throws -> String {
+        let place = name.isEmpty ? path : "\(path)/\(name)"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        return place
+    }
+
+    func link(_ name: String, to target: String) throws {
+        try folder((name as NSString).deletingLastPathComponent)
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: target)
+    }
+
+    /// A checkout of a repository.
+    func checkout(_ name: String, _ remote: String) throws {
+        try file("\(name)/.git/config", "[remote \"origin\"]\n\turl = \(remote)\n")
+    }
+
+    /// The URL of a file in it, as Foundation writes it.
+    func url(_ name: String) -> String { URL(fileURLWithPath: "\(path)/\(name)", isDirectory: false).absoluteString }
+}
