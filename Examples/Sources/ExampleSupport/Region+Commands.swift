@@ -1,0 +1,28 @@
+extension Region {
+    /// The commands that move a map.
+    package static let commands = [
+        (usage: "pan n|s|e|w", meaning: "moves the map"), (usage: "zoom in|out", meaning: "shows less, or more"),
+        (usage: "go LAT LON", meaning: "shows a place, in degrees"), (usage: "world", meaning: "shows everything"),
+    ]
+
+    /// The keys that do.
+    package static let keys = [
+        "up": "pan n", "down": "pan s", "left": "pan w", "right": "pan e", "+": "zoom in", "-": "zoom out",
+    ]
+
+    /// The region after one of these commands.
+    /// - Returns: nil for any other one.
+    package func moved(by command: Command) -> Region? {
+        switch (command.word, command.argument(0)) {
+        case ("pan", let name?): return Direction(rawValue: name).map(panned)
+        case ("zoom", "in"): return zoomed(by: 0.5)
+        case ("zoom", "out"): return zoomed(by: 2)
+        case ("world", nil): return .world
+        case ("go", _):
+            guard let latitude = command.decimal(0), let longitude = command.decimal(1) else { return nil }
+            return Region(
+                latitude: latitude, longitude: longitude, latitudeSpan: latitudeSpan, longitudeSpan: longitudeSpan)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Dispatch
+import Foundation
+
+/// What an example has of its terminal: a picture that is drawn anew when something changes, messages below it, and
+/// commands. Without a terminal, or with `--plain`, every message is a line by itself and the picture is drawn on
+/// `show` alone, so that other programs can read along.
+///
+/// The standard input is read on a thread of its own: a dispatch source on a pipe may miss its end.
+@MainActor
+package final class Terminal {
+    /// How many messages stay below the picture.
+    private static let messageCount = 5
+
+    /// Draws what there is to see, a text for each line.
+    package var picture: () -> [String] = { [] }
+
+    private let about: About
+    private let isPlain: Bool
+    private let rawMode: RawMode?
+    private var keyboard: Keyboard
+    private var rest: [UInt8] = []
+    private var messages: [String] = []
+    private var perform: (Command) -> Void = { _ in }
+    private var ended: () -> Void = {}
+    private var signals: [any DispatchSourceSignal] = []
+
+    /// Takes the terminal over. Prints the help, or what is wrong with the command line, and ends the process where
+    /// that is asked for.
+    package init(_ about: About, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+        self.about = about
+        var isPlain = false
+        for argument in arguments {
+            switch argument {
+            case "--plain": isPlain = true
+            case "--help", "-h":
+                Self.write(about.help + "\n")
+                exit(0)
+            default:
+                FileHandle.standardError.write(
+                    Data("\(about.name): unknown word '\(argument.printable)' (see \(about.name) --help)\n".utf8))
+                exit(2)
+            }
+        }
+        rawMode = isPlain ? nil : RawMode()
+        self.isPlain = rawMode == nil
+        keyboard = Keyboard(keys: about.keys)
+        if rawMode != nil { Self.write(Screen.enter) }
+    }
+
+    // MARK: What the user sees
+
+    /// Says that something happened.
+    package func say(_ message: String) {
+        let line = message.printable
+        guard !isPlain else { return Self.write(line + "\n") }
+        messages = (messages + [line]).suffix(Self.messageCount)
+        redraw()
+    }
+
+    /// Says that a command is none of the program's, or lacks something.
+    package func misunderstood(_ command: Command) {
+        let line = ([command.word] + command.arguments).joined(separator: " ")
+        say("do not know what to do with '\(line)'; 'help' lists the commands")
+    }
+
+    /// Draws the picture anew; without a terminal only `show` does.
+    package func redraw() {
+        guard !isPlain else { return }
+        let lines = picture() + [""] + messages.map { "  " + $0 }
+        Self.write(Screen.frame(lines, prompt: "\(about.name)> \(keyboard.line.printable)"))
+    }
+
+    /// Gives the terminal back, and ends the process.
+    package func quit() -> Never {
+        if let rawMode {
+            Self.write(Screen.leave)
+            rawMode.end()
+        }
+        exit(0)
+    }
+
+    // MARK: What the user types
+
+    /// Has each command performed from now on, on the main queue. `show`, `help` and `quit` are dealt with here.
+    package func readCommands(_ perform: @escaping (Command) -> Void) {
+        read(
+            { [self] command in if !dealsWith(command) { perform(command) } },
+            ended: { [self] in quit() })
+    }
+
+    /// The commands for an asynchronous main, without `show`, `help` and `quit`, which are dealt with in their turn.
+    /// The sequence ends with the input, and so should the program, by `quit()`.
+    package func commands() -> some AsyncSequence<Command, Never> {
+        let (stream, continuation) = AsyncStream<Command>.makeStream()
+        read({ continuation.yield($0) }, ended: { continuation.finish() })
+        return stream.filter { await !self.dealsWith($0) }
+    }
+
+    private func read(_ perform: @escaping (Command) -> Void, ended: @escaping () -> Void) {
+        self.perform = perform
+        self.ended = ended
+        watchSignals()
+        redraw()
+        Thread.detachNewThread { [self] in
+            while true {
+                let bytes = FileHandle.standardInput.availableData
+                DispatchQueue.main.async { self.received(Array(bytes)) }
+                if bytes.isEmpty { return }
+            }
+        }
+    }
+
+    /// Does something after a while, on the main queue.
+    package func after(_ duration: Duration, _ body: @escaping () -> Void) {
+        Task {
+            try? await Task.sleep(for: duration)
+            body()
+        }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        if rawMode == nil {
+            rest += bytes
+            while let end = rest.firstIndex(of: 0x0A) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest.removeFirst(end + 1)
+                if let command = Command(line) { perform(command) }
+            }
+        } else {
+            for event in keyboard.received(bytes) {
+                switch event {
+                case .command(let command): perform(command)
+                case .typed: break
+                case .quit: quit()
+                }
+            }
+            redraw()
+        }
+        if bytes.isEmpty { ended() }
+    }
+
+    /// Performs a command that every program has.
+    /// - Returns: false for another one.
+    private func dealsWith(_ command: Command) -> Bool {
+        switch command.word {
+        case "quit", "q": quit()
+        case "help": about.commandList.forEach { isPlain ? Self.write($0 + "\n") : say($0) }
+        case "show": isPlain ? Self.write(picture().map { $0 + "\n" }.joined()) : redraw()
+        default: return false
+        }
+        return true
+    }
+
+    private func watchSignals() {
+        guard rawMode != nil else { return }
+        for number in [SIGTERM, SIGHUP, SIGINT] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+            source.setEventHandler { [self] in interrupted() }
+            source.resume()
+            signals.append(source)
+        }
+    }
+
+    private func interrupted() { quit() }
+
+    private static func write(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            // Nobody sees it any more.
+            exit(1)
+        }
+    }
+}

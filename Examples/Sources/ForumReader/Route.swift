@@ -1,0 +1,69 @@
+import Foundation
+
+/// A place in the app, from which any device can show it: ids and numbers, never the content itself.
+enum Route: Equatable, Sendable {
+    /// The threads that the user keeps.
+    case bookmarks
+    /// The threads of a forum.
+    case forum(id: String)
+    /// A page of a thread; with a post, scrolled to it.
+    case thread(id: String, page: Page, post: String?)
+    /// A page of what one user has written in a thread.
+    case threadOfUser(id: String, user: String, page: Page, post: String?)
+    /// A private message.
+    case message(id: String)
+}
+
+/// A page of a thread.
+enum Page: Equatable, Sendable {
+    /// Counted from 1.
+    case specific(Int)
+    /// Where this device's user has not read on; each device knows that for itself.
+    case nextUnread
+
+    /// The page of a number.
+    /// - Returns: nil for numbers below 1.
+    init?(number: Int) {
+        guard number >= 1 else { return nil }
+        self = .specific(number)
+    }
+}
+
+extension Route {
+    /// The page of the forum's web site, for devices without the app.
+    var webURL: URL? {
+        var components = URLComponents()
+        components.scheme = "https"
+        components.host = "forum.example.com"
+        switch self {
+        case .bookmarks: components.path = "/bookmarks"
+        case .forum(let id):
+            components.path = "/forum"
+            components.queryItems = [URLQueryItem(name: "id", value: id)]
+        case .thread(let id, let page, let post):
+            components.path = "/thread"
+            components.queryItems = [URLQueryItem(name: "id", value: id), page.queryItem]
+            components.fragment = post.map { "post-\($0)" }
+        case .threadOfUser(let id, let user, let page, let post):
+            components.path = "/thread"
+            components.queryItems = [
+                URLQueryItem(name: "id", value: id), URLQueryItem(name: "user", value: user), page.queryItem,
+            ]
+            components.fragment = post.map { "post-\($0)" }
+        case .message(let id):
+            components.path = "/message"
+            components.queryItems = [URLQueryItem(name: "id", value: id)]
+        }
+        return components.url
+    }
+}
+
+extension Page {
+    /// The page in a URL of the web site.
+    fileprivate var queryItem: URLQueryItem {
+        switch self {
+        case .specific(let number): URLQueryItem(name: "page", value: "\(number)")
+        case .nextUnread: URLQueryItem(name: "goto", value: "unread")
+        }
+    }
+}

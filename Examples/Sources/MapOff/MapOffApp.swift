@@ -1,0 +1,41 @@
+import Dispatch
+import ExampleSupport
+import HandoffKit
+
+/// A map of the world whose viewport goes to another device: the smallest of the examples. It declares in code what it
+/// continues, and runs by `dispatchMain()`.
+@main
+@MainActor
+enum MapOffApp {
+    private static let about = About(
+        name: "MapOff",
+        summary: "Shows a map. What part of it is seen can be continued.",
+        commands: Region.commands,
+        keys: Region.keys)
+    /// The application keeps no delegate alive.
+    private static var delegate: AppDelegate?
+
+    static func main() {
+        let terminal = Terminal(about)
+        let map = MapController { terminal.say($0) }
+        terminal.picture = {
+            var canvas = Canvas(width: 76, height: 19)
+            WorldMap.draw(map.region, on: &canvas)
+            return canvas.framed("MapOff  \(map.region.text)")
+        }
+        let application = HandoffApplication.shared
+        application.configuration = HandoffConfiguration(
+            identifier: "com.example.mapoff", version: "1.0", teamIdentifier: "EXAMPLES",
+            activityTypes: [MapController.activityType])
+        application.report(to: terminal)
+        let delegate = AppDelegate(map) { terminal.say($0) }
+        Self.delegate = delegate
+        application.delegate = delegate
+        map.viewDidLoad()
+        terminal.readCommands { command in
+            guard let region = map.region.moved(by: command) else { return terminal.misunderstood(command) }
+            map.show(region)
+        }
+        dispatchMain()
+    }
+}

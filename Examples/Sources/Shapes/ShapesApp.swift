@@ -1,0 +1,217 @@
+import ExampleSupport
+import Foundation
+import HandoffKit
+
+/// A program that draws, with an asynchronous main. What the user is engaged in is an activity of one of three types,
+/// with a version; the drawing goes over a continuation stream to whoever continues.
+@main
+@MainActor
+final class ShapesApp: @MainActor HandoffApplicationDelegate, @MainActor NSUserActivityDelegate {
+    private static let about = About(
+        name: "Shapes",
+        summary: "Draws shapes. Drawing one, changing one, and changing the properties can be continued.",
+        commands: [
+            ("create circle|rectangle|triangle [COLOUR]", "begins a shape: black, blue, green, red, yellow"),
+            ("place X Y WIDTH HEIGHT", "puts it on the paper, which is 760 by 380"), ("edit NUMBER", "changes a shape"),
+            ("move X Y", "moves it"), ("size WIDTH HEIGHT", "gives it another size"), ("colour COLOUR", "paints it"),
+            ("properties", "changes the properties of the drawing"), ("title TEXT", "names it"),
+            ("author TEXT", "says whose it is"), ("done", "ends what is being done"),
+            ("scribble COUNT", "draws that many shapes"), ("save FILE", "writes the drawing as text"),
+        ],
+        keys: ["up": "move 0 -20", "down": "move 0 20", "left": "move -10 0", "right": "move 10 0"])
+
+    private let terminal = Terminal(about)
+    private var drawing = Drawing()
+    private var editing: Editing?
+    private var activity: NSUserActivity?
+
+    static func main() async {
+        let app = ShapesApp()
+        let application = HandoffApplication.shared
+        application.configuration = HandoffConfiguration(
+            identifier: "com.example.shapes", version: "2.0", teamIdentifier: "EXAMPLES",
+            activityTypes: Editing.ActivityType.all)
+        application.report(to: app.terminal)
+        application.delegate = app
+        app.terminal.picture = { [unowned app] in app.picture }
+        for await command in app.terminal.commands() { app.perform(command) }
+        app.terminal.quit()
+    }
+
+    private var picture: [String] {
+        var selected: Int?
+        if case .editShape(let number, _) = editing { selected = number }
+        let doing = editing.map { " · " + $0.title(of: drawing) } ?? ""
+        return drawing.picture(selected: selected, "\(drawing.title), \(drawing.shapes.count) shapes\(doing)")
+    }
+
+    // MARK: Publishing
+
+    /// What the user does from now on; nil for nothing.
+    private func engage(_ editing: Editing?) {
+        self.editing = editing
+        guard let editing else {
+            activity?.invalidate()
+            activity = nil
+            return terminal.say("done")
+        }
+        if activity?.activityType != editing.activityType {
+            let former = activity
+            let activity = NSUserActivity(activityType: editing.activityType)
+            activity.requiredUserInfoKeys = editing.requiredKeys
+            activity.supportsContinuationStreams = editing.needsDrawing
+            activity.delegate = self
+            self.activity = activity
+            activity.becomeCurrent()
+            former?.invalidate()
+        }
+        activity?.title = editing.title(of: drawing)
+        activity?.needsSave = true
+        terminal.say("doing: \(editing.title(of: drawing))")
+    }
+
+    func userActivityWillSave(_ userActivity: NSUserActivity) {
+        guard let editing, editing.activityType == userActivity.activityType else { return }
+        userActivity.userInfo = editing.userInfo
+    }
+
+    func userActivityWasContinued(_ userActivity: NSUserActivity) {
+        terminal.say("continued elsewhere: \(userActivity.title ?? "-")")
+    }
+
+    /// The other device wants the drawing.
+    func userActivity(
+        _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
+    ) {
+        let count = drawing.shapes.count
+        DrawingTransfer.send(drawing, over: StreamPair(input: inputStream, output: outputStream)) {
+            [terminal] problem in
+            Task { @MainActor in
+                terminal.say(problem.map { "not sent: \($0)" } ?? "sent the drawing of \(count) shapes")
+            }
+        }
+    }
+
+    // MARK: Continuing
+
+    func application(
+        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+    ) -> Bool {
+        terminal.say("receiving \(userActivityType)")
+        return true
+    }
+
+    func application(
+        _ application: HandoffApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+    ) -> Bool {
+        do throws(Editing.Problem) {
+            let editing = try Editing(
+                activityType: userActivity.activityType, userInfo: userActivity.userInfo ?? [:])
+            terminal.say("continued \(userActivity.activityType)")
+            if editing.needsDrawing {
+                Task { await fetch(userActivity, editing) }
+            } else {
+                engage(editing)
+            }
+            return true
+        } catch {
+            terminal.say("refused: \(error)")
+            return false
+        }
+    }
+
+    func application(
+        _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
+        error: any Error
+    ) {
+        terminal.say("failed \(userActivityType): \(error.localizedDescription)")
+    }
+
+    /// Gets the drawing from the other device, and goes on there.
+    private func fetch(_ userActivity: NSUserActivity, _ editing: Editing) async {
+        do {
+            let (input, output) = try await userActivity.continuationStreams()
+            drawing = try await DrawingTransfer.receive(over: StreamPair(input: input, output: output))
+            terminal.say("received the drawing of \(drawing.shapes.count) shapes")
+            var editing = editing
+            if case .editShape(let number, let shape) = editing {
+                if drawing.shapes.indices.contains(number - 1) {
+                    // As it was while it was changed, which may be later than the drawing.
+                    drawing.shapes[number - 1] = shape
+                } else {
+                    drawing.shapes.append(shape)
+                    editing = .editShape(number: drawing.shapes.count, shape)
+                }
+            }
+            engage(editing)
+        } catch let problem as DrawingFrame.Problem {
+            terminal.say("no drawing: \(problem)")
+        } catch {
+            terminal.say("no drawing: \(error.localizedDescription)")
+        }
+    }
+
+    // MARK: What the user does
+
+    private func perform(_ command: Command) {
+        if !isDone(command) { terminal.misunderstood(command) }
+    }
+
+    private func isDone(_ command: Command) -> Bool {
+        switch (command.word, editing) {
+        case ("create", _):
+            guard let kind = command.argument(0).flatMap(Shape.Kind.init) else { return false }
+            engage(.createShape(kind, command.argument(1).flatMap(Shape.Colour.init) ?? .black))
+        case ("place", .createShape(let kind, let colour)?):
+            guard let x = command.number(0), let y = command.number(1) else { return false }
+            let width = command.number(2) ?? 100
+            let shape = Shape(kind, colour, x: x, y: y, width: width, height: command.number(3) ?? width)
+            drawing.shapes.append(shape)
+            engage(.editShape(number: drawing.shapes.count, shape))
+        case ("edit", _):
+            guard let number = command.number(0), drawing.shapes.indices.contains(number - 1) else { return false }
+            engage(.editShape(number: number, drawing.shapes[number - 1]))
+        case ("move", .editShape(let number, let shape)?):
+            guard let x = command.number(0), let y = command.number(1) else { return false }
+            change(number, shape.moved(x: x, y: y))
+        case ("size", .editShape(let number, let shape)?):
+            guard let width = command.number(0) else { return false }
+            let height = command.number(1) ?? width
+            change(number, Shape(shape.kind, shape.colour, x: shape.x, y: shape.y, width: width, height: height))
+        case ("colour", .editShape(let number, var shape)?):
+            guard let colour = command.argument(0).flatMap(Shape.Colour.init) else { return false }
+            shape.colour = colour
+            change(number, shape)
+        case ("properties", _): engage(.editDocumentProperties)
+        case ("title", .editDocumentProperties?):
+            drawing.title = command.text
+            engage(.editDocumentProperties)
+        case ("author", .editDocumentProperties?):
+            drawing.author = command.text
+            terminal.say("by \(drawing.author)")
+        case ("done", _): engage(nil)
+        case ("scribble", _):
+            guard let count = command.number(0), (0...2_000_000).contains(count) else { return false }
+            drawing.scribble(count)
+            terminal.say("\(drawing.shapes.count) shapes")
+        case ("save", _): save(to: command.text)
+        default: return false
+        }
+        return true
+    }
+
+    private func change(_ number: Int, _ shape: Shape) {
+        drawing.shapes[number - 1] = shape
+        engage(.editShape(number: number, shape))
+    }
+
+    private func save(to path: String) {
+        do {
+            try Data(drawing.text).write(to: URL(fileURLWithPath: path))
+            terminal.say("saved \(drawing.shapes.count) shapes")
+        } catch {
+            terminal.say("cannot write \(path): \(error.localizedDescription)")
+        }
+    }
+}
