@@ -1,0 +1,514 @@
+"""The example programs over two daemons of one account, as two people at two terminals would use them.
+
+HANDOFF_EXAMPLES: the folder with the built programs; default .build/examples/debug (Examples/build).
+"""
+
+import base64
+import collections
+import json
+import os
+import queue
+import re
+import struct
+import subprocess
+import threading
+import time
+
+from harness import ROOT, Failure, expect, main, run, tail, test
+from streaming import APPS, Connection
+
+EXAMPLES = os.path.abspath(os.environ.get("HANDOFF_EXAMPLES", os.path.join(ROOT, ".build", "examples", "debug")))
+PROGRAMS = ("MapViewer", "MapOff", "Shapes", "ForumReader")
+TEAM = "EXAMPLES"
+
+
+class App:
+    """An example program at one of the daemons: lines in, lines out."""
+
+    def __init__(self, daemon, program, data=None, wait=True):
+        self.daemon, self.program = daemon, program
+        self.log = os.path.join(daemon.folder, f"{program}-{len(daemon.stage.processes)}.log")
+        # The data folder is the home's unless two apps share one, as if something synchronised it.
+        environment = daemon.environment | ({"XDG_DATA_HOME": data} if data else {})
+        with open(self.log, "ab") as errors:
+            self.process = subprocess.Popen(
+                [os.path.join(EXAMPLES, program), "--plain"], env=environment, stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=errors)
+        daemon.stage.processes.append(self.process)
+        self.lines, self.seen = queue.Queue(), collections.deque(maxlen=60)
+        threading.Thread(target=self._read, daemon=True).start()
+        if wait:
+            self.wait("connected")
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.decode().rstrip("\n"))
+        self.lines.put(None)
+
+    def type(self, *commands):
+        for command in commands:
+            self.process.stdin.write(command.encode() + b"\n")
+        self.process.stdin.flush()
+        return self
+
+    def wait(self, pattern, within=20):
+        """The next line that matches a regular expression as a whole; those before it are skipped."""
+        limit = time.monotonic() + within
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.01, limit - time.monotonic()))
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise Failure(f"{self.program} at {self.daemon.name} did not say '{pattern}'; it said: "
+                              + "\n    ".join(["", *self.seen]) + tail(self.log))
+            self.seen.append(line)
+            if found := re.fullmatch(pattern, line):
+                return found
+
+    def quit(self):
+        self.type("quit")
+        expect(self.process.wait(20) == 0, f"{self.program} ended with {self.process.returncode}: {tail(self.log)}")
+
+
+class OriginApp:
+    """An app that is none of the examples: publishes, and writes certain bytes into each stream that is asked for."""
+
+    def __init__(self, daemon, kind, info, content):
+        self.calls, self.attached = Connection(daemon), Connection(daemon)
+        self.attached.send(APPS + "Attach", more=True, app="com.example.other", team=TEAM, types=[])
+        self.daemon, self.content, session = daemon, content, self.attached.next()["event"]["session"]
+        activity = {"type": kind, "userInfo": info, "supportsContinuationStreams": True}
+        published = self.calls.send(APPS + "Publish", session=session, activity=activity).next()["event"]
+        self.calls.send(APPS + "BecomeCurrent", session=session, activity=published["activity"]).next()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        try:
+            while (reply := self.attached.next(within=60)) is not None:
+                event = reply["event"]
+                if event["event"] == "stream":
+                    stream = Connection(self.daemon)
+                    stream.send(APPS + "OpenStream", upgrade=True, stream=event["stream"]).next(byte_by_byte=True)
+                    stream.socket.sendall(self.content)
+                    stream.close()
+        except (Failure, OSError):
+            return
+
+    def close(self):
+        self.attached.close()
+
+
+def offered(daemon, type, **fields):
+    """Waits until a daemon is offered an activity of this type, now or after a change."""
+    watch = daemon.follow("watch")
+    limit = time.monotonic() + 20
+    while (event := watch.next(max(0.01, limit - time.monotonic()))) is not None:
+        wanted = event["event"] in ("added", "changed") and event["type"] == type
+        if wanted and all(event.get(key) == value for key, value in fields.items()):
+            return event
+    raise Failure(f"watch ended before {type} {fields}: {watch.seen}")
+
+
+def take(daemon, type, code=0):
+    """Continues on a daemon, where the running app takes it."""
+    return daemon.ctl("continue", "--type", type, code=code)
+
+
+def take_from(daemon, type, name):
+    """Continues what a certain device offers, once it does, and is where it says."""
+    limit = time.monotonic() + 20
+    while (result := daemon.ctl("continue", "--type", type, "--from", name, code=None)).code != 0:
+        passing = result.code == 4 or json.loads(result.errors).get("reason") in ("peerUnreachable", "ownerGone", "unknownActivity")
+        expect(passing and time.monotonic() < limit, f"{name} does not hand over {type}: {result}")
+
+
+MAP, STORE = "com.example.mapviewer.map-viewing", "com.example.mapviewer.store-editing"
+
+
+@test("every program explains itself, refuses what it does not know, and ends with its input")
+def help_texts(stage):
+    environment = {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "HANDOFF_SOCKET": os.path.join(stage.folder, "none")}
+    for program in PROGRAMS:
+        path = os.path.join(EXAMPLES, program)
+        shown = run([path, "--help"], environment)
+        expect(shown.code == 0 and shown.output.startswith(f"Usage: {program} "), f"no help: {shown}")
+        expect("--plain" in shown.output and "quit" in shown.output, f"incomplete help: {shown}")
+        wrong = run([path, "--nonsense"], environment)
+        expect(wrong.code == 2 and "--nonsense" in wrong.errors, f"not refused: {wrong}")
+        ended = run([path], environment, input=b"show\nnonsense\n")
+        expect(ended.code == 0 and "help" in ended.output, f"did not end with its input: {ended}")
+
+
+@test("MapViewer: the map that is shown on one device is shown on the other")
+def map_viewing(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
+    here.type("go 48 16", "zoom in", "zoom in", "pan e")
+    region = here.wait(r"region (48\.00 38\.50 .*)")[1]
+    offered(laptop, MAP, deviceName="desk", title="Looking at a map")
+    take(laptop, MAP)
+    there.wait(f"receiving {MAP}")
+    there.wait(f"continued {MAP}")
+    there.wait(f"region {re.escape(region)}")
+    # The picture is the same, too: its head, and the stores.
+    there.wait("pins 1 2")
+    there.type("show")
+    there.wait(f".* MapViewer  {re.escape(region)} .*")
+    there.wait(r".*\(2\).*")
+    # And back: what was continued is current where it was continued.
+    there.type("pan n")
+    region = there.wait("region (.*)")[1]
+    offered(desk, MAP, deviceName="laptop")
+    take(desk, MAP)
+    here.wait(f"region {re.escape(region)}")
+
+
+@test("MapViewer: a store opens once its pin is there, and closes where it was opened")
+def store_editing(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
+    there.wait("pins .*")
+    there.type("go -30 130", "zoom in", "zoom in", "zoom in")
+    here.type("open 4")
+    here.wait("popover open 4")
+    offered(laptop, STORE, title="Looking at Compass & Rose")
+    take(laptop, STORE)
+    # The restoration handler is kept while the map of the laptop looks for the store.
+    there.wait("waiting for the pin of 4")
+    there.wait(f"continued {STORE}")
+    there.wait("pins .*4.*")
+    there.wait("popover open 4")
+    here.wait("popover closed 4: continued on another device")
+    there.type("show")
+    there.wait(".*Compass & Rose.*")
+
+
+@test("MapViewer: favourites are beside Handoff, in a file of their own")
+def favourites(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    shared = os.path.join(stage.folder, "synchronised")
+    here, there = App(desk, "MapViewer", data=shared), App(laptop, "MapViewer", data=shared)
+    stranger = App(laptop, "MapViewer")
+    here.type("open 2")
+    here.wait("popover open 2")
+    here.type("favourite")
+    here.wait("favourite 2")
+    offered(laptop, STORE)
+    payload = laptop.ctl("continue", "--type", STORE, "--print").line
+    expect(set(payload["userInfo"]) == {"store-url", "store-latitude", "store-longitude"}, f"too much in it: {payload}")
+    expect(payload["userInfo"]["store-url"] == {"$url": "https://shops.example.com/2"}, f"wrong store: {payload}")
+    expect(sorted(payload["requiredUserInfoKeys"]) == sorted(payload["userInfo"]), f"not all required: {payload}")
+    # Started without Handoff, it is there where the file is, and not elsewhere.
+    for app, expected in ((there, "★ favourite"), (stranger, "☆ no favourite")):
+        app.type("open 2")
+        app.wait("popover open 2")
+        app.type("show")
+        app.wait(f".*{expected} .*")
+    with open(os.path.join(shared, "handoff-examples", "favourites")) as file:
+        expect(file.read() == "2\n", "the file says something else")
+
+
+@test("MapViewer: what it cannot show it does not take")
+def unknown_store(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = App(laptop, "MapViewer")
+    info = {"store-url": {"$url": "https://shops.example.com/77"}, "store-latitude": 1.5, "store-longitude": 2.5}
+    desk.publish(STORE, "--team", TEAM, "--user-info", json.dumps(info))
+    offered(laptop, STORE)
+    failed = take(laptop, STORE, code=None)
+    there.wait("refused: the activity names no store that is known here")
+    expect(failed.code != 0 and json.loads(failed.errors or failed.output)["code"] == 4608, f"it was taken: {failed}")
+
+
+VIEWPORT = "com.example.mapoff.viewport"
+
+
+def packed(*numbers):
+    return base64.b64encode(struct.pack("<4d", *numbers)).decode()
+
+
+@test("MapOff: the viewport goes as 32 bytes, after many steps as well as after one")
+def viewport(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "MapOff"), App(laptop, "MapOff")
+    here.type("go 10 20", "zoom in")
+    region = here.wait(r"region (10\.00 20\.00 70\.00 180\.00)")[1]
+    offered(laptop, VIEWPORT, deviceName="desk", title="Looking around")
+    payload = laptop.ctl("continue", "--type", VIEWPORT, "--print").line["userInfo"]
+    expect(payload == {"region": {"$data": packed(10, 20, 70, 180)}}, f"not the bytes of the region: {payload}")
+    take(laptop, VIEWPORT)
+    there.wait(f"region {re.escape(region)}")
+    # Two hundred steps cost a few updates, and the last of them is what arrives.
+    here.type(*["zoom in", "pan e", "zoom out", "pan s"] * 50, "go -12.5 130")
+    region = here.wait(r"region (-12\.50 130\.00 .*)")[1]
+    take_from(laptop, VIEWPORT, "desk")
+    there.wait(f"region {re.escape(region)}")
+    saves = [line for line in here.seen if line.startswith("saved ")]
+    expect(not saves or int(saves[-1].split()[1]) < 8, f"saved at each step: {saves}")
+
+
+@test("MapOff: bytes that are no viewport are refused")
+def no_viewport(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = App(laptop, "MapOff")
+    for value in ({"$data": "AAAA"}, {"$data": packed(float("nan"), 0, 10, 10)}, {"$data": packed(0, 0, 1e300, 10)}, "text"):
+        publish = desk.publish(VIEWPORT, "--team", TEAM, "--user-info", json.dumps({"region": value}))
+        offered(laptop, VIEWPORT, id=publish.id)
+        failed = laptop.ctl("continue", publish.id, code=None)
+        expect(failed.code == 1, f"it was taken: {failed}")
+        there.wait("refused: the activity has no viewport of 32 bytes")
+        expect(publish.interrupt() == 0, "publish did not end in order")
+    there.type("show")
+    there.wait(r".* MapOff  20\.00 0\.00 140\.00 360\.00 .*")
+
+
+@test("MapOff: an activity of another team is not offered to it")
+def other_team(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    App(laptop, "MapOff")
+    desk.publish(VIEWPORT, "--team", "OTHERS", "--user-info", "{}")
+    offer = offered(laptop, VIEWPORT)
+    expect(offer["opens"]["kind"] != "app", f"the app would open it: {offer}")
+
+
+@test("MapOff: the app is ended and started, and so is the daemon below it")
+def ends_and_begins(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    watch = laptop.follow("watch")
+    here, there = App(desk, "MapOff"), App(laptop, "MapOff")
+    watch.wait("added", type=VIEWPORT)
+    here.quit()
+    watch.wait("removed")
+    here = App(desk, "MapOff")
+    watch.wait("added", type=VIEWPORT)
+    for round in range(3):
+        desk.kill() if round == 1 else desk.stop()
+        here.wait("not connected: .*")
+        # The user goes on meanwhile.
+        here.type(f"go {round + 1} 50")
+        region = here.wait(rf"region ({round + 1}\.00 50\.00 .*)")[1]
+        desk.start()
+        here.wait("connected")
+        offered(laptop, VIEWPORT, deviceName="desk")
+        take_from(laptop, VIEWPORT, "desk")
+        there.wait(f"region {re.escape(region)}")
+    # And the app before the daemon.
+    laptop.stop()
+    there.wait("not connected: .*")
+    early = App(laptop, "MapOff", wait=False)
+    early.wait("not connected: .*no such file or directory.*|not connected: .*refused.*")
+    laptop.start()
+    early.wait("connected")
+
+
+SHAPES = "com.example.shapes."
+
+
+@test("Shapes: a shape that is begun here is drawn there")
+def create_shape(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "Shapes"), App(laptop, "Shapes")
+    here.type("create triangle red")
+    here.wait("doing: Drawing a red triangle")
+    offer = offered(laptop, SHAPES + "create-shape", title="Drawing a red triangle")
+    expect(offer["streams"] is False, f"nothing to stream here: {offer}")
+    payload = laptop.ctl("continue", "--print").line
+    expect(payload["userInfo"] == {"activity-version": 2, "shape-type": "triangle", "colour": "red"}, f"wrong: {payload}")
+    take(laptop, SHAPES + "create-shape")
+    here.wait("continued elsewhere: Drawing a red triangle")
+    there.wait("doing: Drawing a red triangle")
+    there.type("place 380 190 200", "show")
+    there.wait("doing: Changing a triangle of Untitled")
+    there.wait(".*RRRR.*")
+
+
+@test("Shapes: a drawing of 6 MB goes over a stream, with the shape that is being changed")
+def large_drawing(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "Shapes"), App(laptop, "Shapes")
+    here.type("properties", "title Harbour plan", "author Ada", "scribble 220000", "edit 7", "colour yellow", "move 5 -5")
+    here.wait("doing: Changing a .* of Harbour plan")
+    offer = offered(laptop, SHAPES + "edit-shape")
+    expect(offer["streams"] is True, f"no streams: {offer}")
+    take(laptop, SHAPES + "edit-shape")
+    here.wait("sent the drawing of 220000 shapes")
+    there.wait("received the drawing of 220000 shapes")
+    there.wait("doing: Changing a .* of Harbour plan")
+    files = [os.path.join(stage.folder, f"{app.daemon.name}.txt") for app in (here, there)]
+    for app, path in zip((here, there), files):
+        app.type(f"save {path}")
+        app.wait("saved 220000 shapes", within=40)
+    sent, received = (open(path, "rb").read() for path in files)
+    expect(len(sent) > 5_000_000, f"only {len(sent)} bytes")
+    expect(sent == received, "the drawings differ")
+    # And it goes back, changed.
+    there.type("move 100 100")
+    take_from(desk, SHAPES + "edit-shape", "laptop")
+    here.wait("received the drawing of 220000 shapes")
+    here.type(f"save {files[0]}")
+    here.wait("saved 220000 shapes", within=40)
+    there.type(f"save {files[1]}")
+    there.wait("saved 220000 shapes", within=40)
+    back, kept = (open(path, "rb").read() for path in files)
+    expect(back == kept and back != sent, "the drawing did not come back changed")
+
+
+@test("Shapes: title and author go along with the properties of the drawing")
+def properties(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "Shapes"), App(laptop, "Shapes")
+    here.type("create circle blue", "place 100 100 50", "properties", "title Pier \u2603", "author Ada Lovelace")
+    here.wait("by Ada Lovelace")
+    offered(laptop, SHAPES + "edit-document-properties")
+    take_from(laptop, SHAPES + "edit-document-properties", "desk")
+    there.wait("received the drawing of 1 shapes")
+    there.wait("doing: Properties of Pier \u2603")
+    path = os.path.join(stage.folder, "there.txt")
+    there.type(f"save {path}")
+    there.wait("saved 1 shapes")
+    with open(path) as file:
+        expect(file.read() == "drawing 1\ntitle Pier \u2603\nauthor Ada Lovelace\ncircle blue 100 100 50 50\n", "not equal")
+
+
+@test("Shapes: an earlier version is understood, a later one is named")
+def versions(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = App(laptop, "Shapes")
+    for info, said in (
+            ({"activity-version": 1, "shape-type": "circle"}, "doing: Drawing a black circle"),
+            ({"activity-version": 3, "shape-type": "spiral"},
+             "refused: the activity is of version 3, and this Shapes reads up to version 2: update Shapes on this device"),
+            ({"shape-type": "circle"}, "refused: the activity does not say its version"),
+            ({"activity-version": 2, "shape-type": "spiral", "colour": "red"}, "refused: .* no usable 'shape-type'"),
+            ({"activity-version": "2", "shape-type": "circle"}, "refused: .* version")):
+        publish = desk.publish(SHAPES + "create-shape", "--team", TEAM, "--user-info", json.dumps(info))
+        offered(laptop, SHAPES + "create-shape", id=publish.id)
+        result = laptop.ctl("continue", publish.id, code=None)
+        there.wait(said)
+        expect((result.code == 0) == said.startswith("doing"), f"{info}: {result}")
+        publish.interrupt()
+
+
+@test("Shapes: a drawing that does not come whole is not taken for one")
+def cut_drawing(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = App(laptop, "Shapes")
+    there.type("create circle red", "place 10 10 10")
+    there.wait("doing: Changing .*")
+    kind = SHAPES + "edit-document-properties"
+    for content, said in (
+            (struct.pack(">Q", 1000) + b"drawing 1\n", "no drawing: the stream ended after 10 of 1000 bytes"),
+            (struct.pack(">Q", 1 << 60), "no drawing: a drawing cannot be of 1152921504606846976 bytes"),
+            (struct.pack(">Q", 4) + b"nope", "no drawing: what came is no drawing: .*"),
+            (b"", "no drawing: the stream ended after 0 of 0 bytes")):
+        origin = OriginApp(desk, kind, {"activity-version": 2}, content)
+        offered(laptop, kind, deviceName="desk")
+        take_from(laptop, kind, "desk")
+        there.wait(said)
+        origin.close()
+    there.type("show")
+    there.wait(".*Untitled, 1 shapes.*")
+
+
+POSTS, THREADS, MESSAGE = (
+    "com.example.forum." + name for name in ("browsing-posts", "listing-threads", "reading-message"))
+WEB = "https://forum.example.com"
+
+
+@test("ForumReader: threads, lists and messages are continued where one was, with their web pages")
+def forum_routes(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "ForumReader"), App(laptop, "ForumReader")
+    for commands, kind, page, title in (
+            (["forum trails"], THREADS, "/forum?id=trails", "Trails and huts"),
+            (["bookmarks"], THREADS, "/bookmarks", "Bookmarks"),
+            (["thread 201 3"], POSTS, "/thread?id=201&page=3#post-201-9", "Three days in the Karwendel, page 3"),
+            (["next"], POSTS, "/thread?id=201&page=4#post-201-13", "Three days in the Karwendel, page 4"),
+            (["by omar"], POSTS, "/thread?id=201&user=omar&page=1#post-201-1", "Three days in the Karwendel, by omar"),
+            (["message 9"], MESSAGE, "/message?id=9", "The hut in June")):
+        here.type(*commands)
+        here.wait(re.escape(f"shows {WEB}{page}"))
+        offered(laptop, kind, deviceName="desk", title=title)
+        payload = laptop.ctl("continue", "--type", kind, "--from", "desk", "--print").line
+        expect(payload["webpageURL"] == WEB + page, f"wrong web page: {payload}")
+        expect(payload["userInfo"]["version"] == 1, f"no version: {payload}")
+        take_from(laptop, kind, "desk")
+        there.wait(f"receiving {kind}")
+        there.wait(f"continued {kind}")
+        there.wait(re.escape(f"shows {WEB}{page}"))
+        here.wait(re.escape(f"continued elsewhere: {title}"))
+    there.type("show")
+    there.wait(".*The hut in June.*")
+
+
+@test("ForumReader: scrolling publishes nothing, and yet the post at the top arrives")
+def forum_scrolling(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "ForumReader"), App(laptop, "ForumReader")
+    here.type("thread 101 2")
+    here.wait("shows .*post-101-5")
+    offered(laptop, POSTS, deviceName="desk")
+    here.type("scroll 1", "scroll 1")
+    here.wait("at 101-7")
+    payload = laptop.ctl("continue", "--type", POSTS, "--from", "desk", "--print").line["userInfo"]
+    expect(payload == {"threadID": "101", "page": 2, "postID": "101-7", "version": 1}, f"wrong: {payload}")
+    take_from(laptop, POSTS, "desk")
+    there.wait(f"shows {WEB}/thread\\?id=101&page=2#post-101-7")
+    there.type("show")
+    there.wait(".*▶ .*#101-7.*")
+
+
+@test("ForumReader: optional members have defaults, without a required one there is no place to show")
+def forum_members(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = App(laptop, "ForumReader")
+    # Read up to the second page, which is this device's own business.
+    there.type("thread 201 1")
+    there.wait("shows .*page=1.*")
+    for kind, info, said in (
+            (POSTS, {"threadID": "201"}, "shows .*id=201&page=2#post-201-5"),
+            (POSTS, {"threadID": "201", "page": 99}, "shows .*page=5.*"),
+            (POSTS, {"threadID": "201", "page": -4, "version": 1}, "shows .*page=5.*"),
+            (POSTS, {"threadID": "101", "filteredUserID": "nobody"}, "cannot show .*"),
+            (POSTS, {"page": 2}, "cannot show 'T' here; its web page is https://forum.example.com/w"),
+            (POSTS, {"threadID": 201}, "cannot show .*"),
+            (THREADS, {"bookmarks": None}, "shows .*/bookmarks"),
+            (THREADS, {"version": 1}, "cannot show .*"),
+            (MESSAGE, {"messageID": "12", "version": 2}, "cannot show .*; its web page is .*")):
+        publish = desk.publish(kind, "--team", TEAM, "--title", "T", "--web-url", f"{WEB}/w", "--user-info", json.dumps(info))
+        offered(laptop, kind, id=publish.id)
+        laptop.ctl("continue", publish.id)
+        there.wait(said)
+        publish.interrupt()
+
+
+@test("ForumReader: a screen that goes takes its activity with it")
+def forum_screens(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    watch = laptop.follow("watch")
+    here = App(desk, "ForumReader")
+    first = watch.wait("added", type=THREADS)
+    here.type("message 12")
+    due = {("removed", THREADS), ("added", MESSAGE)}
+    while due:
+        event = watch.next()
+        due.discard((event["event"], event["type"]))
+    expect(first["id"] != event["id"] or event["event"] == "removed", f"the same activity: {event}")
+    offers = laptop.ctl("list").lines
+    expect([offer["type"] for offer in offers] == [MESSAGE], f"more is offered: {offers}")
+
+
+@test("the programs link neither OpenSSL nor Avahi, and are built from one line")
+def linked(stage):
+    for program in PROGRAMS:
+        listed = run(["ldd", os.path.join(EXAMPLES, program)], dict(os.environ))
+        expect(listed.code == 0 and "libc.so" in listed.output, f"nothing to look at: {listed}")
+        for name in ("libssl", "libcrypto", "libavahi"):
+            expect(name not in listed.output, f"{program} links {name}: {listed}")
+    with open(os.path.join(ROOT, "Examples", "Package.swift")) as file:
+        expect(len(re.findall(r"\.package\(", file.read())) == 1, "more than one dependency")
+
+
+if __name__ == "__main__":
+    main()
