@@ -1,6 +1,7 @@
 """Files over streams between simulated hosts, by handoffctl, also when cables are pulled and programs killed. Needs root.
 
-HANDOFF_STREAMS=all plays 300 random faults instead of 12, and moves 1 GiB and 20 GiB. HANDOFF_SEED says which faults.
+HANDOFF_STREAMS=all plays 300 random faults instead of 12, moves 1 GiB and 20 GiB, and has a reader stop for three minutes.
+HANDOFF_SEED says which faults.
 """
 
 import hashlib
@@ -9,9 +10,11 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 from harness import BIN, Failure, Lab, expect, main, test
+from streaming import Route, memory, stays_flat
 
 TYPE = "com.example.file"
 ALL = os.environ.get("HANDOFF_STREAMS") == "all"
@@ -229,6 +232,23 @@ def tail_of(follower):
             return f"{follower.seen} {file.read()[-500:]}"
     except OSError as error:
         return str(error)
+
+
+@test("a reader that stops for long stops the writer, costs no memory, and then gets all", limit=400)
+def long_stop(stage):
+    origin, taker = two(stage)
+    asked, taken = Route(origin, taker).open()
+    before = {daemon: memory(daemon) for daemon in (origin, taker)}
+    pushed = taken.push(200 * MIB)
+    expect(0 < pushed < 64 * MIB, f"{pushed} bytes went in though nobody read them")
+    limit = time.monotonic() + (180 if ALL else 3)
+    while time.monotonic() < limit:
+        time.sleep(1)
+        for daemon in (origin, taker):
+            stays_flat(before[daemon], daemon)
+    print(f"    {pushed // MIB} MiB went in; memory {[memory(daemon) - before[daemon] for daemon in before]} KiB more")
+    threading.Thread(target=taken.end, daemon=True).start()
+    expect(asked.receive_all() == bytes(pushed), "not all arrived")
 
 
 ROUNDS = 300 if ALL else 12
