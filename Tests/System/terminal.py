@@ -15,9 +15,9 @@ from harness import BIN, Failure
 
 
 class Terminal:
-    """handoffctl with a terminal of its own, of 100 columns."""
+    """handoffctl, or a program that finds the daemon by itself, with a terminal of its own, of 100 columns."""
 
-    def __init__(self, daemon, *words):
+    def __init__(self, daemon, *words, program=None):
         self.words, self.shown = words, ""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 100, 0, 0))
@@ -28,8 +28,9 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
+        tool = [program] if program else [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket]
         self.process = subprocess.Popen(
-            [*daemon.prefix, os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words],
+            [*daemon.prefix, *tool, *words],
             env={**daemon.environment, "TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
             preexec_fn=own_terminal)
         daemon.stage.processes.append(self.process)

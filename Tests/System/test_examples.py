@@ -11,11 +11,13 @@ import queue
 import re
 import struct
 import subprocess
+import termios
 import threading
 import time
 
 from harness import ROOT, Failure, expect, main, run, tail, test
 from streaming import APPS, Connection
+from terminal import Terminal
 
 EXAMPLES = os.path.abspath(os.environ.get("HANDOFF_EXAMPLES", os.path.join(ROOT, ".build", "examples", "debug")))
 PROGRAMS = ("MapViewer", "MapOff", "Shapes", "ForumReader")
@@ -78,7 +80,7 @@ class OriginApp:
         self.calls, self.attached = Connection(daemon), Connection(daemon)
         self.attached.send(APPS + "Attach", more=True, app="com.example.other", team=TEAM, types=[])
         self.daemon, self.content, session = daemon, content, self.attached.next()["event"]["session"]
-        activity = {"type": kind, "userInfo": info, "supportsContinuationStreams": True}
+        activity = {"type": kind, "userInfo": info, "supportsContinuationStreams": True, "needsSave": False}
         published = self.calls.send(APPS + "Publish", session=session, activity=activity).next()["event"]
         self.calls.send(APPS + "BecomeCurrent", session=session, activity=published["activity"]).next()
         threading.Thread(target=self._serve, daemon=True).start()
@@ -207,6 +209,32 @@ def favourites(stage):
         app.wait(f".*{expected} .*")
     with open(os.path.join(shared, "handoff-examples", "favourites")) as file:
         expect(file.read() == "2\n", "the file says something else")
+
+
+@test("on a terminal keys are commands, the picture follows what comes, and the screen is given back")
+def keys(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    there = Terminal(laptop, program=os.path.join(EXAMPLES, "MapViewer"))
+    there.sees(r"\x1b\[\?1049h")
+    before = termios.tcgetattr(there.screen)[3]
+    expect(not before & (termios.ICANON | termios.ECHO), "the terminal still has its line mode")
+    there.sees("  connected")
+    there.type("++")
+    there.sees(r"region 20\.00 0\.00 35\.00 90\.00")
+    there.type("\x1b[C\x1b[A")
+    there.sees(r"MapViewer  28\.75 22\.50 35\.00 90\.00 ")
+    there.type("open 2x\x7f")
+    there.sees("MapViewer> open 2\x1b")
+    there.type("\r")
+    there.sees("Kartenhaus")
+    here = App(desk, "MapViewer")
+    here.type("open 7")
+    here.wait("popover open 7")
+    take_from(laptop, STORE, "desk")
+    there.sees("Harbour Atlas")
+    there.type("\x03")
+    there.sees(r"\x1b\[\?1049l")
+    expect(there.process.wait(20) == 0, f"ended with {there.process.returncode}")
 
 
 @test("MapViewer: what it cannot show it does not take")

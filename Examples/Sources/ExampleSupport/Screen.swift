@@ -8,6 +8,6 @@ enum Screen {
     /// Draws lines from the top, and a prompt with the cursor behind them. Lines are replaced one by one, so that
     /// nothing flickers.
     static func frame(_ lines: [String], prompt: String) -> String {
-        "\u{1B}[H" + lines.map { $0 + "\u{1B}[K\r\n" }.joined() + prompt + "\u{1B}[J"
+        "\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + prompt + "\u{1B}[J"
     }
 }

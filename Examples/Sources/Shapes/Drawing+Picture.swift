@@ -4,7 +4,7 @@ extension Drawing {
     /// How many shapes are drawn, of many the newest.
     private static let shown = 400
 
-    /// The drawing in letters: the first of the colour, large for the shape that is being changed.
+    /// The drawing in the letters of its colours, large ones for the shape that is being changed.
     /// - Parameter selected: the number of that shape, from 1.
     func picture(selected: Int?, _ title: String) -> [String] {
         var canvas = Canvas(width: 76, height: 19)
@@ -18,8 +18,8 @@ extension Drawing {
     }
 
     private static func draw(_ shape: Shape, isSelected: Bool, on canvas: inout Canvas) {
-        let letter = shape.colour.rawValue.prefix(1)
-        let ink = Character(isSelected ? letter.uppercased() : String(letter))
+        let letter = shape.colour.letter
+        let ink = isSelected ? Character(letter.uppercased()) : letter
         // A character is ten units wide and twenty high.
         let columns = (shape.x - shape.width / 2) / 10...(shape.x + shape.width / 2) / 10
         let rows = (shape.y - shape.height / 2) / 20...(shape.y + shape.height / 2) / 20

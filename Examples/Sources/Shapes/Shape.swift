@@ -15,6 +15,17 @@ struct Shape: Equatable, Sendable {
         case green
         case red
         case yellow
+
+        /// What stands for it in a picture of letters: its first one, and the last one of black, since blue has the same.
+        var letter: Character {
+            switch self {
+            case .black: "k"
+            case .blue: "b"
+            case .green: "g"
+            case .red: "r"
+            case .yellow: "y"
+            }
+        }
     }
 
     var kind: Kind
