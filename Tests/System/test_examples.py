@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import re
+import socket
 import struct
 import subprocess
 import termios
@@ -83,7 +84,8 @@ class OriginApp:
         activity = {"type": kind, "userInfo": info, "supportsContinuationStreams": True, "needsSave": False}
         published = self.calls.send(APPS + "Publish", session=session, activity=activity).next()["event"]
         self.calls.send(APPS + "BecomeCurrent", session=session, activity=published["activity"]).next()
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
 
     def _serve(self):
         try:
@@ -98,7 +100,11 @@ class OriginApp:
             return
 
     def close(self):
+        # The number of a descriptor that is closed may be the next one's, from which the thread would then read.
+        self.attached.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join(20)
         self.attached.close()
+        self.calls.close()
 
 
 def offered(daemon, type, **fields):
