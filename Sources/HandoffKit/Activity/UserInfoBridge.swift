@@ -57,6 +57,9 @@ enum UserInfoBridge {
         case let dictionary as [AnyHashable: Any]:
             return .dictionary(try members(of: dictionary, path: path, depth: depth).pairs)
         default:
+            // An optional without a value, which Apple's systems bridge to NSNull; those with one were found above.
+            let mirror = Mirror(reflecting: any)
+            if mirror.displayStyle == .optional, mirror.children.isEmpty { return .null }
             throw .invalid(
                 field: path,
                 message: "a \(type(of: any)) cannot be handed off: use String, numbers, Bool, Data, Date, URL, UUID, "
