@@ -24,3 +24,9 @@ public typealias NSApplication = HandoffApplication
 
 /// The name that AppKit has for the application's delegate.
 public typealias NSApplicationDelegate = HandoffApplicationDelegate
+
+/// The name that UIKit has for a part of the app with a state of its own.
+public typealias UIScene = HandoffScene
+
+/// The name that UIKit has for a scene's delegate.
+public typealias UISceneDelegate = HandoffSceneDelegate

@@ -259,7 +259,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         if !responders.isEmpty { state.withLock { $0.userInfo = UserInfoMembers() } }
         for responder in responders { responder.updateUserActivityState(self) }
         delegate?.userActivityWillSave(self)
-        if !responders.isEmpty { application.delegate?.application(application, didUpdate: self) }
+        if !responders.isEmpty { application.didUpdate(self) }
     }
 
     /// Has a responder asked at each save.

@@ -39,6 +39,7 @@ public final class HandoffApplication: @unchecked Sendable {
     private var connection: AppConnection?
     private var thread: LoopThread?
     private weak var storedDelegate: (any HandoffApplicationDelegate)?
+    private var storedScene: HandoffScene?
 
     /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
     /// - Parameters:
@@ -88,6 +89,18 @@ public final class HandoffApplication: @unchecked Sendable {
         get { lock.withLock { storedDelegate } }
         set {
             lock.withLock { storedDelegate = newValue }
+            if newValue != nil { start() }
+        }
+    }
+
+    /// The scene that the user is engaged in, when the app has scenes: its delegate is told of continuations, and the application's
+    /// is not. The app sets it when a window comes to the front. Setting it connects to the daemon.
+    public var activeScene: HandoffScene? {
+        get { lock.withLock { storedScene } }
+        set {
+            // The former one ends after the lock: its activity comes back here.
+            var former = newValue
+            lock.withLock { swap(&storedScene, &former) }
             if newValue != nil { start() }
         }
     }
@@ -271,6 +284,9 @@ public final class HandoffApplication: @unchecked Sendable {
     func announce(_ type: String) {
         callback { application in
             if let handler = application.handlers(for: type).willContinue { return handler() }
+            if let (scene, delegate) = application.sceneToTell {
+                return delegate.scene(scene, willContinueUserActivityWithType: type)
+            }
             _ = application.delegate?.application(application, willContinueUserActivityWithType: type)
         }
     }
@@ -279,6 +295,10 @@ public final class HandoffApplication: @unchecked Sendable {
     func fail(_ type: String, _ error: HandoffError) {
         callback { application in
             if let handler = application.handlers(for: type).fail { return handler(error.cocoaError) }
+            if let (scene, delegate) = application.sceneToTell {
+                return delegate.scene(
+                    scene, didFailToContinueUserActivityWithType: type, error: error.cocoaError)
+            }
             application.delegate?.application(
                 application, didFailToContinueUserActivityWithType: type, error: error.cocoaError)
         }
@@ -293,11 +313,27 @@ public final class HandoffApplication: @unchecked Sendable {
                 handler(activity)
                 return answer(true)
             }
+            if let (scene, delegate) = application.sceneToTell {
+                delegate.scene(scene, continue: activity)
+                return answer(true)
+            }
             let restoration = Restoration(activity)
             let handler: ([any NSUserActivityRestoring]?) -> Void = { restoration.restore($0 ?? []) }
             let delegate = application.delegate
             answer(delegate?.application(application, continue: activity, restorationHandler: handler) ?? false)
         }
+    }
+
+    /// The responders of an activity have updated it. On the callback queue.
+    func didUpdate(_ activity: NSUserActivity) {
+        if let (scene, delegate) = sceneToTell { return delegate.scene(scene, didUpdate: activity) }
+        delegate?.application(self, didUpdate: activity)
+    }
+
+    /// The active scene and its delegate; nil when the application's delegate is to be told.
+    private var sceneToTell: (HandoffScene, any HandoffSceneDelegate)? {
+        guard let scene = activeScene, let delegate = scene.delegate else { return nil }
+        return (scene, delegate)
     }
 
     private func handlers(for type: String) -> Handlers {

@@ -22,7 +22,8 @@ public final class HandoffInputStream: InputStream {
     /// Opens it. It is connected already, so this never waits.
     public override func open() { side.open() }
 
-    /// Reads no more. When the other direction is closed, too, the stream is over.
+    /// Reads no more. The other app is not told before the other direction is closed, too, which ends the stream: until then its
+    /// writes wait once what lies between is full. A socket has no way to say it by itself.
     public override func close() {
         if side.close() { side.socket.closeInput() }
     }
