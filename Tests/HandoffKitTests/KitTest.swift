@@ -17,6 +17,8 @@ final class KitTest: @unchecked Sendable {
     /// What happened, in order: names of the calls on the daemon, and what callbacks have noted.
     private(set) var story: [String] = []
     private(set) var daemon: FakeDaemon?
+    /// What the daemon was told of activities, the last of each field.
+    private(set) var told: JSONObject = [:]
     /// Answers a call instead of the usual way, when it returns true.
     var onCall: (FakeDaemon.Call) -> Bool = { _ in false }
     private var attachment: FakeDaemon.Call?
@@ -66,6 +68,9 @@ final class KitTest: @unchecked Sendable {
     func startDaemon() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         daemon.onCall = { [unowned self] call in
+            for (name, value) in (call.parameters["activity"]?.object ?? call.parameters["change"]?.object ?? [:]) {
+                told[name] = value
+            }
             if !onCall(call) { answer(call) }
             story.append(Self.describe(call))
             if isOver(story) { test.end() }

@@ -74,6 +74,29 @@ import Testing
         }
     }
 
+    @Test func constantsAreApples() {
+        #expect(NSUserActivityTypeBrowsingWeb == "NSUserActivityTypeBrowsingWeb")
+        #expect(NSUserActivityDocumentURLKey == "NSUserActivityDocumentURLKey")
+        #expect(CocoaError.Code.userActivityHandoffFailed.rawValue == 4608)
+        #expect(CocoaError.Code.userActivityConnectionUnavailable.rawValue == 4609)
+        #expect(CocoaError.Code.userActivityRemoteApplicationTimedOut.rawValue == 4610)
+        #expect(CocoaError.Code.userActivityHandoffUserInfoTooLarge.rawValue == 4611)
+        #expect(CocoaError.Code.featureUnsupported.rawValue == 3328)
+    }
+
+    @Test func withoutATypeAnActivityHasTheFirstOneDeclared() {
+        let types = HandoffApplication.shared.activityTypes
+        HandoffApplication.shared.activityTypes = ["com.example.first", "com.example.second"]
+        defer { HandoffApplication.shared.activityTypes = types }
+        #expect((ObsoleteForms.self as any ObsoleteInitialiser.Type).make().activityType == "com.example.first")
+    }
+
+    @Test func withoutADeclaredTypeTheProcessEnds() async {
+        await #expect(processExitsWith: .failure) {
+            _ = (ObsoleteForms.self as any ObsoleteInitialiser.Type).make()
+        }
+    }
+
     @Test func anEmptyTypeEndsTheProcess() async {
         await #expect(processExitsWith: .failure) { _ = NSUserActivity(activityType: "") }
     }
@@ -96,4 +119,14 @@ import Testing
         #expect(error?.code == 3328)
         #expect((error?.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "notContinued")
     }
+}
+
+/// What calls the deprecated initialiser without a warning at each build.
+private protocol ObsoleteInitialiser {
+    static func make() -> NSUserActivity
+}
+
+private enum ObsoleteForms: ObsoleteInitialiser {
+    @available(*, deprecated, message: "As the initialiser that it calls")
+    static func make() -> NSUserActivity { NSUserActivity() }
 }

@@ -207,6 +207,27 @@ import Testing
         try kit.run(until: "Invalidate")
     }
 
+    @Test func aQueueThatStandsStillKeepsOneSaveForAllChanges() throws {
+        let delegate = NotingDelegate(kit)
+        activity.delegate = delegate
+        try begin(activity)
+        kit.drainQueue()
+        let before = kit.story.count
+        kit.queue.suspend()
+        for number in 1...10_000 {
+            activity.needsSave = true
+            activity.userInfo = ["number": number]
+            if number.isMultiple(of: 100) { kit.event(.save(kit.lastID)) }
+        }
+        kit.queue.resume()
+        try kit.run { story in story[before...].contains { $0.hasPrefix("AnswerSave") } }
+        try settle()
+        // Asked while it stood still, and once more if the daemon asked again behind that.
+        #expect((1...2).contains(kit.story[before...].count { $0.hasPrefix("willSave") }))
+        #expect(kit.told["userInfo"] == ["number": 10_000])
+        withExtendedLifetime(delegate) {}
+    }
+
     @Test func theOriginIsToldThatItWasContinued() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
