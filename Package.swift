@@ -164,6 +164,11 @@ let package = Package(
         // An app for the system tests; no product.
         .executableTarget(
             name: "KitProgram", dependencies: ["HandoffKit"], path: "Tests/KitProgram", swiftSettings: common),
+        // The last step of the tutorial, as a reader of it ends up with.
+        .executableTarget(
+            name: "KitTutorial", dependencies: ["HandoffKit"], path: "Sources/HandoffKit/HandoffKit.docc/Resources",
+            exclude: ["reader-1.swift", "reader-2.swift", "reader-3.swift", "reader-4.swift", "reader-package.swift"],
+            sources: ["reader-5.swift"], swiftSettings: common),
         .target(
             name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),

@@ -2,12 +2,14 @@
 error, and an app whose daemon is not there."""
 
 import os
+import pty
 import shutil
 import signal
 import socket
+import subprocess
 import time
 
-from harness import Failure, expect, main, test
+from harness import BIN, Failure, expect, main, test
 from kit import PROGRAM, App, only_on
 
 TYPE = "com.example.kit.editing"
@@ -211,6 +213,33 @@ def info_plist(stage):
     expect(opens(taker)["opens"]["name"] == "com.example.listed", "not the app of the Info.plist")
     taker.ctl("continue")
     reader.wait("continue")
+
+
+@test("the tutorial's reader goes on at the page where the other one is; its main is asynchronous")
+def tutorial(stage):
+    origin, taker = stage.pair()
+
+    def reader(daemon):
+        # On a terminal, as for a person: each line comes at once.
+        screen, inside = pty.openpty()
+        with open(os.path.join(daemon.folder, "reader.log"), "ab") as errors:
+            process = subprocess.Popen([os.path.join(BIN, "KitTutorial")], env=daemon.environment, text=True, bufsize=1,
+                                       stdin=subprocess.PIPE, stdout=inside, stderr=errors)
+        os.close(inside)
+        stage.processes.append(process)
+        screen = open(screen)
+        stage.closers.append(screen.close)
+        return process.stdin, lambda: screen.readline().strip()
+
+    (keys, first), (_, second) = reader(origin), reader(taker)
+    expect(first() == "Page 1" and second() == "Page 1", "not the first page")
+    keys.write("7\n")
+    expect(first() == "Page 7", "not the page that was entered")
+    offered(taker, type="com.example.reader.reading", deviceName="origin")
+    opens(taker)
+    taker.ctl("continue", "--from", "origin")
+    expect(second() == "Page 7", "it did not go on there")
+    expect(first() == "You read on elsewhere.", "the first reader was not told")
 
 
 # ---- Errors --------------------------------------------------------------------------------------------------------

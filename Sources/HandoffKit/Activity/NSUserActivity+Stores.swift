@@ -1,6 +1,8 @@
 extension NSUserActivity {
     /// Takes activities out of the stores of the system. There are none on Linux, so it is done at once.
-    /// - Parameter handler: called before this returns.
+    /// - Parameters:
+    ///   - persistentIdentifiers: which ones.
+    ///   - handler: called before this returns.
     public static func deleteSavedUserActivities(
         withPersistentIdentifiers persistentIdentifiers: [NSUserActivityPersistentIdentifier],
         completionHandler handler: @escaping @Sendable () -> Void

@@ -14,6 +14,7 @@ public protocol NSUserActivityDelegate: AnyObject {
     /// The app on the other device asks for a stream. Neither of the two is open: open both at once. Called only while
     /// `supportsContinuationStreams` is set; each call is another pair.
     /// - Parameters:
+    ///   - userActivity: the activity.
     ///   - inputStream: what the other app sends; a `HandoffInputStream`.
     ///   - outputStream: what is sent to it; a `HandoffOutputStream`.
     func userActivity(

@@ -12,6 +12,7 @@ public protocol HandoffApplicationDelegate: AnyObject {
 
     /// The activity has arrived.
     /// - Parameters:
+    ///   - application: who the app is.
     ///   - userActivity: the activity, with its `userInfo`.
     ///   - restorationHandler: may be called with the objects that take the state over, which then get
     ///     `restoreUserActivityState`: once, now or later, on any thread.
@@ -28,8 +29,11 @@ public protocol HandoffApplicationDelegate: AnyObject {
     ) -> Bool
 
     /// The activity that was announced does not come.
-    /// - Parameter error: of `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328, and a description that names
-    ///   the cause and the device.
+    /// - Parameters:
+    ///   - application: who the app is.
+    ///   - userActivityType: the type that was announced.
+    ///   - error: of `NSCocoaErrorDomain`, with one of the codes 4608 to 4611 and 3328, and a description that names the cause
+    ///     and the device.
     func application(
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error)

@@ -1,0 +1,53 @@
+import Foundation
+import HandoffKit
+
+/// A book that is open at a page.
+@MainActor
+final class Book: @MainActor NSUserActivityDelegate {
+    static let reading = "com.example.reader.reading"
+
+    private let activity = NSUserActivity(activityType: reading)
+    private var page = 1
+
+    init() {
+        activity.title = "A book"
+        activity.requiredUserInfoKeys = ["page"]
+        activity.delegate = self
+        activity.becomeCurrent()
+        show()
+    }
+
+    func turn(to page: Int) {
+        self.page = page
+        activity.needsSave = true
+        show()
+    }
+
+    func userActivityWillSave(_ userActivity: NSUserActivity) {
+        userActivity.addUserInfoEntries(from: ["page": page, "version": 1])
+    }
+
+    private func show() {
+        print("Page \(page)")
+    }
+}
+
+@main
+struct Reader {
+    @MainActor static func main() async {
+        let book = Book()
+        for await line in lines() {
+            if let page = Int(line) { book.turn(to: page) }
+        }
+    }
+
+    /// What is entered, read on a thread of its own.
+    static func lines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+}

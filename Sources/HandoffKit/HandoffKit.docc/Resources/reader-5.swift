@@ -1,0 +1,74 @@
+import Foundation
+import HandoffKit
+
+/// A book that is open at a page.
+@MainActor
+final class Book: @MainActor NSUserActivityDelegate {
+    static let reading = "com.example.reader.reading"
+
+    private let activity = NSUserActivity(activityType: reading)
+    private var page = 1
+
+    init() {
+        activity.title = "A book"
+        activity.requiredUserInfoKeys = ["page"]
+        activity.delegate = self
+        activity.becomeCurrent()
+        show()
+    }
+
+    func turn(to page: Int) {
+        self.page = page
+        activity.needsSave = true
+        show()
+    }
+
+    func userActivityWillSave(_ userActivity: NSUserActivity) {
+        userActivity.addUserInfoEntries(from: ["page": page, "version": 1])
+    }
+
+    func userActivityWasContinued(_ userActivity: NSUserActivity) {
+        print("You read on elsewhere.")
+    }
+
+    /// Goes on where the user was on the other device.
+    func resume(_ userActivity: NSUserActivity) {
+        guard let version = userActivity.userInfo?["version"] as? Int, version == 1,
+            let page = userActivity.userInfo?["page"] as? Int
+        else {
+            return print("The other reader is of another version.")
+        }
+        turn(to: page)
+    }
+
+    private func show() {
+        print("Page \(page)")
+    }
+}
+
+@main
+struct Reader {
+    @MainActor static func main() async {
+        let book = Book()
+        HandoffApplication.shared.onContinue(Book.reading) { activity in
+            // Callbacks come on the main queue.
+            MainActor.assumeIsolated { book.resume(activity) }
+        }
+        HandoffApplication.shared.onFail(Book.reading) { error in
+            print("The book does not come: \(error.localizedDescription)")
+        }
+        for await line in lines() {
+            if let page = Int(line) { book.turn(to: page) }
+        }
+    }
+
+    /// What is entered, read on a thread of its own.
+    static func lines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+}
