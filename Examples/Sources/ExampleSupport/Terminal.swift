@@ -5,7 +5,8 @@ import Foundation
 /// commands. Without a terminal, or with `--plain`, every message is a line by itself and the picture is drawn on
 /// `show` alone, so that other programs can read along.
 ///
-/// The standard input is read on a thread of its own: a dispatch source on a pipe may miss its end.
+/// The standard input is read on a thread of its own: a dispatch source on a pipe may miss its end, and Foundation's
+/// file handle ends the process when reading fails.
 @MainActor
 package final class Terminal {
     /// How many messages stay below the picture.
@@ -28,6 +29,7 @@ package final class Terminal {
     /// that is asked for.
     package init(_ about: About, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         self.about = about
+        StandardInput.reserve()
         var isPlain = false
         for argument in arguments {
             switch argument {
@@ -103,8 +105,8 @@ package final class Terminal {
         redraw()
         Thread.detachNewThread { [self] in
             while true {
-                let bytes = FileHandle.standardInput.availableData
-                DispatchQueue.main.async { self.received(Array(bytes)) }
+                let bytes = StandardInput.next()
+                DispatchQueue.main.async { self.received(bytes) }
                 if bytes.isEmpty { return }
             }
         }

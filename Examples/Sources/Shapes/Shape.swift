@@ -16,7 +16,8 @@ struct Shape: Equatable, Sendable {
         case red
         case yellow
 
-        /// What stands for it in a picture of letters: its first one, and the last one of black, since blue has the same.
+        /// What stands for it in a picture of letters: its first one, and the last one of black, since blue has the
+        /// same.
         var letter: Character {
             switch self {
             case .black: "k"
