@@ -82,7 +82,8 @@ let package = Package(
         .target(
             name: "HandoffDaemon",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffHandlers",
+                "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS",
                 "LoopIO",
             ], swiftSettings: strict),
