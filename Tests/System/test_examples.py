@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import queue
+import random
 import re
 import socket
 import struct
@@ -299,6 +300,37 @@ def no_viewport(stage):
         expect(publish.interrupt() == 0, "publish did not end in order")
     there.type("show")
     there.wait(r".* MapOff  20\.00 0\.00 140\.00 360\.00 .*")
+
+
+@test("MapOff: a device that goes away in between is named, and the map stays where it was")
+def origin_gone(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = App(desk, "MapOff"), App(laptop, "MapOff")
+    here.type("go 10 20")
+    offered(laptop, VIEWPORT, deviceName="desk")
+    desk.kill()
+    failed = take(laptop, VIEWPORT, code=1)
+    expect(json.loads(failed.errors)["code"] == 4609, f"wrong error: {failed}")
+    there.wait(f"receiving {VIEWPORT}")
+    there.wait(f"failed {VIEWPORT}: .*desk.*")
+    there.type("show")
+    there.wait(r".* MapOff  20\.00 0\.00 140\.00 360\.00 .*")
+
+
+@test("MapViewer: a map goes back and forth between two devices, and neither loses it")
+def back_and_forth(stage):
+    devices = stage.pair(("desk", "laptop"))
+    apps = [App(device, "MapViewer") for device in devices]
+    choose = random.Random(1)
+    for round in range(12):
+        here, there = apps[round % 2], apps[1 - round % 2]
+        steps = ["pan n", "pan s", "pan e", "pan w", "zoom in", "zoom out"]
+        moves = [choose.choice(steps) for _ in range(choose.randrange(6))]
+        # A place of its own for each round, so that it is seen to arrive.
+        here.type(*moves, f"go {round - 20} {7 * round - 100}")
+        region = here.wait(rf"region ({round - 20}\.00 {7 * round - 100}\.00 .*)")[1]
+        take_from(there.daemon, MAP, here.daemon.name)
+        there.wait(f"region {re.escape(region)}")
 
 
 @test("MapOff: an activity of another team is not offered to it")
