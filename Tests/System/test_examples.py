@@ -233,6 +233,8 @@ def keys(stage):
     there.sees(r"region 20\.00 0\.00 35\.00 90\.00")
     there.type("\x1b[C\x1b[A")
     there.sees(r"MapViewer  28\.75 22\.50 35\.00 90\.00 ")
+    there.type("help\r")
+    there.sees("opens a store(?s:.*)quit +.*ends the program")
     there.type("open 2x\x7f")
     there.sees("MapViewer> open 2\x1b")
     there.type("\r")

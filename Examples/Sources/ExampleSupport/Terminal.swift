@@ -21,6 +21,8 @@ package final class Terminal {
     private var keyboard: Keyboard
     private var rest: [UInt8] = []
     private var messages: [String] = []
+    /// What is shown in the place of the picture until the next command.
+    private var overlay: [String]?
     private var perform: (Command) -> Void = { _ in }
     private var ended: () -> Void = {}
     private var signals: [any DispatchSourceSignal] = []
@@ -68,7 +70,7 @@ package final class Terminal {
     /// Draws the picture anew; without a terminal only `show` does.
     package func redraw() {
         guard !isPlain else { return }
-        let lines = picture() + [""] + messages.map { "  " + $0 }
+        let lines = (overlay ?? picture()) + [""] + messages.map { "  " + $0 }
         Self.write(Screen.frame(lines, prompt: "\(about.name)> \(keyboard.line.printable)"))
     }
 
@@ -144,9 +146,13 @@ package final class Terminal {
     /// Performs a command that every program has.
     /// - Returns: false for another one.
     private func dealsWith(_ command: Command) -> Bool {
+        overlay = nil
         switch command.word {
         case "quit", "q": quit()
-        case "help": about.commandList.forEach { isPlain ? Self.write($0 + "\n") : say($0) }
+        case "help" where isPlain: Self.write(about.commandList.map { $0 + "\n" }.joined())
+        case "help":
+            overlay = about.commandList
+            redraw()
         case "show": isPlain ? Self.write(picture().map { $0 + "\n" }.joined()) : redraw()
         default: return false
         }

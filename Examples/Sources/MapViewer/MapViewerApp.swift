@@ -26,10 +26,7 @@ enum MapViewerApp {
         }
         let favourites = Favourites()
         let map = MapViewController(
-            .init(
-                say: { message in
-                    terminal.say(message)
-                }, later: { body in terminal.after(.milliseconds(300), body) }))
+            .init(say: { terminal.say($0) }, later: { terminal.after(.milliseconds(300), $0) }))
         terminal.picture = {
             MapPicture(
                 region: map.region, annotations: map.annotations, popover: map.popover, favourites: favourites.numbers
