@@ -1,0 +1,29 @@
+import Glibc
+
+/// The names in a folder.
+package enum FolderListing {
+    /// Reads the names of what is in a folder (readdir(3)), without `.` and `..` and those that are not UTF-8. May wait for a
+    /// disk: for a worker's thread.
+    ///
+    /// - Parameter limit: how many are read at most, in the order of the file system.
+    /// - Throws: an error of opendir(3): ENOENT when it is missing, ENOTDIR when it is no folder.
+    package static func names(in path: String, limit: Int) throws(Errno) -> [String] {
+        guard let folder = opendir(path) else { throw .current }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while names.count < limit, let entry = readdir(folder) {
+            // The name ends with a NUL inside the entry.
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Whether there is a folder at this path (stat(2)); links are followed.
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+
+/// A plain file that others write, read as a whole.
+package struct PlainFile: Sendable {
+    /// What tells one version of a file from another, without reading it.
+    package struct Version: Sendable, Equatable {
+        /// The file system and the number of the file in it.
+        let device: UInt64
+        let inode: UInt64
+        /// Its size in bytes.
+        let size: Int64
+        /// When content, name or mode last changed, in nanoseconds since 1970: nobody can set this one.
+        package let changed: Int64
+        /// When the content was last written, in nanoseconds since 1970.
+        let written: Int64
+
+        init(_ status: stat) {
+            device = UInt64(status.st_dev)
+            inode = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            changed = Self.nanoseconds(status.st_ctim)
+            written = Self.nanoseconds(status.st_mtim)
+        }
+
+        private static func nanoseconds(_ time: timespec) -> Int64 {
+            let (seconds, hasOverflown) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+            return hasOverflown ? 0 : seconds &+ Int64(time.tv_nsec)
+        }
+    }
+
+    /// Its content.
+    package let bytes: [UInt8]
+    /// The version that was read.
+    package let version: Version
+
+    /// The version of the file at a path (stat(2)); nil when there is none, or it is something else than a plain file.
+    package static func version(at path: String) -> Version? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Version(status)
+    }
+
+    /// Reads a file. Links are followed; pipes and devices are not waited for, and refused. For a worker's thread.
+    ///
+    /// - Parameter limit: the most bytes that it may have.
+    /// - Throws: an error of open(2) or read(2); EFBIG above the limit, EINVAL for what is no plain file.
+    package static func read(_ path: String, limit: Int) throws(Errno) -> PlainFile {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        let file = Descriptor(owning: try SystemCall.retrying { open(path, flags) })
+        var status = stat()
+        try SystemCall.retrying { fstat(file.raw, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        guard status.st_size <= limit else { throw .fileTooLarge }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = try SystemCall.retrying { Glibc.read(file.raw, &chunk, chunk.count) }
+            if count == 0 { break }
+            guard bytes.count + count <= limit else { throw .fileTooLarge }
+            bytes += chunk[..<count]
+        }
+        return PlainFile(bytes: bytes, version: Version(status))
+    }
+}
