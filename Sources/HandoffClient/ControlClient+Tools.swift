@@ -76,6 +76,29 @@ extension ControlClient {
         }
     }
 
+    /// `ListApps`.
+    package func listApps(_ then: @escaping (Result<[ControlApp], ClientError>) -> Void) {
+        request(
+            .listApps,
+            decode: { reply throws(VarlinkError) in
+                var apps: [ControlApp] = []
+                for fields in try Fields(reply).list("apps") { apps.append(try ControlApp(fields)) }
+                return apps
+            }, then)
+    }
+
+    /// `SetAppEnabled`.
+    /// - Parameters:
+    ///   - app: the app's id, or the beginning of it.
+    ///   - then: gets the whole id.
+    package func setApp(
+        _ app: String, enabled: Bool, _ then: @escaping (Result<String, ClientError>) -> Void
+    ) {
+        request(
+            .setAppEnabled, ["app": .string(app), "enabled": .bool(enabled)],
+            decode: { reply throws(VarlinkError) in try Fields(reply).text("app") }, then)
+    }
+
     private func request<Value>(
         _ method: ControlMethod, _ parameters: JSONObject = [:],
         decode: @escaping (JSONObject) throws(VarlinkError) -> Value,

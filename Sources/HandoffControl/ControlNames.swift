@@ -25,6 +25,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
 package enum AppErrorName: String, Sendable, CaseIterable {
     case noSuchSession = "dev.handoff1.NoSuchSession"
     case noSuchActivity = "dev.handoff1.NoSuchActivity"
+    case notThisApp = "dev.handoff1.NotThisApp"
     case noSuchContinuation = "dev.handoff1.NoSuchContinuation"
     case invalidActivity = "dev.handoff1.InvalidActivity"
     case noSuchStream = "dev.handoff1.NoSuchStream"
@@ -59,6 +60,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case listActivities = "dev.handoff1.Control.ListActivities"
     case watch = "dev.handoff1.Control.Watch"
     case `continue` = "dev.handoff1.Control.Continue"
+    case listApps = "dev.handoff1.Control.ListApps"
+    case setAppEnabled = "dev.handoff1.Control.SetAppEnabled"
 }
 
 /// The errors of `dev.handoff1.Control`; the raw value is the full name.
@@ -68,6 +71,7 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case invalidAccountFile = "dev.handoff1.Control.InvalidAccountFile"
     case wrongPassphrase = "dev.handoff1.Control.WrongPassphrase"
     case noSuchDevice = "dev.handoff1.Control.NoSuchDevice"
+    case noSuchApp = "dev.handoff1.Control.NoSuchApp"
     case noSuchTicket = "dev.handoff1.Control.NoSuchTicket"
     case accountRefused = "dev.handoff1.Control.AccountRefused"
     case pairingFailed = "dev.handoff1.Control.PairingFailed"

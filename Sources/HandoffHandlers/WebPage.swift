@@ -6,7 +6,7 @@ package struct WebPage: Sendable, Equatable {
     /// are not written in ASCII: no claim matches those, since several spellings could mean one site.
     package let host: String?
     /// What a browser gets as one argument: it begins with `http`, and characters that no URL may have behind its host
-    /// (RFC 3986) are percent-encoded.
+    /// (RFC 3986) are percent-encoded, `$` and apostrophes too.
     package let argument: String
 
     /// Nil unless `WebURL` accepts the address, and its host has nothing but letters, digits, `-`, `_` and `.`, or is
@@ -43,7 +43,8 @@ package struct WebPage: Sendable, Equatable {
         AppID.isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
     }
 
-    private static let marks = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+    /// Those of RFC 3986 without `$` and the apostrophe, which service managers and shells read as their own.
+    private static let marks = Set("-._~:/?#[]@!&()*+,;=%".utf8)
 
     private static func isURLByte(_ byte: UInt8) -> Bool {
         AppID.isLetterOrDigit(byte) || marks.contains(byte)

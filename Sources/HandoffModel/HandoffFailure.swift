@@ -74,11 +74,29 @@ extension HandoffFailure {
             message: "the payload on \(device) has \(bytes) bytes, \(limit) are allowed")
     }
 
-    /// Nothing on this device continues activities of this type.
-    package static func noHandler(type: ActivityType) -> HandoffFailure {
+    /// Nothing on this device opens the activity; the cause is a fragment.
+    package static func noHandler(type: ActivityType, cause: String) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "noHandler",
-            message: "no app on this device continues activities of type \(type.text)")
+            message: "nothing on this device opens activities of type \(type.text): \(cause)")
+    }
+
+    /// The app that was to continue the activity could not be started; the cause is a fragment.
+    package static func launchFailed(app: String, cause: String) -> HandoffFailure {
+        HandoffFailure(code: failedCode, reason: "launchFailed", message: "cannot start \(app): \(cause)")
+    }
+
+    /// The app was started, and did not say within its time that it is there.
+    package static func appNotAttached(app: String) -> HandoffFailure {
+        HandoffFailure(
+            code: timedOutCode, reason: "appNotAttached",
+            message: "\(app) was started, but did not ask for its activity in time")
+    }
+
+    /// The activity's page could not be opened; the cause is a fragment.
+    package static func pageNotOpened(cause: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "pageNotOpened", message: "cannot open the activity's web page: \(cause)")
     }
 
     /// The handling app ended before it took the activity over.

@@ -34,12 +34,11 @@ package enum MachineInfo {
         return String(validating: bytes, as: UTF8.self).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether a process belongs to a sandboxed app, by the name of its unit (sd_pid_get_user_unit(3)); a hint only.
-    package static func isSandboxed(process: Int32) -> Bool {
+    /// The unit of the user's service manager that a process runs in (sd_pid_get_user_unit(3)); nil when it is in none.
+    package static func userUnit(ofProcess process: Int32) -> String? {
         var unit: UnsafeMutablePointer<CChar>?
-        guard sd_pid_get_user_unit(process, &unit) >= 0, let unit else { return false }
+        guard sd_pid_get_user_unit(process, &unit) >= 0, let unit else { return nil }
         defer { free(unit) }
-        let name = String(cString: unit)
-        return name.hasPrefix("app-flatpak-") || name.hasPrefix("snap.")
+        return String(cString: unit)
     }
 }

@@ -39,10 +39,11 @@ struct HandlerRegistryTests {
             Self.app("old", ["com.example.edit"], installed: 1), Self.app("new", ["com.example.edit"], installed: 3),
             Self.app("chosen", ["com.example.edit"], installed: 2),
         ]
-        let plain = HandlerRegistry(handlers: apps)
+        let plain = HandlerRegistry(handlers: apps, opensPages: true)
         let newest = plain.decide(Self.edit, team: nil, page: .none, running: [])
         #expect(newest == HandlerDecision(.launch(apps[1]), name: "The new", .newest(of: 3)))
-        let chosen = HandlerRegistry(handlers: apps, defaults: Self.defaults("com.example.edit=gone;chosen;new"))
+        let chosen = HandlerRegistry(
+            handlers: apps, defaults: Self.defaults("com.example.edit=gone;chosen;new"), opensPages: true)
         let choice = chosen.decide(Self.edit, team: nil, page: .none, running: [])
         #expect(choice == HandlerDecision(.launch(apps[2]), name: "The chosen", .chosen))
         let active = [Self.running("old", ["com.example.edit"])]
@@ -54,14 +55,15 @@ struct HandlerRegistryTests {
         let active = (1...3).map { Self.running("app\($0)", ["com.example.edit"], order: UInt64($0)) }
         let last = HandlerRegistry().decide(Self.edit, team: nil, page: .none, running: active)
         #expect(last.opener == .running(session: "s3"))
-        let chosen = HandlerRegistry(handlers: [], defaults: Self.defaults("com.example.edit=app2"))
+        let chosen = HandlerRegistry(handlers: [], defaults: Self.defaults("com.example.edit=app2"), opensPages: true)
         #expect(chosen.decide(Self.edit, team: nil, page: .none, running: active).opener == .running(session: "s2"))
     }
 
     @Test func `type and team are equal as bytes, and no team equals only no team`() {
         let composed = "caf\u{E9}"
         let decomposed = "cafe\u{301}"
-        let registry = HandlerRegistry(handlers: [Self.app("a", ["com.example.edit", composed], team: composed)])
+        let registry = HandlerRegistry(
+            handlers: [Self.app("a", ["com.example.edit", composed], team: composed)], opensPages: true)
         func opener(_ type: String, _ team: String?) -> HandlerDecision.Opener {
             registry.decide(Self.type(type), team: team, page: .none, running: []).opener
         }
@@ -71,7 +73,7 @@ struct HandlerRegistryTests {
         #expect(opener(decomposed, composed) == .nothing)
         #expect(opener("com.example.edit", nil) == .nothing)
         #expect(opener("com.example.Edit", composed) == .nothing)
-        let without = HandlerRegistry(handlers: [Self.app("a", ["com.example.edit"])])
+        let without = HandlerRegistry(handlers: [Self.app("a", ["com.example.edit"])], opensPages: true)
         #expect(
             without.decide(Self.edit, team: "T", page: .none, running: []).reason == .otherTeam(Self.edit, app: "The a")
         )
@@ -80,7 +82,7 @@ struct HandlerRegistryTests {
     @Test func `what a browser shows crosses teams, and an app that claims the site goes first`() {
         let browser = Self.app("browser", [ActivityType.browsingWeb.text], team: "B")
         let shop = Self.app("shop", [], domains: ["shop.example", "*.shop.example"])
-        let registry = HandlerRegistry(handlers: [browser, shop])
+        let registry = HandlerRegistry(handlers: [browser, shop], opensPages: true)
         func opener(_ page: HandlerRegistry.Page) -> HandlerDecision.Opener {
             registry.decide(.browsingWeb, team: "other", page: page, running: []).opener
         }
@@ -95,7 +97,7 @@ struct HandlerRegistryTests {
     @Test func `an app of the type, then one that claims the site, then the browser`() {
         let editor = Self.app("editor", ["com.example.edit"])
         let site = Self.app("site", [], domains: ["d.example"])
-        let registry = HandlerRegistry(handlers: [editor, site])
+        let registry = HandlerRegistry(handlers: [editor, site], opensPages: true)
         let page = HandlerRegistry.Page.at("https://d.example/x")
         #expect(registry.decide(Self.edit, team: nil, page: page, running: []).opener == .launch(editor))
         let other = Self.type("com.example.other")
@@ -111,7 +113,8 @@ struct HandlerRegistryTests {
 
     @Test func `what is switched off is never chosen, and named as the reason`() {
         let editor = Self.app("editor", ["com.example.edit"], domains: ["d.example"])
-        let registry = HandlerRegistry(handlers: [editor], disabled: [Self.id("editor"), Self.id("tool")])
+        let registry = HandlerRegistry(
+            handlers: [editor], disabled: [Self.id("editor"), Self.id("tool")], opensPages: true)
         let active = [Self.running("tool", ["com.example.edit"])]
         let decision = registry.decide(Self.edit, team: nil, page: .none, running: [])
         #expect(decision == HandlerDecision(.nothing, .disabled(app: "The editor")))
@@ -121,14 +124,15 @@ struct HandlerRegistryTests {
 
     @Test func `of two files with one id the first counts`() {
         let first = Self.app("a", ["com.example.edit"], installed: 1)
-        let registry = HandlerRegistry(handlers: [first, Self.app("a", ["com.example.edit"], installed: 9)])
+        let registry = HandlerRegistry(
+            handlers: [first, Self.app("a", ["com.example.edit"], installed: 9)], opensPages: true)
         #expect(registry.handlers == [first])
     }
 
     @Test(arguments: [
         ("https://Example.ORG/a b", nil), ("https://example.org/ä?ö#ü", "https://example.org/%C3%A4?%C3%B6#%C3%BC"),
         ("HTTPS://example.org:443", "HTTPS://example.org:443"),
-        ("https://example.org/`x`\"<>|^{}'$(id)", "https://example.org/%60x%60%22%3C%3E%7C%5E%7B%7D'$(id)"),
+        ("https://example.org/`x`\"<>|^{}'$(id)", "https://example.org/%60x%60%22%3C%3E%7C%5E%7B%7D%27%24(id)"),
         ("https://[::1]/", "https://[::1]/"), ("https://exa$(x)mple.org/", nil), ("https://a'b/", nil),
         ("-https://a/", nil),
         ("javascript:alert(1)", nil), ("file:///etc/passwd", nil), ("https://u:p@example.org/", nil), ("https://", nil),

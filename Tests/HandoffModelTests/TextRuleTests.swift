@@ -136,7 +136,9 @@ struct HandoffFailureTests {
         #expect(failures.allSatisfy { $0.message.contains("Mac") })
         let all =
             failures + [
-                .noHandler(type: .browsingWeb), .handlerGone(app: "x"), .handlerTimedOut(app: "x"),
+                .noHandler(type: .browsingWeb, cause: "x"), .launchFailed(app: "x", cause: "y"),
+                .appNotAttached(app: "x"), .pageNotOpened(cause: "y"), .handlerGone(app: "x"),
+                .handlerTimedOut(app: "x"),
                 .handlerRefused(app: "x"), .notContinued,
             ]
         #expect(Set(all.map(\.reason)).count == all.count)

@@ -19,7 +19,8 @@ package struct ContinueCommand: Command {
                 "--output", .value("FILE|FOLDER|-"), "the same, and receive what its app streams"),
         ],
         details: """
-            Opens the activity in the attached app that handles it, and prints what opened.
+            Opens the activity in the app that continues it, which is started if it does not run, or on the web, and prints what
+            opened. handoffctl list says beforehand what that would be.
             With --output a transfer that was cut goes on where it was: at once, or when the command is run again. A file gets
             its name only when it is complete and verified. --timeout is then the time in which nothing may move; 2 minutes
             without it.

@@ -74,6 +74,15 @@ enum ArgumentValue {
 }
 
 extension ArgumentValue {
+    /// The one app of `app enable` and `app disable`: its id, or the beginning of it.
+    static func appID(_ operands: [String], command: String) throws(UsageError) -> String {
+        let text = operands.first ?? ""
+        guard !text.isEmpty, text.utf8.count <= Limits.appName, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw .badValue(text, of: "app", expected: "an app's id, such as org.example.Editor", command: command)
+        }
+        return text
+    }
+
     /// The one address of `peer add` and `peer remove`: `host:port`, `address:port` or `[address]:port`. Whether the
     /// host exists is for the daemon to find out.
     static func peerAddress(_ operands: [String], command: String) throws(UsageError) -> String {

@@ -25,6 +25,7 @@ package struct CommandTable: Sendable {
         DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
+        AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
         HelpCommand.self,
     ])
 

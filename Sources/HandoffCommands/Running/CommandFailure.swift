@@ -66,6 +66,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
                 candidates.isEmpty ? [] : ["it fits: \(candidates.joined(separator: ", "))"]
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
+        case "NoSuchApp":
+            advice = ["see them with: handoffctl apps"]
         case "NoSuchTicket":
             advice = ["see the open ones with: handoffctl account show"]
         case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":

@@ -1,3 +1,4 @@
+import HandoffHandlers
 import HandoffModel
 
 /// The apps that are attached now. Lives on the daemon's loop.
@@ -27,8 +28,9 @@ struct AppRegistry {
     /// The attachment with this id.
     func session(_ id: SessionID) -> AppSession? { sessions[id] }
 
-    /// The app that would continue an activity here: of several, the one that attached last.
-    func handler(for type: ActivityType, team: String?) -> AppSession? {
-        sessions.values.filter { $0.continues(type, team: team) }.max { $0.order < $1.order }
-    }
+    /// All attached apps, to be chosen from.
+    var running: [RunningApp] { sessions.values.map(\.running) }
+
+    /// All attachments, in the order in which they were made.
+    var all: [AppSession] { sessions.values.sorted { $0.order < $1.order } }
 }

@@ -20,6 +20,12 @@ final class AppService {
         let streams: () -> StreamDesk
         /// An attachment ended.
         let sessionEnded: (AppSession) -> Void
+        /// An app has attached.
+        let sessionBegan: (AppSession) -> Void
+        /// Whether the app that calls itself so may publish and continue.
+        let isEnabled: (String) -> Bool
+        /// The unit of the user's manager in which a process runs.
+        let unit: (Int32) -> String?
         /// What the other devices call this one.
         let deviceName: () -> String
         /// The wall clock, in seconds since 2001-01-01 UTC.
@@ -41,7 +47,7 @@ final class AppService {
     private(set) lazy var desk = OriginDesk(
         loop: loop, saveAnswerTime: times.saveAnswer, deviceName: surroundings.deviceName,
         surroundings: OriginDesk.Surroundings(
-            offered: { [unowned self] in store.offered($0) },
+            offered: { [unowned self] in offered($0) },
             activity: { [unowned self] in store.activity($0) },
             askToSave: { [unowned self] in askToSave($0) },
             owner: { [unowned self] in registry.session($0) },
@@ -86,6 +92,16 @@ final class AppService {
         }
     }
 
+    /// What this device offers, most recent first, without what apps have that are switched off.
+    func offers() -> [OfferedActivity] {
+        store.offers(now: loop.now).filter { offered($0.id) != nil }
+    }
+
+    private func offered(_ offer: ActivityID) -> PublishedActivity? {
+        guard let activity = store.offered(offer) else { return nil }
+        return surroundings.isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
+    }
+
     /// Tells the owner of an offer that a device continued it.
     func wasContinued(_ offer: ActivityID, by origin: ControlOrigin) {
         guard let activity = store.offered(offer) else { return }
@@ -114,13 +130,20 @@ final class AppService {
         guard request.types.count <= Self.maximumTypes else {
             throw CallError.limit("types", "an app declares \(Self.maximumTypes) types at most")
         }
+        let claim = AppClaim(app: request.app, unit: surroundings.unit(call.client.pid))
+        if case .refused(let actual) = claim {
+            log.notice("Refused an app the name of another", ["app": request.app, "actual": actual])
+            throw CallError.notThisApp(request.app, actual: actual)
+        }
         let session = AppSession(
             id: Self.newSessionID(), app: request.app, version: request.version, team: request.team,
-            types: Set(request.types), answersSaves: true, order: registry.nextOrder(), call: call)
+            types: Set(request.types), answersSaves: true, isVerified: claim == .verified,
+            order: registry.nextOrder(), call: call)
         add(session, call)
         session.send(.attached(session: session.id))
         log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
         if !session.types.isEmpty { surroundings.handlersChanged() }
+        if surroundings.isEnabled(session.app) { surroundings.sessionBegan(session) }
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {
@@ -150,6 +173,7 @@ final class AppService {
             guard call.wantsMore else { throw CallError.expectedMore }
             let session = AppSession(
                 id: Self.newSessionID(), app: "", version: nil, team: nil, types: [], answersSaves: false,
+                isVerified: false,
                 order: registry.nextOrder(), call: call)
             let (id, advice) = try publish(description, as: session, needsSave: false)
             add(session, call)

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffHandlers
 import HandoffModel
 
 /// One attached app: its event stream and what it said of itself. Lives on the daemon's loop.
@@ -17,13 +18,15 @@ final class AppSession {
     let types: Set<ActivityType>
     /// Whether it can answer save requests; the publisher of a single activity cannot.
     let answersSaves: Bool
+    /// Whether the unit of its process is that of the app.
+    let isVerified: Bool
     /// Attachments are numbered, so that the latest one is preferred as handler.
     let order: UInt64
     private let call: ControlCall
 
     init(
         id: SessionID, app: String, version: String?, team: String?, types: Set<ActivityType>, answersSaves: Bool,
-        order: UInt64, call: ControlCall
+        isVerified: Bool, order: UInt64, call: ControlCall
     ) {
         self.id = id
         self.app = app
@@ -31,6 +34,7 @@ final class AppSession {
         self.team = team
         self.types = types
         self.answersSaves = answersSaves
+        self.isVerified = isVerified
         self.order = order
         self.call = call
     }
@@ -40,19 +44,9 @@ final class AppSession {
         call.replyContinuing(event.json)
     }
 
-    /// Whether this app continues activities of `type` made by `team`.
-    ///
-    /// Type and team must both be equal as bytes; browsing the web crosses teams (`NSUserActivityTypeBrowsingWeb`).
-    func continues(_ type: ActivityType, team: String?) -> Bool {
-        guard types.contains(type) else { return false }
-        return type == .browsingWeb || AppSession.sameTeam(self.team, team)
-    }
+    /// What it is chosen by.
+    var running: RunningApp { RunningApp(session: id, app: app, types: types, team: team, order: order) }
 
-    private static func sameTeam(_ left: String?, _ right: String?) -> Bool {
-        switch (left, right) {
-        case (nil, nil): true
-        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
-        case (nil, _?), (_?, nil): false
-        }
-    }
+    /// Whether this app continues activities of `type` made by `team`; see `TeamRule`.
+    func continues(_ type: ActivityType, team: String?) -> Bool { running.continues(type, team: team) }
 }

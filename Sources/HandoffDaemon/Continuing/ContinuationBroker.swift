@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
@@ -12,9 +13,21 @@ final class ContinuationBroker {
         let offer: OfferedActivity
         let device: DeviceID
         let origin: ControlOrigin
-        /// The app that takes it over; nil when the caller does.
-        let handler: AppSession?
-        let timeout: Duration
+        let taker: Taker
+        /// How long the whole may take; nil for the usual time, and that of an app's start with it.
+        let timeout: Duration?
+    }
+
+    /// Who takes it over.
+    enum Taker {
+        /// The caller.
+        case caller
+        /// An attached app.
+        case app(AppSession)
+        /// An app that is to be started.
+        case launch(Handler)
+        /// What the activity's page decides.
+        case page
     }
 
     /// What the broker needs of the rest of the daemon.
@@ -29,18 +42,43 @@ final class ContinuationBroker {
         let undone: (ContinuationID) -> Void
         /// A new random id.
         let newID: () -> ContinuationID
+        /// Decides who opens an activity whose page is known.
+        let decide: (ActivityContent) -> HandlerDecision
+        /// The app with this attachment.
+        let session: (SessionID) -> AppSession?
+        /// What people call an app.
+        let name: (AppSession) -> String
+        /// Starts an app for activities of a type; the answer comes exactly once.
+        let launch: (Handler, ActivityType, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
+        /// Opens a page in the browser; the answer comes exactly once.
+        let openPage: (WebPage, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
     }
 
     private struct Running {
         let request: Request
         let call: ControlCall
         var machine: ContinuationMachine
+        /// The app that takes it over, once it is attached.
+        var handler: AppSession?
+        /// The app that was started for it.
+        var started: Handler?
+        /// Whether the app is chosen since it claims the page's site: then it gets the page, and nothing else.
+        var isForPage = false
         var fetch: FetchHandle?
         var timer: LoopTimer?
+        var launchTimer: LoopTimer?
         var payload: Payload?
         /// Whether somebody has taken the activity over.
         var wasTaken = false
+
+        /// The type that the handler is told.
+        var type: ActivityType { isForPage ? .browsingWeb : request.offer.type }
     }
+
+    /// How long a continuation may take when the caller does not say.
+    private static let usualTimeout = Duration.seconds(20)
+    /// How long an app may take from its start until it attaches: cold disks and large apps need it.
+    private static let launchTime = Duration.seconds(30)
 
     private let loop: EventLoop
     private let log: Logger
@@ -56,11 +94,19 @@ final class ContinuationBroker {
     /// Begins a continuation; `call` is answered when its outcome is known.
     func begin(_ request: Request, call: ControlCall) {
         let id = surroundings.newID()
-        var entry = Running(
-            request: request, call: call,
-            machine: ContinuationMachine(taker: request.handler == nil ? .caller : .handler))
+        var entry: Running
+        switch request.taker {
+        case .caller: entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .caller))
+        case .app(let session):
+            entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .handler))
+            entry.handler = session
+        case .launch(let handler):
+            entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .started))
+            entry.started = handler
+        case .page: entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .page))
+        }
         do {
-            entry.timer = try loop.timer(after: request.timeout) { [self] in deadlinePassed(id) }
+            entry.timer = try loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         } catch {
             call.fail(CallError.control(.limitExceeded, "cannot set a timer: \(error)"))
             return
@@ -68,6 +114,7 @@ final class ContinuationBroker {
         running[id] = entry
         call.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
         log.info("Continuation began", ["type": request.offer.type.text, "device": request.device.short])
+        if call.wantsMore { call.replyContinuing(ContinueEvent.willContinue(request.offer.type).json) }
         step(id) { $0.begin() }
     }
 
@@ -75,17 +122,27 @@ final class ContinuationBroker {
     ///
     /// - Returns: whether there was such a continuation that waited for this session's answer.
     func answered(_ id: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
-        guard let entry = running[id], let handler = entry.request.handler, handler.id == session,
+        guard let entry = running[id], let handler = entry.handler, handler.id == session,
             entry.payload != nil
         else { return false }
-        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: handler.app)) }
+        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: surroundings.name(handler))) }
         return true
+    }
+
+    /// An app has attached: it takes over what it was started for, and what another was started for that it continues too.
+    func sessionBegan(_ session: AppSession) {
+        for (id, entry) in running where entry.machine.awaitsApp && fits(session, entry) {
+            running[id]?.handler = session
+            running[id]?.launchTimer?.cancel()
+            running[id]?.launchTimer = nil
+            step(id) { $0.attached() }
+        }
     }
 
     /// An attachment ended: what it was to take over fails.
     func sessionEnded(_ session: AppSession) {
-        for (id, entry) in running where entry.request.handler?.id == session.id {
-            step(id) { $0.handlerGone(.handlerGone(app: session.app)) }
+        for (id, entry) in running where entry.handler?.id == session.id {
+            step(id) { $0.handlerGone(.handlerGone(app: surroundings.name(session))) }
         }
     }
 
@@ -96,12 +153,27 @@ final class ContinuationBroker {
         }
     }
 
+    private func fits(_ session: AppSession, _ entry: Running) -> Bool {
+        let isStarted = entry.started.map { $0.id.text.utf8.elementsEqual(session.app.utf8) } ?? false
+        if entry.isForPage { return isStarted }
+        return session.continues(entry.request.offer.type, team: entry.request.offer.team)
+    }
+
     private func deadlinePassed(_ id: ContinuationID) {
         guard let entry = running[id] else { return }
-        // With the payload here it is the app that is late, and not the other device.
-        let app = entry.payload == nil ? nil : entry.request.handler?.app
-        let failure: HandoffFailure =
-            app.map { .handlerTimedOut(app: $0) } ?? .timedOut(device: entry.request.origin.deviceName)
+        let failure: HandoffFailure
+        if entry.payload == nil {
+            failure = .timedOut(device: entry.request.origin.deviceName)
+        } else if entry.machine.awaitsApp {
+            failure = .appNotAttached(app: entry.started?.name ?? "")
+        } else if entry.machine.isOpening {
+            failure = .pageNotOpened(cause: "the browser was not started in time")
+        } else if let handler = entry.handler {
+            // With the payload here it is the app that is late, and not the other device.
+            failure = .handlerTimedOut(app: surroundings.name(handler))
+        } else {
+            failure = .timedOut(device: entry.request.origin.deviceName)
+        }
         step(id) { $0.deadlinePassed(failure) }
     }
 
@@ -118,41 +190,25 @@ final class ContinuationBroker {
         let request = entry.request
         switch action {
         case .tellWillContinue:
-            request.handler?.send(.willContinue(id, request.offer.type, request.origin))
-            if entry.call.wantsMore {
-                entry.call.replyContinuing(ContinueEvent.willContinue(request.offer.type).json)
-            }
-        case .fetch:
-            let handle = surroundings.fetch(request.device, request.offer.id, request.timeout) { [self] result in
-                switch result {
-                case .success(let payload):
-                    guard payload.fits(request.offer) else {
-                        let cause = "it is another one than was offered"
-                        return step(id) {
-                            $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
-                        }
-                    }
-                    running[id]?.payload = payload
-                    step(id) { $0.receivedContent(payload.content) }
-                case .failure(let failure):
-                    step(id) { $0.fetchFailed(failure) }
-                }
-            }
-            running[id]?.fetch = handle
+            entry.handler?.send(.willContinue(id, entry.type, request.origin))
+        case .fetch: fetch(id, request)
+        case .launch: launch(id, entry)
+        case .choose(let content): choose(content, for: id)
         case .deliver:
             guard let payload = entry.payload else { return }
-            begin(payload, request, id)
-            request.handler?.send(.continue(id, continued(payload, request)))
+            begin(payload, entry, id)
+            entry.handler?.send(.continue(id, continued(payload, request, isForPage: entry.isForPage)))
+        case .openPage(let content): openPage(content, of: id)
         case .tellDidFail(let failure):
-            request.handler?.send(.didFail(id, request.offer.type, failure))
+            entry.handler?.send(.didFail(id, entry.type, failure))
         case .tellOrigin:
             running[id]?.wasTaken = true
             surroundings.tellOrigin(request.device, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
-            if request.handler == nil { begin(payload, request, id) }
-            entry.call.reply(answer(payload, request, id).json)
+            if entry.machine.taker == .caller { begin(payload, entry, id) }
+            entry.call.reply(answer(payload, entry, id).json)
         case .fail(let failure):
             log.info(
                 "Continuation failed",
@@ -161,32 +217,123 @@ final class ContinuationBroker {
         }
     }
 
-    private func begin(_ payload: Payload, _ request: Request, _ id: ContinuationID) {
+    private func fetch(_ id: ContinuationID, _ request: Request) {
+        let timeout = request.timeout ?? Self.usualTimeout
+        let handle = surroundings.fetch(request.device, request.offer.id, timeout) { [self] result in
+            switch result {
+            case .success(let payload):
+                guard payload.fits(request.offer) else {
+                    let cause = "it is another one than was offered"
+                    return step(id) {
+                        $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
+                    }
+                }
+                running[id]?.payload = payload
+                step(id) { $0.receivedContent(payload.content) }
+            case .failure(let failure):
+                step(id) { $0.fetchFailed(failure) }
+            }
+        }
+        running[id]?.fetch = handle
+    }
+
+    // MARK: - Apps and pages
+
+    private func choose(_ content: ActivityContent, for id: ContinuationID) {
+        let decision = surroundings.decide(content)
+        if case .claims = decision.reason { running[id]?.isForPage = true }
+        switch decision.opener {
+        case .running(let session):
+            guard let handler = surroundings.session(session) else { fallthrough }
+            running[id]?.handler = handler
+            step(id) { $0.chose(.handler) }
+        case .page, .nothing:
+            let failure = HandoffFailure.noHandler(type: content.type, cause: decision.words)
+            step(id) { $0.chose(.nothing(failure)) }
+        case .launch(let handler):
+            running[id]?.started = handler
+            step(id) { $0.chose(.launch) }
+        case .browser: step(id) { $0.chose(.browser) }
+        }
+    }
+
+    /// Starts the app, unless it is being started for another continuation.
+    private func launch(_ id: ContinuationID, _ entry: Running) {
+        guard let handler = entry.started else { return }
+        do {
+            running[id]?.launchTimer = try loop.timer(after: Self.launchTime) { [self] in
+                step(id) { $0.launchFailed(.appNotAttached(app: handler.name)) }
+            }
+        } catch {
+            return step(id) { $0.launchFailed(.launchFailed(app: handler.name, cause: "\(error)")) }
+        }
+        if entry.request.timeout == nil { entry.timer?.rearm(after: Self.usualTimeout + Self.launchTime) }
+        let isUnderWay = running.contains { other, running in
+            other != id && running.machine.awaitsApp && running.started?.id == handler.id
+        }
+        guard !isUnderWay else { return }
+        surroundings.launch(handler, entry.type) { [self] result in
+            guard case .failure(let failure) = result else { return }
+            log.error("Cannot start an app", ["app": handler.id.text, "reason": failure.message])
+            for (id, entry) in running where entry.started?.id == handler.id {
+                step(id) { $0.launchFailed(.launchFailed(app: handler.name, cause: failure.message)) }
+            }
+        }
+    }
+
+    private func openPage(_ content: ActivityContent, of id: ContinuationID) {
+        running[id]?.handler = nil
+        surroundings.undone(id)
+        guard let page = content.webpageURL.flatMap({ WebPage($0) }) else {
+            return step(id) { $0.pageFailed(.pageNotOpened(cause: "its address cannot be used")) }
+        }
+        surroundings.openPage(page) { [self] result in
+            switch result {
+            case .success: step(id) { $0.pageOpened() }
+            case .failure(let failure): step(id) { $0.pageFailed(.pageNotOpened(cause: failure.message)) }
+            }
+        }
+    }
+
+    // MARK: - What is told
+
+    private func begin(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
         surroundings.began(
             id,
             StreamBook.Continued(
-                device: request.device, activity: request.offer.id, session: request.handler?.id,
-                hasStreams: payload.content.supportsStreams))
+                device: entry.request.device, activity: entry.request.offer.id, session: entry.handler?.id,
+                hasStreams: payload.content.supportsStreams && !entry.isForPage))
     }
 
-    private func answer(_ payload: Payload, _ request: Request, _ id: ContinuationID) -> ContinueEvent {
-        guard let handler = request.handler else {
-            return .continued(request.offer.type, continued(payload, request), nil, continuation: id)
+    private func answer(_ payload: Payload, _ entry: Running, _ id: ContinuationID) -> ContinueEvent {
+        let request = entry.request
+        let activity = continued(payload, request, isForPage: false)
+        switch (entry.machine.taker, entry.handler) {
+        case (.caller, _): return .continued(request.offer.type, activity, nil, continuation: id)
+        case (_, let handler?):
+            let opens = ControlOpens(kind: .app, name: surroundings.name(handler))
+            return .continued(request.offer.type, activity, opens, continuation: nil)
+        case (_, nil):
+            return .continued(request.offer.type, activity, ControlOpens(kind: .web), continuation: nil)
         }
-        return .continued(
-            request.offer.type, continued(payload, request), ControlOpens(kind: .app, name: handler.app),
-            continuation: nil)
     }
 
-    private func continued(_ payload: Payload, _ request: Request) -> ContinuedActivity {
+    /// The activity with its payload. An app that claims the page's site gets the page as a browser would show it: what else
+    /// the activity has is for apps of its team.
+    private func continued(_ payload: Payload, _ request: Request, isForPage: Bool) -> ContinuedActivity {
         var origin = request.origin
         origin.app = payload.origin.app
         origin.appVersion = payload.origin.appVersion
-        return ContinuedActivity(id: request.offer.id, content: payload.content, origin: origin)
+        var content = payload.content
+        if isForPage {
+            content = ActivityContent(type: .browsingWeb, title: content.title, webpageURL: content.webpageURL)
+        }
+        return ContinuedActivity(id: request.offer.id, content: content, origin: origin)
     }
 
     private func finish(_ id: ContinuationID, _ entry: Running) {
         entry.timer?.cancel()
+        entry.launchTimer?.cancel()
         entry.fetch?.cancel()
         entry.call.onClosed = nil
         running[id] = nil

@@ -11,6 +11,22 @@ package struct ContinuationMachine: Sendable {
         case caller
         /// An attached app that declared the type.
         case handler
+        /// An app that is started for it, and becomes the handler once it attaches.
+        case started
+        /// What the web page decides, once the payload is there.
+        case page
+    }
+
+    /// What the activity's page led to, in `chose`.
+    package enum Choice: Equatable, Sendable {
+        /// An attached app.
+        case handler
+        /// An app that is to be started.
+        case launch
+        /// The browser.
+        case browser
+        /// Nothing.
+        case nothing(HandoffFailure)
     }
 
     /// What the driver is to do, in order.
@@ -19,8 +35,14 @@ package struct ContinuationMachine: Sendable {
         case tellWillContinue
         /// Ask the origin for the payload.
         case fetch
+        /// Start the app; it may take its time, and the payload comes meanwhile.
+        case launch
+        /// Decide by the page who takes it over, and answer with `chose`.
+        case choose(ActivityContent)
         /// Give the payload to the handler, and await whether it took over.
         case deliver(ActivityContent)
+        /// Open the page in the browser.
+        case openPage(ActivityContent)
         /// Tell the handler that nothing will come.
         case tellDidFail(HandoffFailure)
         /// Tell the origin that its activity was continued here.
@@ -36,14 +58,20 @@ package struct ContinuationMachine: Sendable {
         case idle
         /// The state while the origin is asked for the payload.
         case fetching
+        /// The state while the driver looks who opens the page.
+        case choosing(ActivityContent)
+        /// The state while the payload waits for the app that was started.
+        case awaitingApp(ActivityContent)
         /// The state while the handler holds the payload and has not yet said whether it took over.
         case deciding(ActivityContent)
+        /// The state while the browser is started.
+        case opening(ActivityContent)
         /// The state once the outcome is known.
         case ended
     }
 
-    /// Who takes the activity over.
-    package let taker: Taker
+    /// Who takes the activity over, as of now.
+    package private(set) var taker: Taker
     private var state = State.idle
     private var callerListens = true
 
@@ -58,13 +86,31 @@ package struct ContinuationMachine: Sendable {
         return false
     }
 
+    /// Whether an app was started for it that has not attached yet.
+    package var awaitsApp: Bool {
+        switch state {
+        case .fetching, .awaitingApp: taker == .started
+        case .idle, .choosing, .deciding, .opening, .ended: false
+        }
+    }
+
+    /// Whether the browser is being started.
+    package var isOpening: Bool {
+        if case .opening = state { return true }
+        return false
+    }
+
     /// The user chose the activity.
     package mutating func begin() -> [Action] {
         switch state {
         case .idle:
             state = .fetching
-            return [.tellWillContinue, .fetch]
-        case .fetching, .deciding, .ended:
+            switch taker {
+            case .caller, .handler: return [.tellWillContinue, .fetch]
+            case .started: return [.launch, .fetch]
+            case .page: return [.fetch]
+            }
+        case .fetching, .choosing, .awaitingApp, .deciding, .opening, .ended:
             return []
         }
     }
@@ -80,8 +126,84 @@ package struct ContinuationMachine: Sendable {
             case .handler:
                 state = .deciding(content)
                 return [.deliver(content)]
+            case .started:
+                state = .awaitingApp(content)
+                return []
+            case .page:
+                state = .choosing(content)
+                return [.choose(content)]
             }
-        case .idle, .deciding, .ended:
+        case .idle, .choosing, .awaitingApp, .deciding, .opening, .ended:
+            return []
+        }
+    }
+
+    /// The driver looked who opens the page.
+    package mutating func chose(_ choice: Choice) -> [Action] {
+        switch state {
+        case .choosing(let content):
+            switch choice {
+            case .handler:
+                taker = .handler
+                state = .deciding(content)
+                return [.tellWillContinue, .deliver(content)]
+            case .launch:
+                taker = .started
+                state = .awaitingApp(content)
+                return [.launch]
+            case .browser:
+                state = .opening(content)
+                return [.openPage(content)]
+            case .nothing(let failure):
+                return end(with: failure, handlerAwaits: false)
+            }
+        case .idle, .fetching, .awaitingApp, .deciding, .opening, .ended:
+            return []
+        }
+    }
+
+    /// The app that was started has attached.
+    package mutating func attached() -> [Action] {
+        switch state {
+        case .fetching where taker == .started:
+            taker = .handler
+            return [.tellWillContinue]
+        case .awaitingApp(let content):
+            taker = .handler
+            state = .deciding(content)
+            return [.tellWillContinue, .deliver(content)]
+        case .idle, .fetching, .choosing, .deciding, .opening, .ended:
+            return []
+        }
+    }
+
+    /// The app could not be started, or has not attached in its time.
+    package mutating func launchFailed(_ failure: HandoffFailure) -> [Action] {
+        switch state {
+        case .fetching where taker == .started, .awaitingApp:
+            return end(with: failure, handlerAwaits: false)
+        case .idle, .fetching, .choosing, .deciding, .opening, .ended:
+            return []
+        }
+    }
+
+    /// The browser has the page.
+    package mutating func pageOpened() -> [Action] {
+        switch state {
+        case .opening(let content):
+            state = .ended
+            return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
+        case .idle, .fetching, .choosing, .awaitingApp, .deciding, .ended:
+            return []
+        }
+    }
+
+    /// The page could not be opened.
+    package mutating func pageFailed(_ failure: HandoffFailure) -> [Action] {
+        switch state {
+        case .opening:
+            return end(with: failure, handlerAwaits: false)
+        case .idle, .fetching, .choosing, .awaitingApp, .deciding, .ended:
             return []
         }
     }
@@ -91,19 +213,24 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .fetching:
             return end(with: failure, handlerAwaits: true)
-        case .idle, .deciding, .ended:
+        case .idle, .choosing, .awaitingApp, .deciding, .opening, .ended:
             return []
         }
     }
 
-    /// The handler said whether it took the activity over.
+    /// The handler said whether it took the activity over. Where it did not, the page is what is left.
     package mutating func answered(handled: Bool, refusal: HandoffFailure) -> [Action] {
         switch state {
         case .deciding(let content):
-            guard handled else { return end(with: refusal, handlerAwaits: false) }
-            state = .ended
-            return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
-        case .idle, .fetching, .ended:
+            guard !handled else {
+                state = .ended
+                return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
+            }
+            // Nobody waits for what would open out of the blue.
+            guard content.webpageURL != nil, callerListens else { return end(with: refusal, handlerAwaits: false) }
+            state = .opening(content)
+            return [.openPage(content)]
+        case .idle, .fetching, .choosing, .awaitingApp, .opening, .ended:
             return []
         }
     }
@@ -113,7 +240,7 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .fetching, .deciding:
             return end(with: failure, handlerAwaits: false)
-        case .idle, .ended:
+        case .idle, .choosing, .awaitingApp, .opening, .ended:
             return []
         }
     }
@@ -123,7 +250,7 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .fetching:
             return end(with: failure, handlerAwaits: true)
-        case .deciding:
+        case .choosing, .awaitingApp, .deciding, .opening:
             return end(with: failure, handlerAwaits: false)
         case .idle, .ended:
             return []
@@ -136,13 +263,15 @@ package struct ContinuationMachine: Sendable {
         deadlinePassed(failure)
     }
 
-    /// The caller's connection ended: a continuation whose payload has not come yet is cancelled.
+    /// The caller's connection ended: a continuation that nobody has taken over yet is cancelled.
     package mutating func callerGone(_ cancelled: HandoffFailure) -> [Action] {
         callerListens = false
         switch state {
         case .fetching:
             return end(with: cancelled, handlerAwaits: true)
-        case .idle, .deciding, .ended:
+        case .choosing, .awaitingApp:
+            return end(with: cancelled, handlerAwaits: false)
+        case .idle, .deciding, .opening, .ended:
             // A handler that holds the payload may still take it over; the origin is then told as usual.
             return []
         }

@@ -47,6 +47,24 @@ struct CallError: Error {
         CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
     }
 
+    /// A sandboxed process says that it is another app than the one whose sandbox it is in.
+    static func notThisApp(_ app: String, actual: String) -> CallError {
+        CallError(
+            name: AppErrorName.notThisApp.rawValue,
+            parameters: [
+                "app": .string(app), "message": .string("a process in the sandbox of \(actual) is not the app \(app)"),
+            ])
+    }
+
+    static func noSuchApp(_ identifier: String) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchApp.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string("no app that is installed, attached or switched off has an id that begins so"),
+            ])
+    }
+
     static func noSuchActivity(_ activity: String) -> CallError {
         CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
     }

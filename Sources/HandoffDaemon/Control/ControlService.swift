@@ -14,14 +14,14 @@ final class ControlService {
         let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
         let offers: () -> [RemoteOffer]
         let shown: (RemoteOffer) -> ControlActivity
-        let handler: (RemoteOffer) -> AppSession?
+        let taker: (RemoteOffer) -> Result<ContinuationBroker.Taker, HandoffFailure>
+        let apps: () -> [ControlApp]
+        let setApp: (String, Bool, @escaping (Result<String, any Error>) -> Void) -> Void
         let origin: (DeviceID) -> ControlOrigin
         let hasAccount: () -> Bool
         let begin: (ContinuationBroker.Request, ControlCall) -> Void
     }
 
-    /// How long a continuation may take when the caller does not say.
-    private static let defaultTimeout = Duration.seconds(20)
     /// The longest time-out that a caller may ask for.
     private static let maximumTimeout = 3600.0
 
@@ -62,6 +62,9 @@ final class ControlService {
             case .listActivities: try list(call)
             case .watch: try watch(call)
             case .continue: try beginContinuation(call)
+            case .listApps:
+                call.reply(["apps": .array(surroundings.apps().map { .object($0.json) })])
+            case .setAppEnabled: try setAppEnabled(call)
             }
         } catch {
             call.fail(error)
@@ -83,6 +86,16 @@ final class ControlService {
         change(try Fields(call.parameters).text("address")) { result in
             switch result {
             case .success: call.reply([:])
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    private func setAppEnabled(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        surroundings.setApp(try fields.text("app"), try fields.flag("enabled")) { result in
+            switch result {
+            case .success(let app): call.reply(["app": .string(app)])
             case .failure(let error): call.fail(error)
             }
         }
@@ -128,20 +141,17 @@ final class ControlService {
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
-            let handler = take ? nil : surroundings.handler(offer)
-            guard take || handler != nil else {
-                throw CallError.continuationFailed(.noHandler(type: offer.activity.type))
-            }
+            let taker = take ? .caller : try surroundings.taker(offer).get()
             surroundings.begin(
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: surroundings.origin(offer.device),
-                    handler: handler, timeout: asked.timeout.map(Self.duration) ?? Self.defaultTimeout), call)
+                    taker: taker, timeout: asked.timeout.flatMap(Self.duration)), call)
         }
     }
 
     /// Any number of seconds that a client may send, as a duration within sensible bounds.
-    private static func duration(_ seconds: Double) -> Duration {
-        guard seconds.isFinite, seconds > 0 else { return defaultTimeout }
+    private static func duration(_ seconds: Double) -> Duration? {
+        guard seconds.isFinite, seconds > 0 else { return nil }
         return .seconds(min(seconds, maximumTimeout))
     }
 }

@@ -29,6 +29,7 @@ package actor Daemon {
         var configuration: Configuration
         let name: String
         let worker: Worker
+        let apps: AppSurroundings
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
         let unixSeconds: @Sendable () -> UInt64
@@ -70,18 +71,20 @@ package actor Daemon {
     ///   - name: what the other devices call this one.
     ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
+    ///   - apps: how apps are known and started.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
         _ sockets: consuming Sockets, configuration: Configuration, stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
-        userID: UInt32,
+        userID: UInt32, apps: AppSurroundings = .none,
         isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
-            configuration: configuration, name: name, worker: try Worker(name: "files"), discovery: discovery,
+            configuration: configuration, name: name, worker: try Worker(name: "files"), apps: apps,
+            discovery: discovery,
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
         let core = try makeCore(stored)
         let server = ControlServer(
@@ -143,7 +146,7 @@ package actor Daemon {
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, stored: stored,
             name: making.name, port: port, discovery: making.discovery(), air: air, pairingAllowance: pairingAllowance,
-            unixSeconds: making.unixSeconds)
+            apps: making.apps, unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

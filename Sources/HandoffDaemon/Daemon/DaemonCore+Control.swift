@@ -22,9 +22,9 @@ extension DaemonCore {
             },
             offers: { [unowned self] in offers() },
             shown: { [unowned self] in shown($0) },
-            handler: { [unowned self] in
-                apps.registry.handler(for: $0.activity.type, team: $0.activity.team)
-            },
+            taker: { [unowned self] in taker(of: $0.activity) },
+            apps: { [unowned self] in listApps() },
+            setApp: { [unowned self] in setApp($0, enabled: $1, completion: $2) },
             origin: { [unowned self] in origin($0) },
             hasAccount: { [unowned self] in keeper.state != nil },
             begin: { [unowned self] in broker.begin($0, call: $1) })
@@ -140,14 +140,6 @@ extension DaemonCore {
             id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: offer.device,
             deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
             hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), opens: opens(activity))
-    }
-
-    private func opens(_ activity: OfferedActivity) -> ControlOpens {
-        if let handler = apps.registry.handler(for: activity.type, team: activity.team) {
-            return ControlOpens(kind: .app, name: handler.app)
-        }
-        let team = activity.team.map { " of team \($0)" } ?? ""
-        return ControlOpens(kind: .nothing, reason: "no attached app continues \(activity.type.text)\(team)")
     }
 
     private var displayName: String {

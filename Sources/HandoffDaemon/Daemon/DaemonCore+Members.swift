@@ -132,7 +132,7 @@ extension DaemonCore {
             guard let self else { return }
             switch result {
             case .success(let identity):
-                let next = stored.renewed(identity: identity, boot: boot, peers: peersFile)
+                let next = stored.renewed(identity: identity, boot: boot, peers: peersFile, apps: disabledApps)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 loop.later { [weak self] in self?.onLeft?(next) }

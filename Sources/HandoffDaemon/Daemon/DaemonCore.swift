@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
+import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
@@ -26,6 +27,8 @@ final class DaemonCore {
     /// The wall clock, in seconds since 1970.
     let unixSeconds: () -> UInt64
     let worker: Worker
+    /// How apps are known and started.
+    let appSurroundings: AppSurroundings
     let budgets = MemberBudgets()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAllowance: PairingAllowanceBox
@@ -41,6 +44,8 @@ final class DaemonCore {
     var paces: [DeviceID: AskingPace] = [:]
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
+    /// The apps that the user has switched off, as they are stored.
+    var disabledApps: DisabledApps
     /// Who has the account key in force.
     var holders = KeyHolders()
     /// Who waits to hear that the others know of a removal.
@@ -55,7 +60,7 @@ final class DaemonCore {
     init(
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
-        unixSeconds: @escaping () -> UInt64
+        apps: AppSurroundings, unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
@@ -70,6 +75,8 @@ final class DaemonCore {
         self.unixSeconds = unixSeconds
         boot = stored.boot
         peersFile = stored.peers
+        disabledApps = stored.apps
+        appSurroundings = apps
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
@@ -102,7 +109,7 @@ final class DaemonCore {
         boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
         surroundings: PeerNetwork.Surroundings(
-            offers: { [unowned self] in apps.store.offers(now: loop.now) },
+            offers: { [unowned self] in apps.offers() },
             peersChanged: { [unowned self] in control.offersChanged() },
             heard: { [unowned self] in heard($0) },
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
@@ -154,17 +161,21 @@ final class DaemonCore {
                 broker.sessionEnded(session)
                 streams.sessionEnded(session.id)
             },
+            sessionBegan: { [unowned self] in broker.sessionBegan($0) },
+            isEnabled: { [unowned self] in folders.registry.isEnabled($0) },
+            unit: appSurroundings.unit,
             deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
             wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
-        loop: loop, log: log.named("continue"),
-        surroundings: ContinuationBroker.Surroundings(
-            fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
-            tellOrigin: { [unowned self] in tellOrigin($0, $1) },
-            began: { [unowned self] in streams.began($0, $1) },
-            undone: { [unowned self] in streams.undone($0) },
-            newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) }))
+        loop: loop, log: log.named("continue"), surroundings: continuationSurroundings)
+
+    private(set) lazy var folders: HandlerFolders = HandlerFolders(
+        loop: loop, log: log.named("handlers"), places: appSurroundings.places,
+        onChange: { [unowned self] in control.offersChanged() })
+
+    private(set) lazy var launcher: AppLauncher = AppLauncher(
+        loop: loop, log: log.named("launch"), settings: appSurroundings.launching)
 
     private(set) lazy var streams: StreamDesk = StreamDesk(
         loop: loop, log: log.named("streams"),
@@ -194,6 +205,8 @@ final class DaemonCore {
         holders.accountChanged(ring)
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
+        folders.setDisabled(disabledApps.ids)
+        folders.start()
         network.start()
         keeper.review()
         keeper.takeConfiguredName()
@@ -238,6 +251,7 @@ final class DaemonCore {
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         network.sayGoodbye()
+        folders.stop()
         gate?.close()
         gate = nil
         for connection in unproved.values { connection.close("the daemon stops") }

@@ -1,6 +1,7 @@
 internal import Glibc
 import HandoffControl
 package import HandoffDiscovery
+import HandoffHandlers
 package import HandoffLog
 import HandoffModel
 import LoopIO
@@ -63,7 +64,9 @@ package enum DaemonProcess {
                 sockets, configuration: configuration, stored: stored, name: deviceName(configuration),
                 discovery: { discovery(configuration, embedded: embedded, log: log.named("discovery")) },
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
-                userID: ProcessEnvironment.userID, isSandboxed: { MachineInfo.isSandboxed(process: $0) },
+                userID: ProcessEnvironment.userID,
+                apps: AppSurroundings(environment: environment, socket: options.appSocket ?? options.controlSocket),
+                isSandboxed: { MachineInfo.userUnit(ofProcess: $0).map(AppUnit.isSandbox) ?? false },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }
         let hasFailed = Locked(false)

@@ -29,6 +29,8 @@ package enum StateError: Error, Equatable, Sendable {
     case foreignIdentity(path: String, account: String, DeviceID)
     /// A line of the list of peers is no address.
     case badPeer(path: String, line: Int)
+    /// A line of the list of apps that are switched off is no app's id.
+    case badApp(path: String, line: Int)
 }
 
 extension StateError: CustomStringConvertible {
@@ -56,6 +58,8 @@ extension StateError: CustomStringConvertible {
             "identity file \(path) (device \(device.short)) does not belong to \(account): one of them was replaced"
         case .badPeer(let path, let line):
             "cannot use \(path): line \(line) is not HOST:PORT; it was left as it is"
+        case .badApp(let path, let line):
+            "cannot use \(path): line \(line) is not the id of an app; it was left as it is"
         }
     }
 }

@@ -10,6 +10,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case boot
     /// Static peers (`PeersFile`), for people to read.
     case peers
+    /// Apps that are switched off (`DisabledApps`), for people to read.
+    case apps
     /// Says that account and identity are being given up; only while that lasts.
     case leaving
 
@@ -26,6 +28,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .account: FileFormat.account.longestFile
         case .boot: FileFormat.boot.longestFile
         case .peers: PeersFile.longest
+        case .apps: DisabledApps.longest
         case .leaving: 256
         }
     }

@@ -1,6 +1,7 @@
 package import HandoffAccount
 package import HandoffCrypto
 internal import HandoffModel
+internal import LoopIO
 
 extension StateFolder {
     /// Takes the folder, reads everything in it, makes the device key at the very first start, and counts this start.
@@ -13,12 +14,14 @@ extension StateFolder {
         let folder = try StateFolder(locking: path)
         let boot = try folder.decode(.boot, BootFile.decode)
         let peers = try folder.readPeers()
+        let apps = try folder.readApps()
 
         let member = try folder.member()
         let next = BootFile.next(stored: boot, now: now)
         try folder.store(boot: next)
         return StoredState(
-            folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers)
+            folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
+            apps: apps)
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -66,6 +69,12 @@ extension StateFolder {
         try replace(.peers, SecretBytes(copying: peers.encoded()))
     }
 
+    /// Writes which apps are switched off; the caller has seen that they fit in a file.
+    package func store(apps: DisabledApps) throws(StateError) {
+        guard let bytes = apps.encoded() else { throw .cannotWrite(path: path(of: .apps), .fileTooLarge) }
+        try replace(.apps, SecretBytes(copying: bytes))
+    }
+
     /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.
     private func identity(_ seed: SecretBytes?, _ account: AccountState?) throws(StateError) -> SigningKey {
         guard seed != nil || account == nil else {
@@ -96,6 +105,15 @@ extension StateFolder {
             return try decode(bytes)
         } catch {
             throw .unusable(path: path(of: file), error)
+        }
+    }
+
+    private func readApps() throws(StateError) -> DisabledApps {
+        guard let bytes = try read(.apps) else { return DisabledApps() }
+        do throws(PeersFile.BadLine) {
+            return try DisabledApps(decoding: bytes.exposedCopy())
+        } catch {
+            throw .badApp(path: path(of: .apps), line: error.number)
         }
     }
 

@@ -13,13 +13,16 @@ package struct StoredState: Sendable {
     package let boot: UInt64
     /// Static peers.
     package let peers: PeersFile
+    /// Apps that are switched off.
+    package let apps: DisabledApps
 
     /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
     ///
     /// - Parameters:
     ///   - boot: the number of this start, as it is stored by now.
     ///   - peers: static peers, as they are stored by now.
-    func renewed(identity: SigningKey, boot: UInt64, peers: PeersFile) -> StoredState {
-        StoredState(folder: folder, identity: identity, account: nil, boot: boot, peers: peers)
+    ///   - apps: apps that are switched off, as they are stored by now.
+    func renewed(identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps) -> StoredState {
+        StoredState(folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps)
     }
 }

@@ -38,6 +38,8 @@ package struct HandlerDecision: Sendable, Equatable {
         case disabled(app: String)
         /// The page's address cannot be opened.
         case badPage
+        /// No app continues it, and there is no program that opens its page.
+        case noBrowser
     }
 
     /// What opens it.
@@ -67,6 +69,7 @@ package struct HandlerDecision: Sendable, Equatable {
         case .otherTeam(let type, let app): "\(app) continues \(type.text), but of another team"
         case .disabled(let app): "\(app) continues it, but is switched off"
         case .badPage: "no app continues it, and the address of its web page cannot be opened"
+        case .noBrowser: "no app continues it, and neither xdg-open nor gio is there to open its web page"
         }
     }
 }

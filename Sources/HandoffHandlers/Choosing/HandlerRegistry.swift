@@ -20,14 +20,22 @@ package struct HandlerRegistry: Sendable, Equatable {
     package private(set) var handlers: [Handler] = []
     private var byID: [AppID: Handler] = [:]
     private var defaults = HandlerDefaults()
+    /// Whether there is a program that opens web pages.
+    private var opensPages = false
     /// Apps that the user has switched off, by id or by the name that they attach with.
     package var disabled: Set<AppID> = []
 
     /// A registry without apps.
     package init() {}
 
-    /// - Parameter handlers: of several with one id the first counts.
-    package init(handlers: [Handler], defaults: HandlerDefaults = HandlerDefaults(), disabled: Set<AppID> = []) {
+    /// - Parameters:
+    ///   - handlers: of several with one id the first counts.
+    ///   - opensPages: whether there is a program that opens web pages.
+    package init(
+        handlers: [Handler], defaults: HandlerDefaults = HandlerDefaults(), disabled: Set<AppID> = [],
+        opensPages: Bool
+    ) {
+        self.opensPages = opensPages
         for handler in handlers where byID[handler.id] == nil { byID[handler.id] = handler }
         self.handlers = byID.values.sorted { $0.id < $1.id }
         self.defaults = defaults
@@ -55,9 +63,10 @@ package struct HandlerRegistry: Sendable, Equatable {
         if let decision = continuer(type, team, running) { return decision }
         if type != .browsingWeb, let decision = claimer(of: page, running) { return decision }
         switch page {
-        case .unknown: return HandlerDecision(.page, .hasPage)
+        case .unknown: return opensPages ? HandlerDecision(.page, .hasPage) : HandlerDecision(.nothing, .noBrowser)
         case .at(let url):
-            return WebPage(url) == nil ? HandlerDecision(.nothing, .badPage) : HandlerDecision(.browser, .hasPage)
+            guard WebPage(url) != nil else { return HandlerDecision(.nothing, .badPage) }
+            return opensPages ? HandlerDecision(.browser, .hasPage) : HandlerDecision(.nothing, .noBrowser)
         case .none: return HandlerDecision(.nothing, refusal(type, team, running))
         }
     }

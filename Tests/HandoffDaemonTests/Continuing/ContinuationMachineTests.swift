@@ -16,6 +16,14 @@ struct ContinuationMachineTests {
         case handlerGone
         case deadline
         case callerGone
+        case attached
+        case launchFailed
+        case choseHandler
+        case choseLaunch
+        case choseBrowser
+        case choseNothing
+        case pageOpened
+        case pageFailed
     }
 
     private static let failure = HandoffFailure.peerUnreachable(device: "desk", cause: "no route to host")
@@ -23,8 +31,15 @@ struct ContinuationMachineTests {
         guard let type = ActivityType("org.example.reading") else { fatalError("the type is valid") }
         return ActivityContent(type: type, userInfo: ["page": 7])
     }()
+    private static let page: ActivityContent = {
+        var page = content
+        page.webpageURL = "https://example.org/"
+        return page
+    }()
 
-    private static func send(_ event: Event, to machine: inout ContinuationMachine) -> [Action] {
+    private static func send(
+        _ event: Event, to machine: inout ContinuationMachine, content: ActivityContent = content
+    ) -> [Action] {
         switch event {
         case .begin: machine.begin()
         case .content: machine.receivedContent(content)
@@ -34,16 +49,26 @@ struct ContinuationMachineTests {
         case .handlerGone: machine.handlerGone(failure)
         case .deadline: machine.deadlinePassed(failure)
         case .callerGone: machine.callerGone(failure)
+        case .attached: machine.attached()
+        case .launchFailed: machine.launchFailed(failure)
+        case .choseHandler: machine.chose(.handler)
+        case .choseLaunch: machine.chose(.launch)
+        case .choseBrowser: machine.chose(.browser)
+        case .choseNothing: machine.chose(.nothing(failure))
+        case .pageOpened: machine.pageOpened()
+        case .pageFailed: machine.pageFailed(failure)
         }
     }
 
     private static func check(
-        _ taker: ContinuationMachine.Taker, after history: [Event], _ expected: [Event: [Action]]
+        _ taker: ContinuationMachine.Taker, after history: [Event], content: ActivityContent = content,
+        _ expected: [Event: [Action]]
     ) {
         for event in Event.allCases {
             var machine = ContinuationMachine(taker: taker)
-            for past in history { _ = send(past, to: &machine) }
-            #expect(send(event, to: &machine) == expected[event] ?? [], "\(taker) after \(history): \(event)")
+            for past in history { _ = send(past, to: &machine, content: content) }
+            let actions = send(event, to: &machine, content: content)
+            #expect(actions == expected[event] ?? [], "\(taker) after \(history): \(event)")
         }
     }
 
@@ -51,6 +76,8 @@ struct ContinuationMachineTests {
         for taker in [ContinuationMachine.Taker.caller, .handler] {
             Self.check(taker, after: [], [.begin: [.tellWillContinue, .fetch]])
         }
+        Self.check(.started, after: [], [.begin: [.launch, .fetch]])
+        Self.check(.page, after: [], [.begin: [.fetch]])
     }
 
     @Test func `while fetching for the caller, every end is answered once`() {
@@ -87,6 +114,65 @@ struct ContinuationMachineTests {
             ])
     }
 
+    @Test func `while an app starts, nobody is told of the payload, and either may come first`() {
+        Self.check(
+            .started, after: [.begin],
+            [
+                .content: [], .attached: [.tellWillContinue],
+                .fetchFailed: [.fail(Self.failure)], .launchFailed: [.fail(Self.failure)],
+                .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
+            ])
+        Self.check(
+            .started, after: [.begin, .content],
+            [
+                .attached: [.tellWillContinue, .deliver(Self.content)], .launchFailed: [.fail(Self.failure)],
+                .deadline: [.fail(Self.failure)],
+            ])
+        Self.check(
+            .started, after: [.begin, .attached],
+            [
+                .content: [.deliver(Self.content)],
+                .fetchFailed: [.tellDidFail(Self.failure), .fail(Self.failure)],
+                .handlerGone: [.fail(Self.failure)],
+                .deadline: [.tellDidFail(Self.failure), .fail(Self.failure)],
+                .callerGone: [.tellDidFail(Self.failure)],
+            ])
+        Self.check(
+            .started, after: [.begin, .content, .attached],
+            [
+                .accepted: [.finish(Self.content), .tellOrigin], .refused: [.fail(Self.failure)],
+                .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
+            ])
+    }
+
+    @Test func `a page decides once it is known`() {
+        Self.check(
+            .page, after: [.begin, .content],
+            [
+                .choseHandler: [.tellWillContinue, .deliver(Self.content)], .choseLaunch: [.launch],
+                .choseBrowser: [.openPage(Self.content)], .choseNothing: [.fail(Self.failure)],
+                .deadline: [.fail(Self.failure)],
+            ])
+        Self.check(
+            .page, after: [.begin, .content, .choseBrowser],
+            [
+                .pageOpened: [.finish(Self.content), .tellOrigin], .pageFailed: [.fail(Self.failure)],
+                .deadline: [.fail(Self.failure)],
+            ])
+        Self.check(.page, after: [.begin, .content, .choseBrowser, .callerGone], [.pageOpened: [.tellOrigin]])
+    }
+
+    @Test func `where the app does not take it over, the page is opened, unless nobody waits any more`() {
+        Self.check(
+            .handler, after: [.begin, .content], content: Self.page,
+            [
+                .accepted: [.finish(Self.page), .tellOrigin], .refused: [.openPage(Self.page)],
+                .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
+            ])
+        Self.check(
+            .handler, after: [.begin, .content, .callerGone], content: Self.page, [.accepted: [.tellOrigin]])
+    }
+
     @Test func `a handler that takes over after the caller left still makes the origin know`() {
         Self.check(
             .handler, after: [.begin, .content, .callerGone],
@@ -104,7 +190,7 @@ struct ContinuationMachineTests {
     @Test func `in any order of events, at most one outcome for handler and caller`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let taker: ContinuationMachine.Taker = Bool.random(using: &generator) ? .caller : .handler
+            let taker = [ContinuationMachine.Taker.caller, .handler, .started, .page].randomElement() ?? .caller
             var machine = ContinuationMachine(taker: taker)
             var actions = machine.begin()
             for event in Event.allCases.shuffled(using: &generator) { actions += Self.send(event, to: &machine) }

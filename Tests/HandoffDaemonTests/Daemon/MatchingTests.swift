@@ -133,7 +133,7 @@ import Testing
         #expect(try watcher.added().opens.kind == .nothing)
         let viewer = try couch.attach("Viewer", types: Note.type)
         guard case .changed(let offer) = try watcher.next() else { throw UnexpectedEvent() }
-        #expect(offer.opens == ControlOpens(kind: .app, name: "Viewer"))
+        #expect(offer.opens == ControlOpens(kind: .app, name: "Viewer", reason: "it is running"))
         viewer.crash()
         guard case .changed(let after) = try watcher.next() else { throw UnexpectedEvent() }
         #expect(after.opens.kind == .nothing)

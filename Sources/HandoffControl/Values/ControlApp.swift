@@ -1,0 +1,74 @@
+package import HandoffJSON
+
+/// `App`: an app that continues something here, is attached, or is switched off.
+package struct ControlApp: Sendable, Equatable {
+    /// Where it is known from; the raw value is the field `source`.
+    package enum Source: String, Sendable, CaseIterable {
+        /// A desktop entry.
+        case desktop
+        /// A manifest.
+        case manifest
+        /// It is attached, and has no file.
+        case attached
+        /// It is switched off, and nothing else is known of it.
+        case none
+    }
+
+    /// Its id, or what it calls itself.
+    package var id: String
+    /// What people call it.
+    package var name: String
+    /// Where it is known from.
+    package var source: Source
+    /// The file that declares it.
+    package var file: String?
+    /// The types that it continues.
+    package var types: [String]
+    /// Its team.
+    package var team: String?
+    /// The web sites that it claims, as they are written.
+    package var domains: [String]
+    /// Whether it is attached.
+    package var running: Bool
+    /// Whether the system confirms that the attached process is this app; nil when none is attached.
+    package var verified: Bool?
+    /// Whether it may publish and continue.
+    package var enabled: Bool
+
+    /// An app with these properties.
+    package init(
+        id: String, name: String, source: Source, file: String?, types: [String], team: String?, domains: [String],
+        running: Bool, verified: Bool?, enabled: Bool
+    ) {
+        self.id = id
+        self.name = name
+        self.source = source
+        self.file = file
+        self.types = types
+        self.team = team
+        self.domains = domains
+        self.running = running
+        self.verified = verified
+        self.enabled = enabled
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        guard let source = Source(rawValue: try fields.text("source")) else { throw fields.invalid("source") }
+        self.init(
+            id: try fields.text("id"), name: try fields.text("name"), source: source,
+            file: try fields.optionalText("file"), types: try fields.texts("types"),
+            team: try fields.optionalText("team"), domains: try fields.texts("domains"),
+            running: try fields.flag("running"), verified: try fields.optionalFlag("verified"),
+            enabled: try fields.flag("enabled"))
+    }
+
+    /// The object on the socket.
+    package var json: JSONObject {
+        [
+            "id": .string(id), "name": .string(name), "source": .string(source.rawValue), "file": .nullable(file),
+            "types": .texts(types), "team": .nullable(team), "domains": .texts(domains), "running": .bool(running),
+            "verified": verified.map { .bool($0) } ?? .null, "enabled": .bool(enabled),
+        ]
+    }
+}

@@ -1,0 +1,205 @@
+import HandoffCrypto
+package import HandoffHandlers
+package import HandoffLog
+package import HandoffModel
+package import LoopIO
+
+/// Starts apps and the browser, outside of this daemon's sandbox. Lives on the daemon's loop.
+///
+/// Each start is one unit of the user's service manager, or where there is none a process of its own. Nothing that another
+/// device sent is part of it but the address of a page, as `WebPage` has it, as one argument. Diagram:
+/// `docs/state-machines/launching.md`.
+package final class AppLauncher {
+    /// What a start needs of this process. Plain values.
+    package struct Settings: Sendable {
+        /// Where the launchers are looked for.
+        package let programs: ProgramSearch
+        /// The variables of what is started by ourselves; a manager has its own.
+        package let environment: [String: String]
+        /// Where apps find this daemon, if not in the usual place.
+        package let socket: String?
+
+        /// - Parameters:
+        ///   - environment: our own; what a service manager says to us alone is left out.
+        ///   - socket: the path of a socket that is in no usual place.
+        package init(environment: [String: String], socket: String?) {
+            programs = ProgramSearch(path: environment["PATH"])
+            self.environment = environment.filter { !Self.ours.contains($0.key) }
+            self.socket = socket
+        }
+
+        /// What a service manager tells one service (systemd.exec(5), sd_listen_fds(3), sd_notify(3)).
+        private static let ours: Set<String> = [
+            "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC",
+            "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "CACHE_DIRECTORY", "LOGS_DIRECTORY",
+            "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MAINPID",
+        ]
+    }
+
+    /// Why something was not started: a fragment.
+    package struct Failure: Error, Sendable, Equatable {
+        /// What is wrong, and what helps.
+        package let message: String
+    }
+
+    /// One start, as its thread gets it.
+    private struct Job: Sendable {
+        let unit: String
+        let description: String
+        let words: [String]
+        let variables: [String: String]
+    }
+
+    /// How a job went, as far as its thread knows.
+    private enum Outcome: Sendable {
+        case runsInUnit
+        case runs(DetachedProgram.Started, noManager: String)
+        case failed(Failure)
+    }
+
+    /// How long a program is watched: launchers end at once, and say by their status when they could do nothing.
+    private static let watching = Duration.seconds(3)
+    /// Starts that may be under way at a time; each has a thread.
+    private static let maximumJobs = 8
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let settings: Settings
+    private var jobs = 0
+
+    package init(loop: EventLoop, log: Logger, settings: Settings) {
+        self.loop = loop
+        self.log = log
+        self.settings = settings
+    }
+
+    /// Starts an app.
+    ///
+    /// - Parameters:
+    ///   - type: what it is to continue, for `HANDOFF_ACTIVITY_TYPE`; named only where the app declares it.
+    ///   - completion: called once: when the launcher has done its work, or is still at it after three seconds.
+    package func launch(
+        _ handler: Handler, for type: ActivityType, completion: @escaping (Result<Void, Failure>) -> Void
+    ) {
+        let words: [String]
+        switch handler.launch {
+        case .desktopEntry(let path): words = ["gio", "launch", path]
+        case .command(let command): words = command
+        }
+        var variables: [String: String] = [:]
+        // The registry's own text: what the other device sent goes nowhere.
+        if let declared = handler.types.first(where: { $0 == type }) {
+            variables["HANDOFF_ACTIVITY_TYPE"] = declared.text
+        }
+        log.notice("Starts an app", ["app": handler.id.text])
+        start(words, of: handler.id, description: handler.name, variables, completion)
+    }
+
+    /// Opens a page in the user's browser.
+    ///
+    /// - Parameter completion: called once: when the opener has done its work, or is still at it after three seconds.
+    package func open(_ page: WebPage, completion: @escaping (Result<Void, Failure>) -> Void) {
+        guard let browser = AppID("browser"), let words = PageOpener.find(in: settings.programs) else {
+            let message = "neither xdg-open nor gio is there; install xdg-utils"
+            return completion(.failure(Failure(message: message)))
+        }
+        start(words + [page.argument], of: browser, description: "Web page from another device", [:], completion)
+    }
+
+    private func start(
+        _ words: [String], of id: AppID, description: String, _ variables: [String: String],
+        _ completion: @escaping (Result<Void, Failure>) -> Void
+    ) {
+        guard jobs < Self.maximumJobs else {
+            return completion(.failure(Failure(message: "\(jobs) programs are being started already")))
+        }
+        var variables = variables
+        if let socket = settings.socket { variables["HANDOFF_SOCKET"] = socket }
+        let job = Job(
+            unit: AppUnit.name(for: id, random: Hex.encode(Randomness.bytes(8))), description: description,
+            words: words, variables: variables)
+        let worker: Worker
+        do {
+            worker = try Worker(name: "launch")
+        } catch {
+            return completion(.failure(Failure(message: "\(error)")))
+        }
+        jobs += 1
+        worker.run({ [settings] in Self.perform(job, settings) }, on: loop) { [self] result in
+            // The thread ends with its worker.
+            _ = worker
+            jobs -= 1
+            switch result {
+            case .success(.runsInUnit): completion(.success(()))
+            case .success(.runs(let started, let reason)):
+                log.info("Started without a service manager", ["unit": job.unit, "reason": reason])
+                watch(started, completion)
+            case .success(.failed(let failure)): completion(.failure(failure))
+            case .failure(let error): completion(.failure(Failure(message: "\(error)")))
+            }
+        }
+    }
+
+    /// On a thread of its own.
+    private static func perform(_ job: Job, _ settings: Settings) -> Outcome {
+        guard let program = job.words.first, let path = settings.programs.find(program) else {
+            return .failed(Failure(message: missing(job.words.first ?? "")))
+        }
+        let words = [path] + job.words.dropFirst()
+        let unit = TransientUnit(
+            name: job.unit, description: job.description, words: words,
+            variables: job.variables.map { "\($0.key)=\($0.value)" })
+        let noManager: String
+        do throws(TransientUnit.Problem) {
+            try unit.start(watching: watching)
+            return .runsInUnit
+        } catch {
+            switch error {
+            case .noManager(let reason): noManager = reason
+            case .refused(let message):
+                return .failed(Failure(message: "the service manager refused unit \(job.unit): \(message)"))
+            case .ended(let message): return .failed(Failure(message: "\(program): \(message)"))
+            }
+        }
+        let environment = settings.environment.merging(job.variables) { $1 }
+        let home = settings.environment["HOME"].flatMap { FolderListing.isFolder($0) ? $0 : nil }
+        do throws(Errno) {
+            let started = try DetachedProgram.start(words, environment: environment, folder: home ?? "/")
+            return .runs(started, noManager: noManager)
+        } catch {
+            return .failed(Failure(message: "cannot run \(path): \(error)"))
+        }
+    }
+
+    private static func missing(_ program: String) -> String {
+        program == "gio"
+            ? "the program gio, which opens desktop entries, is not installed (package libglib2.0-bin)"
+            : "there is no program \(program)"
+    }
+
+    /// A program without a unit: its end tells how it went, and so does that it runs on.
+    private func watch(
+        _ started: DetachedProgram.Started, _ completion: @escaping (Result<Void, Failure>) -> Void
+    ) {
+        var completion: ((Result<Void, Failure>) -> Void)? = completion
+        func report(_ result: Result<Void, Failure>) {
+            let call = completion
+            completion = nil
+            call?(result)
+        }
+        do {
+            let timer = try loop.timer(after: Self.watching) { report(.success(())) }
+            try DetachedProgram(started, on: loop) { status in
+                timer.cancel()
+                switch status {
+                case 0: report(.success(()))
+                case 256...: report(.failure(Failure(message: "it was ended by signal \(status - 256)")))
+                default: report(.failure(Failure(message: "it ended with status \(status)")))
+                }
+            }
+        } catch {
+            // It runs; nobody learns how it ends.
+            report(.success(()))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import LoopIO
+
+/// What the daemon needs to know apps and to start them, from the process around it. Plain values.
+package struct AppSurroundings: Sendable {
+    /// Where apps say what they continue.
+    package let places: HandlerPlaces
+    /// What starts need.
+    package let launching: AppLauncher.Settings
+    /// The unit of the user's manager in which a process runs.
+    package let unit: @Sendable (Int32) -> String?
+
+    /// No apps but those that attach, as in tests.
+    package static let none = AppSurroundings(
+        places: .none, launching: AppLauncher.Settings(environment: ["PATH": ""], socket: nil), unit: { _ in nil })
+
+    /// - Parameters:
+    ///   - environment: the variables of this process.
+    ///   - socket: the path at which apps find this daemon, if it is in no usual place.
+    package init(environment: [String: String], socket: String?) {
+        self.init(
+            places: HandlerPlaces(environment: environment),
+            launching: AppLauncher.Settings(environment: environment, socket: socket),
+            unit: { MachineInfo.userUnit(ofProcess: $0) })
+    }
+
+    private init(
+        places: HandlerPlaces, launching: AppLauncher.Settings, unit: @escaping @Sendable (Int32) -> String?
+    ) {
+        self.places = places
+        self.launching = launching
+        self.unit = unit
+    }
+}

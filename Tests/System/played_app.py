@@ -1,0 +1,80 @@
+"""An app for tests: attaches to the daemon, and writes down what it is told.
+
+played_app.py RECORD [--app ID] [--team T] [--refuse] [--stay] [TYPE...]: a line of JSON to RECORD for its start, and one for each
+event. It runs until the daemon goes away, and with --stay on.
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("record")
+    parser.add_argument("--app", default="played")
+    parser.add_argument("--team")
+    parser.add_argument("--refuse", action="store_true")
+    parser.add_argument("--stay", action="store_true")
+    parser.add_argument("types", nargs="*")
+    options = parser.parse_intermixed_args()
+
+    def note(**fields):
+        with open(options.record, "a") as file:
+            file.write(json.dumps(fields) + "\n")
+
+    with open("/proc/self/cgroup") as file:
+        groups = file.read()
+    descriptors = sorted(int(name) for name in os.listdir("/proc/self/fd"))
+    note(event="started", pid=os.getpid(), session=os.getsid(0), environment=dict(os.environ), groups=groups,
+         words=sys.argv, descriptors=[number for number in descriptors if is_open(number)], folder=os.getcwd())
+
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(os.environ["HANDOFF_SOCKET"])
+    answers = socket.socket(socket.AF_UNIX)
+    answers.connect(os.environ["HANDOFF_SOCKET"])
+    attach = {"app": options.app, "types": options.types}
+    if options.team:
+        attach["team"] = options.team
+    send(connection, "Attach", attach, more=True)
+    session = None
+    for reply in replies(connection):
+        if "error" in reply:
+            return note(event="error", **reply)
+        event = reply["parameters"]["event"]
+        session = event.get("session") or session
+        note(**event)
+        if event["event"] == "continue":
+            send(answers, "AnswerContinue", {
+                "session": session, "continuation": event["continuation"], "handled": not options.refuse})
+    if options.stay:
+        signal.pause()
+
+
+def is_open(number):
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def send(connection, method, parameters, more=False):
+    message = {"method": "dev.handoff1." + method, "parameters": parameters} | ({"more": True} if more else {})
+    connection.sendall(json.dumps(message).encode() + b"\0")
+
+
+def replies(connection):
+    data = b""
+    while piece := connection.recv(65536):
+        data += piece
+        while b"\0" in data:
+            message, _, data = data.partition(b"\0")
+            yield json.loads(message)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,487 @@
+"""Which app opens an activity, and opening it: apps that are started, the web, switches. Two daemons on loopback; the apps are
+played, and so is the browser. gio is the real one."""
+
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+
+from harness import Failure, Skip, expect, main, test
+from streaming import Connection
+from user_manager import UserManager
+
+TYPE = "com.example.editing"
+OTHER = "com.example.other"
+WEB = "NSUserActivityTypeBrowsingWeb"
+APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
+
+
+class Desk:
+    """A device whose apps are those of a test: its folders, programs and files."""
+
+    def __init__(self, stage, manager=None, real=()):
+        self.stage = stage
+        self.origin = stage.daemon("origin")
+        self.daemon = stage.daemon("taker", start=False, options=["--log-level", "info"])
+        self.home = os.path.join(self.daemon.folder, "home")
+        self.config = os.path.join(self.home, ".config", "handoff")
+        self.data = os.path.join(self.daemon.folder, "data")
+        self.system = os.path.join(self.daemon.folder, "system")
+        self.programs = os.path.join(self.daemon.folder, "programs")
+        for folder in (self.data, self.system, self.programs):
+            os.makedirs(folder)
+        for name in real:
+            if not shutil.which(name):
+                raise Skip(f"{name} is not installed", optional=True)
+            os.symlink(shutil.which(name), os.path.join(self.programs, name))
+        self.daemon.extra = {
+            "PATH": self.programs, "XDG_DATA_HOME": self.data, "XDG_DATA_DIRS": self.system,
+            "XDG_CONFIG_HOME": os.path.dirname(self.config), "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+            **(manager.environment if manager else {}),
+        }
+        self.records = 0
+
+    def start(self):
+        self.daemon.start()
+        self.stage.join(self.origin, self.daemon)
+        self.watch = self.daemon.follow("watch")
+        self.watch.wait("ready")
+        return self
+
+    def ctl(self, *words, **more):
+        return self.daemon.ctl(*words, **more)
+
+    def write(self, folder, name, content):
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path + ".new", "w") as file:
+            file.write(content)
+        os.rename(path + ".new", path)
+        return path
+
+    def record(self):
+        self.records += 1
+        return os.path.join(self.daemon.folder, f"record-{self.records}")
+
+    def command(self, record, *options):
+        return [sys.executable, APP, record, *options]
+
+    def entry(self, id, types=(), team=None, domains=(), exec="/bin/true", folder=None, extra=""):
+        lines = ["[Desktop Entry]", "Type=Application", f"Name=The {id}", f"Exec={exec}"]
+        if types:
+            lines.append(f"X-Handoff-ActivityTypes={';'.join(types)};")
+        if team:
+            lines.append(f"X-Handoff-TeamID={team}")
+        if domains:
+            lines.append(f"X-Handoff-Domains={';'.join(domains)};")
+        return self.write(folder or self.data, f"applications/{id}.desktop", "\n".join(lines) + f"\n{extra}\n")
+
+    def manifest(self, id, words, **fields):
+        return self.write(self.config, f"handlers.d/{id}.json", json.dumps({"name": f"The {id}", "exec": words, **fields}))
+
+    def app(self, id, *options, **fields):
+        """A played app with a manifest; answers its record."""
+        record = self.record()
+        self.manifest(id, self.command(record, "--app", id, *options), **fields)
+        return record
+
+    def browser(self, status=0):
+        """A played xdg-open, which writes its words down, one a line; answers where."""
+        record = self.record()
+        path = self.write(self.programs, "xdg-open", f"""#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
+/bin/mv '{record}.part' '{record}'
+exit {status}
+""")
+        os.chmod(path, 0o755)
+        return record
+
+    def publish(self, type=TYPE, *words):
+        publish = self.origin.publish(type, *words)
+        self.offer = self.watch.wait("added", id=publish.id)
+        return publish
+
+    def opens(self, **fields):
+        """Waits until the one offer opens so; answers how."""
+        offer = self.offer
+        limit = time.monotonic() + 20
+        while not all(offer["opens"].get(key) == value for key, value in fields.items()):
+            try:
+                offer = self.watch.wait("changed", within=max(0.01, limit - time.monotonic()))
+            except Failure as error:
+                raise Failure(f"it opens by {offer['opens']}, not {fields}: {error}") from None
+        self.offer = offer
+        return offer["opens"]
+
+
+def events(record, event, within=20, **fields):
+    """Waits until a played app has noted such an event; answers it."""
+    limit = time.monotonic() + within
+    seen = []
+    while time.monotonic() < limit:
+        if os.path.exists(record):
+            with open(record) as file:
+                seen = [json.loads(line) for line in file.read().split("\n")[:-1]]
+        for line in seen:
+            if line["event"] == event and all(line.get(key) == value for key, value in fields.items()):
+                return line
+        time.sleep(0.02)  # The app writes in its own time.
+    raise Failure(f"no '{event}' in {record}: {seen}")
+
+
+def error(result):
+    return json.loads(result.errors)
+
+
+@test("an app that does not run is started, and gets its activity once it attaches")
+def started(stage):
+    desk = Desk(stage)
+    record = desk.app("org.example.Editor", TYPE, types=[TYPE])
+    desk.start()
+    publish = desk.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}')
+    desk.opens(kind="app", name="The org.example.Editor", reason="the only app that continues it")
+    done = desk.ctl("continue").line
+    expect(done["opens"] == {"kind": "app", "name": "The org.example.Editor"}, f"wrong: {done}")
+    start = events(record, "started")
+    expect(start["environment"].get("HANDOFF_ACTIVITY_TYPE") == TYPE, f"wrong environment: {start}")
+    expect(start["words"][1:] == [record, "--app", "org.example.Editor", TYPE], f"wrong words: {start['words']}")
+    will = events(record, "willContinue", type=TYPE)
+    content = events(record, "continue", continuation=will["continuation"])["content"]
+    expect(content["userInfo"] == {"page": 3} and content["title"] == "Draft", f"wrong: {content}")
+    publish.wait("continued", deviceName="taker")
+    # Now it runs.
+    desk.opens(kind="app", reason="it is running")
+    desk.ctl("continue")
+    with open(record) as file:
+        expect(sum('"event": "started"' in line for line in file) == 1, "a running app was started again")
+
+
+@test("a started app has a session of its own, and nothing of the daemon's")
+def clean_start(stage):
+    desk = Desk(stage)
+    record = desk.app("app", TYPE, types=[TYPE])
+    desk.daemon.extra |= {"WATCHDOG_USEC": "100000000", "INVOCATION_ID": "x"}
+    desk.start()
+    desk.publish(TYPE, "--title", "SECRET-TITLE", "--user-info", '{"a": "SECRET"}')
+    desk.opens(kind="app")
+    desk.ctl("continue")
+    start = events(record, "started")
+    expect(start["descriptors"] == [0, 1, 2], f"open descriptors: {start['descriptors']}")
+    expect(start["session"] == start["pid"], f"it is in the daemon's session: {start}")
+    expect(start["folder"] == desk.home, f"it begins in {start['folder']}")
+    left = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "INVOCATION_ID", "LISTEN_FDS"} & start["environment"].keys()
+    expect(not left, f"the service manager's words went on: {left}")
+    expect("SECRET" not in json.dumps(start), f"something of the peer is in the environment: {start}")
+
+
+@test("a desktop entry is started by gio, whatever its Exec needs")
+def desktop_entry(stage):
+    desk = Desk(stage, real=["gio"])
+    record = desk.record()
+    quoted = " ".join(f'"{word}"' for word in desk.command(record, "--app", "org.example.Editor", TYPE))
+    desk.entry("org.example.Editor", types=[TYPE], exec=f"{quoted} %U")
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app", name="The org.example.Editor")
+    desk.ctl("continue")
+    start = events(record, "started")
+    expect(start["environment"].get("HANDOFF_ACTIVITY_TYPE") == TYPE, f"wrong environment: {start}")
+    events(record, "continue")
+
+
+@test("an app that does not attach in time, and one that cannot be started, are named")
+def not_started(stage):
+    desk = Desk(stage)
+    desk.manifest("deaf", ["/bin/sleep", "60"], types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    expect(refused["code"] == 4610 and refused["reason"] == "appNotAttached", f"wrong: {refused}")
+    expect("The deaf" in refused["message"], f"wrong: {refused}")
+    desk.manifest("deaf", ["/bin/false"], types=[TYPE])
+    path = desk.config + "/handlers.d/late.json"
+    desk.manifest("late", ["/bin/sh", "-c", "exit 7"], types=[TYPE])
+    desk.opens(name="The late")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "status 7" in refused["message"], f"wrong: {refused}")
+    os.unlink(path)
+    desk.opens(name="The deaf")
+    refused = error(desk.ctl("continue", code=1))
+    expect("status 1" in refused["message"], f"wrong: {refused}")
+
+
+@test("without gio a desktop entry cannot be opened, and the error says what to install")
+def without_gio(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.Editor", types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "libglib2.0-bin" in refused["message"], f"wrong: {refused}")
+
+
+@test("where no app continues it, the page opens in the browser, as one argument and nothing else")
+def page(stage):
+    desk = Desk(stage)
+    record = desk.browser()
+    desk.start()
+    url = "https://example.org/a?b=$HOME&c='x'`id`;touch%20y#--help"
+    publish = desk.publish(TYPE, "--web-url", url)
+    desk.opens(kind="web")
+    done = desk.ctl("continue").line
+    expect(done["opens"] == {"kind": "web"}, f"wrong: {done}")
+    with open(record) as file:
+        words = file.read().splitlines()
+    expect(words == ["https://example.org/a?b=%24HOME&c=%27x%27%60id%60;touch%20y#--help"], f"wrong words: {words}")
+    publish.wait("continued", deviceName="taker")
+
+
+@test("a page that cannot be opened is an error, and the origin hears nothing")
+def page_fails(stage):
+    desk = Desk(stage)
+    desk.browser(status=3)
+    desk.start()
+    publish = desk.publish(TYPE, "--web-url", "https://example.org/")
+    desk.opens(kind="web")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "pageNotOpened" and "status 3" in refused["message"], f"wrong: {refused}")
+    publish.interrupt()
+    expect(not any(line["event"] == "continued" for line in publish.seen), f"the origin heard: {publish.seen}")
+
+
+@test("an app that does not take it over leaves it to the browser")
+def refused_app(stage):
+    desk = Desk(stage)
+    record = desk.browser()
+    app = desk.app("app", "--refuse", TYPE, types=[TYPE])
+    desk.start()
+    publish = desk.publish(TYPE, "--web-url", "https://example.org/")
+    desk.opens(kind="app")
+    done = desk.ctl("continue").line
+    events(app, "continue")
+    expect(done["opens"] == {"kind": "web"}, f"wrong: {done}")
+    expect(os.path.exists(record), "the browser was not asked")
+    publish.wait("continued")
+
+
+@test("an app that claims the site gets the page, and nothing that is its origin's alone")
+def claims(stage):
+    desk = Desk(stage)
+    browser = desk.browser()
+    app = desk.app("shop", "--team", "S", domains=["*.shop.example"], team="S")
+    desk.start()
+    desk.publish(TYPE, "--web-url", "https://www.Shop.example/1", "--user-info", '{"secret": 1}', "--team", "T")
+    desk.opens(kind="web")
+    done = desk.ctl("continue").line
+    expect(done["opens"] == {"kind": "app", "name": "The shop"}, f"wrong: {done}")
+    events(app, "willContinue", type=WEB)
+    content = events(app, "continue")["content"]
+    expect(content["type"] == WEB and content["userInfo"] == {} and content["team"] is None, f"wrong: {content}")
+    expect(content["webpageURL"] == "https://www.Shop.example/1", f"wrong: {content}")
+    expect("HANDOFF_ACTIVITY_TYPE" not in events(app, "started")["environment"], "it declares no type")
+    expect(not os.path.exists(browser), "the browser was asked, too")
+
+
+@test("list says what would open an offer and why, and --here leaves out the others")
+def reasons(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.Editor", types=[TYPE], team="T")
+    desk.start()
+    desk.publish(TYPE)
+    opens = desk.opens(kind="nothing")
+    expect(opens["reason"] == f"The org.example.Editor continues {TYPE}, but of another team", f"wrong: {opens}")
+    expect(desk.ctl("list", "--here").lines == [], "what opens in nothing is listed as if it would")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "noHandler" and "another team" in refused["message"], f"wrong: {refused}")
+    desk.browser()
+    desk.publish(TYPE, "--team", "T")
+    desk.opens(kind="app", name="The org.example.Editor")
+    here = desk.ctl("list", "--here").lines
+    expect([line["opens"]["kind"] for line in here] == ["app"], f"wrong: {here}")
+
+
+@test("of several apps the running one opens it, then the user's choice, then the newest; changes are seen at once")
+def order(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.A", types=[TYPE], folder=desk.system)
+    desk.start()
+    desk.publish()
+    desk.opens(name="The org.example.A", reason="the only app that continues it")
+    desk.entry("org.example.B", types=[TYPE])
+    desk.opens(name="The org.example.B", reason="the newest of 2 apps that continue it")
+    desk.write(desk.config, "defaults", f"{TYPE}=org.example.A.desktop\n")
+    desk.opens(name="The org.example.A", reason="chosen in the file defaults")
+    handle = desk.daemon.follow("handle", TYPE)
+    desk.opens(kind="app", reason="it is running")
+    handle.interrupt()
+    desk.opens(name="The org.example.A")
+    # The user's folder comes before that of the system, and hides what is there.
+    desk.entry("org.example.A", folder=desk.data, extra="Hidden=true")
+    desk.opens(name="The org.example.B", reason="the only app that continues it")
+    shutil.rmtree(os.path.join(desk.data, "applications"))
+    desk.opens(name="The org.example.A")
+    os.makedirs(os.path.join(desk.data, "applications", "kde"))
+    desk.entry("kde/viewer", types=[TYPE])
+    desk.write(desk.config, "defaults", f"{TYPE}=kde-viewer\n")
+    desk.opens(name="The kde/viewer", reason="chosen in the file defaults")
+
+
+@test("a file that cannot be used is named with its line, and the others count")
+def bad_file(stage):
+    desk = Desk(stage)
+    desk.entry("good", types=[TYPE])
+    desk.write(desk.data, "applications/bad.desktop", "[Desktop Entry]\nType=Application\nX-Handoff-ActivityTypes=a b;\n")
+    desk.write(desk.config, "handlers.d/bad.json", '{\n"types": 7}')
+    desk.write(desk.data, "applications/large.desktop", "X-Handoff-" + "x" * 70_000)
+    os.mkfifo(os.path.join(desk.data, "applications", "pipe.desktop"))
+    desk.start()
+    desk.publish()
+    desk.opens(name="The good")
+    with open(desk.daemon.log) as file:
+        log = file.read()
+    expect(f"cannot use {desk.data}/applications/bad.desktop: line 3: a b is no activity type" in log, log)
+    expect(f"cannot use {desk.config}/handlers.d/bad.json: line 2: types is not an array" in log, log)
+
+
+@test("apps lists who continues what; an app that is switched off neither continues nor publishes, also after a restart")
+def switches(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.Editor", types=[TYPE], team="T", domains=["a.example"])
+    desk.entry("org.example.Extra", types=[OTHER])
+    desk.start()
+    desk.publish(TYPE, "--team", "T")
+    desk.opens(kind="app")
+    listed = desk.ctl("apps").lines
+    expect([app["id"] for app in listed] == ["org.example.Editor", "org.example.Extra"], f"wrong: {listed}")
+    editor = listed[0]
+    expect(editor["types"] == [TYPE] and editor["team"] == "T" and editor["domains"] == ["a.example"], f"wrong: {editor}")
+    expect(editor["enabled"] and not editor["running"] and editor["verified"] is None, f"wrong: {editor}")
+    expect(editor["source"] == "desktop" and editor["file"].endswith("org.example.Editor.desktop"), f"wrong: {editor}")
+    expect("fits 2" in error(desk.ctl("app", "disable", "org.example.E", code=1))["message"], "an id that fits two")
+    expect(error(desk.ctl("app", "disable", "nobody", code=1))["error"] == "NoSuchApp", "an app that is not there")
+    expect(desk.ctl("app", "disable", "org.example.Ed").line["disabled"] == "org.example.Editor", "wrong answer")
+    opens = desk.opens(kind="nothing")
+    expect("is switched off" in opens["reason"], f"wrong: {opens}")
+    # The other direction.
+    watch = desk.origin.follow("watch")
+    watch.wait("ready")
+    app = Connection(desk.daemon)
+    app.send("dev.handoff1.Attach", more=True, app="org.example.Editor", types=[TYPE], team="T")
+    session = app.wait("attached")["session"]
+    calls = Connection(desk.daemon)
+    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": "com.example.here"})["event"]["activity"]
+    calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
+    expect(desk.opens(kind="nothing"), "an attached app that is switched off opens it")
+    listed = {app["id"]: app for app in desk.ctl("apps").lines}
+    expect(listed["org.example.Editor"]["running"] and listed["org.example.Editor"]["verified"] is False, f"wrong: {listed}")
+    desk.ctl("app", "enable", "org.example.Editor")
+    offer = watch.wait("added", type="com.example.here")
+    desk.opens(kind="app", reason="it is running")
+    desk.ctl("app", "disable", "org.example.Editor")
+    watch.wait("removed", id=offer["id"])
+    refused = desk.origin.ctl("continue", offer["id"], "--print", code=None)
+    expect(refused.code in (1, 4), f"it was continued: {refused}")
+    desk.daemon.restart()
+    listed = {app["id"]: app for app in desk.ctl("apps").lines}
+    expect(not listed["org.example.Editor"]["enabled"], f"the switch was forgotten: {listed}")
+
+
+@test("two continuations start an app once, and it gets both")
+def started_once(stage):
+    desk = Desk(stage)
+    record = desk.record()
+    gate = os.path.join(desk.daemon.folder, "gate")
+    os.mkfifo(gate)
+    words = desk.command(record, "--app", "slow", TYPE)
+    desk.manifest("slow", ["/bin/sh", "-c", 'echo >>"$0.starts"; read _ <"$1"; shift; exec "$@"', record, gate, *words],
+                  types=[TYPE])
+    desk.start()
+    first = desk.publish()
+    desk.opens(kind="app")
+    second = desk.publish()
+    results = []
+    threads = [threading.Thread(target=lambda id=id: results.append(desk.ctl("continue", id, code=None)))
+               for id in (first.id, second.id)]
+    for thread in threads:
+        thread.start()
+    with open(desk.daemon.log) as log:
+        seen = ""
+        limit = time.monotonic() + 20
+        while seen.count("Continuation began") < 2 and time.monotonic() < limit:
+            seen += log.read()
+            time.sleep(0.02)  # The log tells, and is not waited for in another way.
+    with open(gate, "w") as file:
+        file.write("go\n")
+    for thread in threads:
+        thread.join(30)
+    expect([result.code for result in results] == [0, 0], f"wrong: {[str(result) for result in results]}")
+    with open(record + ".starts") as file:
+        expect(len(file.readlines()) == 1, "it was started twice")
+    for publish in (first, second):
+        publish.wait("continued")
+
+
+@test("with a user manager an app runs in a unit of its own, outlives its launcher and the daemon, and is verified", limit=90)
+def unit(stage):
+    manager = UserManager(stage)
+    desk = Desk(stage, manager)
+    record = desk.record()
+    # The launcher ends at once, as gio does.
+    script = '"$@" & exit 0'
+    desk.manifest("org.example.my-app", ["/bin/sh", "-c", script, "$HOME", *desk.command(record, "--app", "org.example.my-app", "--stay", TYPE)],
+                  types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    done = desk.ctl("continue").line
+    expect(done["opens"]["kind"] == "app", f"wrong: {done}")
+    start = events(record, "started")
+    unit = [part for line in start["groups"].split("\n") for part in line.split("/") if part.startswith("app-handoff-")]
+    expect(unit and unit[0].startswith("app-handoff-org.example.my\\x2dapp-"), f"wrong unit: {start['groups']}")
+    expect("/app.slice/" in start["groups"], f"wrong slice: {start['groups']}")
+    expect(start["environment"].get("HANDOFF_ACTIVITY_TYPE") == TYPE, f"wrong environment: {start['environment']}")
+    expect(start["environment"].get("HANDOFF_SOCKET") == desk.daemon.socket, f"wrong environment: {start['environment']}")
+    shown = manager.call("show", unit[0], "-p", "ActiveState,Description").output
+    expect("ActiveState=active" in shown and "Description=The org.example.my-app" in shown, f"wrong unit: {shown}")
+    app = desk.ctl("apps").line
+    expect(app["running"] and app["verified"] is True, f"not verified: {app}")
+    desk.daemon.stop()
+    expect("ActiveState=active" in manager.call("show", unit[0], "-p", "ActiveState").output, "it ended with the daemon")
+
+
+@test("with a user manager a program that cannot run, or fails, is named; words are not expanded", limit=90)
+def unit_fails(stage):
+    manager = UserManager(stage)
+    desk = Desk(stage, manager)
+    record = desk.browser()
+    desk.manifest("fails", ["/bin/sh", "-c", "exit 7"], types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "status 7" in refused["message"], f"wrong: {refused}")
+    desk.manifest("broken", [desk.write(desk.programs, "broken", "#!/nonexistent\n")], types=[OTHER])
+    os.chmod(os.path.join(desk.programs, "broken"), 0o755)
+    desk.manifest("words", ["/bin/sh", "-c", f"printf '%s\\n' \"$@\" >'{record}.words'", "x", "${HOME}", "$HOME", "%n"],
+                  types=["com.example.words"])
+    publish = desk.publish("com.example.words")
+    desk.opens(kind="app")
+    desk.ctl("continue", publish.id, "--timeout", "2", code=1)
+    with open(record + ".words") as file:
+        expect(file.read().splitlines() == ["${HOME}", "$HOME", "%n"], "words were expanded")
+    publish = desk.publish(OTHER, "--web-url", "https://example.org/")
+    desk.opens(kind="app", name="The broken")
+    refused = error(desk.ctl("continue", publish.id, code=1))
+    expect(refused["reason"] == "launchFailed", f"wrong: {refused}")
+    os.unlink(os.path.join(desk.config, "handlers.d", "broken.json"))
+    desk.opens(kind="web")
+    done = desk.ctl("continue", publish.id).line
+    expect(done["opens"] == {"kind": "web"} and os.path.exists(record), f"wrong: {done}")
+
+
+if __name__ == "__main__":
+    main()

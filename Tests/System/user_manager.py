@@ -1,0 +1,107 @@
+"""A systemd user manager with a bus of its own, for machines on which no systemd runs: in a mount namespace and a control group
+of its own, as root."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import Failure, Skip, run
+
+MANAGER = "/lib/systemd/systemd"
+# systemd wants to see that the machine was booted with it, and its own group to be named as that of a user's manager.
+BEGIN = """
+set -eu
+mount -t tmpfs tmpfs /run
+mkdir -p /run/systemd/system
+for group in $GROUPS_OF_MANAGER; do echo $$ >"$group/cgroup.procs"; done
+exec "$0" --user --unit=basic.target --log-target=console --log-level=info
+"""
+
+
+class UserManager:
+    """`environment` is what a daemon needs to reach it."""
+
+    def __init__(self, stage):
+        if os.geteuid() != 0:
+            raise Skip("a user manager of its own needs root", optional=True)
+        if not os.access(MANAGER, os.X_OK) or not shutil.which("dbus-daemon"):
+            raise Skip("systemd and dbus-daemon are not installed", optional=True)
+        self.folder = os.path.join(stage.folder, "manager")
+        os.mkdir(self.folder, 0o700)
+        self.bus = f"unix:path={self.folder}/bus"
+        self.log = os.path.join(self.folder, "log")
+        self.environment = {"XDG_RUNTIME_DIR": self.folder, "DBUS_SESSION_BUS_ADDRESS": self.bus}
+        self.groups = [os.path.join(root, "user.slice", "user-0.slice", f"user@{os.getpid()}.service")
+                       for root in self._hierarchies()]
+        stage.closers.append(self._remove)
+        try:
+            for group in self.groups:
+                os.makedirs(group, exist_ok=True)
+        except OSError as error:
+            raise Skip(f"no control group can be made: {error}", optional=True) from None
+        self._start(stage, ["dbus-daemon", "--session", f"--address={self.bus}", "--nofork"], {})
+        self._await(lambda: os.path.exists(f"{self.folder}/bus"), "the bus")
+        self.manager = self._start(
+            stage, ["unshare", "--mount", "--propagation", "private", "sh", "-c", BEGIN, MANAGER],
+            {"GROUPS_OF_MANAGER": " ".join(self.groups)})
+        self._await(self._is_there, "the manager")
+
+    def call(self, *words):
+        """Runs systemctl --user."""
+        return run(["systemctl", "--user", *words], self._variables({}))
+
+    def _is_there(self):
+        # Not systemctl: it has a way of its own to the manager, and that is there first.
+        return run(["busctl", "--user", "status", "org.freedesktop.systemd1"], self._variables({})).code == 0
+
+    @staticmethod
+    def _hierarchies():
+        with open("/proc/self/mounts") as file:
+            mounts = [line.split() for line in file]
+        roots = [mount[1] for mount in mounts
+                 if mount[2] == "cgroup2" or (mount[2] == "cgroup" and "name=systemd" in mount[3])]
+        if not roots:
+            raise Skip("no control groups", optional=True)
+        return roots
+
+    def _variables(self, more):
+        return {"PATH": "/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8", **self.environment, **more}
+
+    def _start(self, stage, words, more):
+        with open(self.log, "ab") as log:
+            process = subprocess.Popen(
+                words, env=self._variables(more), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        stage.processes.append(process)
+        return process
+
+    def _await(self, condition, what, within=15):
+        limit = time.monotonic() + within
+        while not condition():
+            if time.monotonic() > limit or (hasattr(self, "manager") and self.manager.poll() is not None):
+                with open(self.log, errors="replace") as file:
+                    raise Skip(f"{what} does not run here: {file.read()[-500:]}", optional=True)
+            time.sleep(0.05)  # Nobody tells when it is there.
+
+    def _remove(self):
+        for group in self.groups:
+            for folder, _, _ in os.walk(group, topdown=False):
+                self._empty(folder)
+
+    @staticmethod
+    def _empty(folder):
+        try:
+            with open(os.path.join(folder, "cgroup.procs")) as file:
+                for line in file:
+                    os.kill(int(line), signal.SIGKILL)
+        except OSError:
+            pass
+        for _ in range(100):
+            try:
+                return os.rmdir(folder)
+            except FileNotFoundError:
+                return None
+            except OSError:
+                time.sleep(0.02)  # Until the processes are gone.
+        raise Failure(f"{folder} stays behind")
