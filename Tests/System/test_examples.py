@@ -395,7 +395,7 @@ def create_shape(stage):
     there.wait(".*RRRR.*")
 
 
-@test("Shapes: a drawing of 6 MB goes over a stream, with the shape that is being changed")
+@test("Shapes: a drawing of 6 MB goes over a stream, with the shape that is being changed", limit=240)
 def large_drawing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
@@ -405,24 +405,24 @@ def large_drawing(stage):
     offer = offered(laptop, SHAPES + "edit-shape")
     expect(offer["streams"] is True, f"no streams: {offer}")
     take(laptop, SHAPES + "edit-shape")
-    here.wait("sent the drawing of 220000 shapes")
-    there.wait("received the drawing of 220000 shapes")
+    here.wait("sent the drawing of 220000 shapes", within=60)
+    there.wait("received the drawing of 220000 shapes", within=60)
     there.wait("doing: Changing a .* of Harbour plan")
     files = [os.path.join(stage.folder, f"{app.daemon.name}.txt") for app in (here, there)]
     for app, path in zip((here, there), files):
         app.type(f"save {path}")
-        app.wait("saved 220000 shapes", within=40)
+        app.wait("saved 220000 shapes", within=60)
     sent, received = (open(path, "rb").read() for path in files)
     expect(len(sent) > 5_000_000, f"only {len(sent)} bytes")
     expect(sent == received, "the drawings differ")
     # And it goes back, changed.
     there.type("move 100 100")
     take_from(desk, SHAPES + "edit-shape", "laptop")
-    here.wait("received the drawing of 220000 shapes")
+    here.wait("received the drawing of 220000 shapes", within=60)
     here.type(f"save {files[0]}")
-    here.wait("saved 220000 shapes", within=40)
+    here.wait("saved 220000 shapes", within=60)
     there.type(f"save {files[1]}")
-    there.wait("saved 220000 shapes", within=40)
+    there.wait("saved 220000 shapes", within=60)
     back, kept = (open(path, "rb").read() for path in files)
     expect(back == kept and back != sent, "the drawing did not come back changed")
 
