@@ -417,6 +417,7 @@ def large_drawing(stage):
     expect(sent == received, "the drawings differ")
     # And it goes back, changed.
     there.type("move 100 100")
+    there.wait("doing: Changing a .* of Harbour plan")
     take_from(desk, SHAPES + "edit-shape", "laptop")
     here.wait("received the drawing of 220000 shapes", within=60)
     here.type(f"save {files[0]}")
