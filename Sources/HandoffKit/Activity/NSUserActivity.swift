@@ -117,7 +117,14 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// save, by and by: set it at every step of the user.
     open var needsSave: Bool {
         get { state.withLock { $0.needsSave } }
-        set { change { $0.needsSave = newValue } }
+        set {
+            // Set at every step of the user, of which only the first after a save is anything new.
+            let isNew = state.withLock { state in
+                defer { state.needsSave = newValue }
+                return state.needsSave != newValue
+            }
+            if isNew { application.activityChanged(key) }
+        }
     }
 
     /// A web page that continues the activity where no app does. http and https only: another scheme ends the process, as it
