@@ -7,7 +7,7 @@ import LoopIO
 package final class SourceFile {
     /// The description for the receiver.
     package let header: TransferHeader
-    /// As the user gave it, for messages.
+    /// As the user gave it, for messages, which the receiver may get.
     package let path: String
 
     private let descriptor: Descriptor
@@ -17,13 +17,14 @@ package final class SourceFile {
     /// - Parameters:
     ///   - path: `-` for standard input.
     ///   - name: what the receiver is told instead of the last component of the path.
+    ///   - shown: what messages call it instead of the path, where that is nobody else's matter.
     /// - Throws: `unreadable`, or `name` for a name that is too long.
-    package init(_ path: String, name: String? = nil) throws(TransferFailure) {
+    package init(_ path: String, name: String? = nil, shownAs shown: String? = nil) throws(TransferFailure) {
         if let name, name.utf8.count > TransferLimits.name {
             throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
         }
         let isInput = path == "-"
-        self.path = isInput ? "standard input" : VisibleText.escape(path)
+        self.path = isInput ? "standard input" : VisibleText.escape(shown ?? path)
         do throws(Errno) {
             descriptor = Descriptor(
                 owning: isInput

@@ -1,37 +1,40 @@
 import Glibc
-import HandoffControl
+package import HandoffControl
 import HandoffJSON
 import HandoffModel
-import HandoffTestSupport
-import HandoffTransfer
-import LoopIO
+package import HandoffTransfer
+package import LoopIO
 
 /// The other app of a stream, which sends a content, and the daemon between: writes to the file that the command passes.
-final class PlayedSender {
-    let content: [UInt8]
-    private(set) var succeeded = false
-    private(set) var failure: TransferFailure?
+package final class PlayedSender {
+    /// What is sent.
+    package let content: [UInt8]
+    /// Whether the other side has all of it.
+    package private(set) var succeeded = false
+    /// Why it does not.
+    package private(set) var failure: TransferFailure?
     /// Where the last attempt began.
-    private(set) var offset: Int64?
+    package private(set) var offset: Int64?
     /// The error with which a passed file is refused.
-    var refusal: AppErrorName?
+    package var refusal: AppErrorName?
     /// Called instead of sending the file's bytes: with the stream, the call, and those bytes.
-    var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
+    package var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
     /// Changes what is sent as the digest.
-    var digest: ContentDigest
+    package var digest: ContentDigest
 
     private var machine: SenderMachine
     private var stream: ByteStream?
     private var call: FakeDaemon.Call?
 
-    init(_ header: TransferHeader, _ content: [UInt8]) {
+    /// A sender of any content.
+    package init(_ header: TransferHeader, _ content: [UInt8]) {
         self.content = content
         digest = SHA256Hasher.digest(of: content)
         machine = SenderMachine(header: header)
     }
 
     /// A file of that name.
-    convenience init(_ name: String, _ content: [UInt8]) throws {
+    package convenience init(_ name: String, _ content: [UInt8]) throws {
         let id = TransferID(checked: Array(SHA256Hasher.digest(of: content).bytes.prefix(16)))
         let header = TransferHeader(kind: .file, name: name, size: Int64(content.count), id: id, mode: 0o644)
         guard let header else { throw Errno.invalidArgument }
@@ -39,7 +42,7 @@ final class PlayedSender {
     }
 
     /// Answers `OpenStream`: from now on the connection is the stream.
-    func open(_ call: FakeDaemon.Call) {
+    package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": .string(Sample.stream.hex)],
             received: { [self] bytes, _ in perform(machine.received(bytes)) },
@@ -52,7 +55,7 @@ final class PlayedSender {
     }
 
     /// Takes `PassFile`: says so, and answers when the bytes are written.
-    func pass(_ call: FakeDaemon.Call) {
+    package func pass(_ call: FakeDaemon.Call) {
         if let refusal { return call.fail(refusal.rawValue, ["message": "not this one"]) }
         self.call = call
         call.reply(PassFileReply(moved: 0, done: false).json, continues: true)
@@ -88,7 +91,7 @@ final class PlayedSender {
     }
 
     /// Writes bytes to the passed file.
-    func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         guard let number = call?.files.first?.raw else { return }
         var bytes = bytes[...]
         while !bytes.isEmpty {
@@ -99,5 +102,5 @@ final class PlayedSender {
     }
 
     /// Goes on behind the file's bytes.
-    func bytesSent() { perform(machine.bytesSent()) }
+    package func bytesSent() { perform(machine.bytesSent()) }
 }

@@ -2,26 +2,32 @@ import Glibc
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-import HandoffTestSupport
-import HandoffTransfer
+package import HandoffTransfer
 import LoopIO
 
 /// The other app of a stream, which receives a content, and the daemon between: reads the file that the command passes.
-final class PlayedReceiver {
-    private(set) var header: TransferHeader?
-    private(set) var content: [UInt8] = []
-    private(set) var succeeded = false
-    private(set) var failure: TransferFailure?
+package final class PlayedReceiver {
+    /// What is sent.
+    package private(set) var header: TransferHeader?
+    /// What has come.
+    package private(set) var content: [UInt8] = []
+    /// Whether all of it has come.
+    package private(set) var succeeded = false
+    /// Why it does not come.
+    package private(set) var failure: TransferFailure?
     /// Called when it is over.
-    var onEnd: () -> Void = {}
+    package var onEnd: () -> Void = {}
     /// Called before the reply to `PassFile`.
-    var onPassed: () -> Void = {}
+    package var onPassed: () -> Void = {}
+
+    /// A receiver of any content.
+    package init() {}
 
     private var machine = ReceiverMachine(route: .inline)
     private var stream: ByteStream?
 
     /// Answers `OpenStream`.
-    func open(_ call: FakeDaemon.Call) {
+    package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": call.parameters["stream"] ?? .null],
             received: { [self] bytes, _ in perform(machine.received(bytes)) },
@@ -33,7 +39,7 @@ final class PlayedReceiver {
     }
 
     /// Answers `PassFile` of a sender.
-    func pass(_ call: FakeDaemon.Call) throws {
+    package func pass(_ call: FakeDaemon.Call) throws {
         let request = try PassFileRequest(json: call.parameters)
         guard let number = call.files.first?.raw, let length = request.length else { return }
         var bytes = [UInt8](repeating: 0, count: length)
