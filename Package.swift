@@ -89,8 +89,10 @@ let package = Package(
             ], swiftSettings: strict),
         .target(
             name: "HandoffKit",
-            dependencies: ["HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
-            swiftSettings: common),
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffDocuments", "HandoffJSON", "HandoffModel",
+                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO",
+            ], swiftSettings: common),
         .target(
             name: "HandoffStreamTransfer",
             dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
@@ -146,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "HandoffKitTests",
             dependencies: [
-                "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "LoopIO",
+                "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTransfer",
+                "LoopIO",
             ], swiftSettings: common),
         .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
@@ -171,7 +174,8 @@ let package = Package(
             exclude: ["reader-1.swift", "reader-2.swift", "reader-3.swift", "reader-4.swift", "reader-package.swift"],
             sources: ["reader-5.swift"], swiftSettings: common),
         .target(
-            name: "HandoffTestSupport", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            name: "HandoffTestSupport",
+            dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(
             name: "HandoffTransferTests",

@@ -119,6 +119,14 @@ final class KitTest: @unchecked Sendable {
     }
 }
 
+/// Calls something that waits, on a thread that no task needs.
+func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
+    let result = await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: Result { try body() }) }
+    }
+    try result.get()
+}
+
 /// Notes what an activity's delegate is told.
 final class NotingDelegate: NSUserActivityDelegate, @unchecked Sendable {
     private let kit: KitTest

@@ -315,14 +315,6 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    /// Calls something that waits, on a thread that no task needs.
-    private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
-        let result = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Result { try body() }) }
-        }
-        try result.get()
-    }
-
     @Test func aScheduledStreamKeepsItsRunLoopWaiting() async throws {
         let socket = try continued()
         _ = playStreams()

@@ -1,5 +1,6 @@
 import Foundation
 import HandoffControl
+import HandoffDocuments
 import HandoffModel
 
 /// What an activity says, and what became of it: the plain value inside `NSUserActivity`. The defaults are Apple's.
@@ -10,6 +11,8 @@ struct ActivityState: Sendable {
     var title: String?
     /// What another app needs to continue.
     var userInfo = UserInfoMembers()
+    /// What is known of the files that `userInfo` names.
+    var documents = DocumentTable()
     /// The keys without which it cannot be continued.
     var requiredUserInfoKeys: Set<String>?
     /// Whether there is news that was not saved.
@@ -44,14 +47,24 @@ struct ActivityState: Sendable {
         self.type = type
     }
 
+    /// `userInfo` without a path of this device.
+    private var travellingUserInfo: UserInfoMembers {
+        guard userInfo.namesFiles, case .dictionary(let pairs) = documents.travelling(userInfo.value) else {
+            return userInfo
+        }
+        return UserInfoMembers(pairs)
+    }
+
     /// What the daemon is told about it.
     var description: ActivityDescription {
         var description = ActivityDescription(type: type)
         description.title = title ?? ""
-        description.userInfo = userInfo.tagged
+        description.userInfo = travellingUserInfo.tagged
         description.webpageURL = webpageURL?.absoluteString ?? ""
         description.requiredUserInfoKeys = requiredUserInfoKeys?.sorted() ?? []
-        description.supportsContinuationStreams = supportsContinuationStreams
+        // Other devices fetch documents over streams, whether the app takes any of its own or not.
+        description.supportsContinuationStreams =
+            supportsContinuationStreams || documents.offersAny(in: userInfo.value)
         description.isEligibleForHandoff = isEligibleForHandoff
         // A change cannot take a date away: instead it becomes one that nobody lives to see.
         description.expirationDate = (expirationDate ?? .distantFuture).timeIntervalSinceReferenceDate

@@ -1,5 +1,6 @@
 public import Foundation
 import HandoffControl
+import HandoffDocuments
 import HandoffJSON
 import HandoffModel
 import LoopIO
@@ -79,7 +80,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// Keys and values are `String`, numbers, `Bool`, `Data`, `Date`, `URL`, `UUID`, `NSNull`, and arrays, dictionaries and sets
     /// of these, or their Objective-C classes. Anything else ends the process, as it raises an exception on Apple's systems;
     /// `check(userInfo:)` finds it before. A copy is taken. It reads back as an empty dictionary after nil was set. Numbers read
-    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems.
+    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems. The `file:` URL of a document
+    /// arrives pointing at the same document, or at a place where `startAccessingSecurityScopedResource()` fetches it.
     ///
     /// Setting it does not set `needsSave`.
     open var userInfo: [AnyHashable: Any]? {
@@ -259,9 +261,20 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         change { $0.userInfo.set(value, for: .string(key)) }
     }
 
+    /// Takes what is known of files that `userInfo` names. Any thread.
+    func learned(_ answers: [String: DocumentTable.Answer]) {
+        state.withLock { $0.documents.learned(answers) }
+    }
+
+    /// The path of a document that was offered to other devices under a number; nil for any other number.
+    func documentPath(_ number: Int) -> String? { state.withLock { $0.documents.path(number) } }
+
     /// Has the app bring the activity up to date. On the callback queue.
     func save() {
-        state.withLock { $0.needsSave = false }
+        state.withLock {
+            $0.needsSave = false
+            $0.documents.outdate()
+        }
         let responders = responders.all
         if !responders.isEmpty { state.withLock { $0.userInfo = UserInfoMembers() } }
         for responder in responders { responder.updateUserActivityState(self) }

@@ -1,3 +1,4 @@
+import HandoffDocuments
 import HandoffJSON
 import HandoffModel
 
@@ -42,6 +43,29 @@ struct UserInfoMembers: Sendable {
     /// Adds the members of another one, whose values win.
     mutating func merge(_ others: UserInfoMembers) {
         for (key, value) in others.pairs { set(value, for: key) }
+    }
+
+    /// All of it as one value.
+    var value: UserInfoValue { .dictionary(pairs) }
+
+    /// Whether there is the URL of a file in it.
+    var namesFiles: Bool {
+        var names = false
+        value.forEachURL { text in names = names || FileURL(text) != nil }
+        return names
+    }
+
+    /// The URLs in it of documents that another device has named.
+    var documentURLs: Set<String> {
+        var urls: Set<String> = []
+        value.forEachURL { text in if DocumentURL(text) != nil { urls.insert(text) } }
+        return urls
+    }
+
+    /// The same with other URLs in the places of some.
+    func replacingURLs(_ places: [String: String]) -> UserInfoMembers {
+        guard !places.isEmpty, case .dictionary(let pairs) = value.replacingURLs({ places[$0] }) else { return self }
+        return UserInfoMembers(pairs)
     }
 
     /// The tagged form, as it travels.

@@ -1,6 +1,8 @@
 import HandoffClient
 import HandoffControl
+import HandoffDocuments
 import HandoffModel
+import LoopIO
 
 // Continuation streams: opening those that the app asks for, and those that another app asks for.
 extension AppConnection {
@@ -30,12 +32,25 @@ extension AppConnection {
         }
     }
 
+    /// The app on the other device asks for a document of an activity of ours: one that was offered with it, by its number. On the
+    /// loop's thread.
+    func received(_ stream: StreamID, _ resource: StreamResource, of id: ActivityID) {
+        guard let number = DocumentResource.number(resource), let application,
+            let activity = application.activity(of: id), let socket = attached?.path,
+            let desk = try? application.documents()
+        else { return }
+        desk.send(activity.documentPath(number), over: stream, socket: socket)
+    }
+
     /// The app on the other device asks for a stream of an activity of ours. On the loop's thread.
     func received(_ stream: StreamID, of id: ActivityID) {
         // Without a taker the daemon tells the other app that nobody took it.
-        guard let activity = application?.activity(of: id), activity.supportsContinuationStreams,
-            activity.delegate != nil, let path = attached?.path
-        else { return }
+        guard let activity = application?.activity(of: id), let path = attached?.path else { return }
+        guard activity.supportsContinuationStreams else {
+            // It has streams for its documents alone: nobody shall wait.
+            return open(.stream(stream), path: path) { if case .success(let socket) = $0 { socket.close() } }
+        }
+        guard activity.delegate != nil else { return }
         open(.stream(stream), path: path) { [weak self] result in
             // A failure means that the other app has given up meanwhile.
             guard case .success(let socket) = result else { return }

@@ -26,6 +26,12 @@ final class AppConnection: @unchecked Sendable {
     private var pause = firstPause
     private var hasReportedFailure = false
     private var book = ContinuationBook()
+    /// How often in a row files of an activity were asked about, while it named ever others.
+    private var fileRounds: [UUID: Int] = [:]
+    /// After so many rounds what is not known travels as a name that leads nowhere.
+    private static let mostFileRounds = 3
+    /// How long places for the documents of an activity that arrived are looked for: a file system may hang.
+    private static let patienceForFiles = Duration.seconds(2)
     /// Calls on connections of their own that are open.
     var openings: [ObjectIdentifier: ControlClient] = [:]
 
@@ -128,7 +134,7 @@ final class AppConnection: @unchecked Sendable {
     // MARK: Calls
 
     private func syncOnLoop(_ key: UUID) {
-        guard let application, let call = application.nextCall(key), let session else { return }
+        guard let application, let call = nextCall(key, application), let session else { return }
         let generation = generation
         switch call {
         case .publish(let description):
@@ -148,6 +154,30 @@ final class AppConnection: @unchecked Sendable {
         case .becomeCurrent(let id): request(.becomeCurrent, key, call, id)
         case .resignCurrent(let id): request(.resignCurrent, key, call, id)
         case .invalidate(let id): request(.invalidate, key, call, id)
+        }
+    }
+
+    /// The call that is due for an activity; nil when there is none, or the files that it names are asked about first.
+    private func nextCall(_ key: UUID, _ application: HandoffApplication) -> ActivityMachine.Call? {
+        let rounds = fileRounds[key, default: 0]
+        switch application.nextCall(key, asksFiles: session != nil && rounds < Self.mostFileRounds) {
+        case .call(let call):
+            fileRounds[key] = nil
+            return call
+        case .files(let urls):
+            do throws(Errno) {
+                let desk = try application.documents()
+                fileRounds[key] = rounds + 1
+                // Still due until then, so nothing else asks meanwhile.
+                desk.learn(urls) { [weak self, weak application] answers in
+                    application?.activity(key)?.learned(answers)
+                    self?.sync(key)
+                }
+            } catch {
+                fileRounds[key] = Self.mostFileRounds
+                sync(key)
+            }
+            return nil
         }
     }
 
@@ -210,9 +240,8 @@ final class AppConnection: @unchecked Sendable {
             deliver(book.willContinue(id, type, device: origin.deviceName))
         case .continue(let id, let content): deliver(book.arrived(id, content))
         case .didFail(let id, _, let failure): deliver(book.failed(id, HandoffError(failure)))
-        // What it is for, an app of this version does not know.
         case .stream(let id, let stream, _, nil): received(stream, of: id)
-        case .stream: break
+        case .stream(let id, let stream, _, let resource?): received(stream, resource, of: id)
         case .attached, .published, .saved: break
         }
     }
@@ -233,8 +262,10 @@ final class AppConnection: @unchecked Sendable {
         do throws(HandoffError) {
             let state = try ActivityState(continued: content)
             let continuation = Continuation(id: id, origin: content.origin, streams: content.streams, path: path)
-            application?.deliver(state, continuation) { [self] handled in
-                loop.perform { [self] in answer(id, handled: handled, generation: generation) }
+            resolve(state, continuation) { [self] state in
+                application?.deliver(state, continuation) { [self] handled in
+                    loop.perform { [self] in answer(id, handled: handled, generation: generation) }
+                }
             }
         } catch {
             application?.fail(content.type.text, error)
@@ -242,10 +273,46 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
+    /// Finds places here for the documents that an activity names.
+    /// - Parameter then: gets the activity, once, on the loop's thread or before this returns.
+    private func resolve(
+        _ state: ActivityState, _ continuation: Continuation, _ then: @escaping @Sendable (ActivityState) -> Void
+    ) {
+        let urls = state.userInfo.documentURLs
+        guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
+        let once = Once(state, then)
+        // Without a timer the file system has all the time that it takes.
+        once.timer = try? loop.timer(after: Self.patienceForFiles) { once.finish([:]) }
+        desk.resolve(urls, continuation) { [loop] places in loop.perform { once.finish(places) } }
+    }
+
     private func answer(_ id: ContinuationID, handled: Bool, generation: Int) {
         // The answer belongs to the session that asked; a refusal means that it came too late, which the daemon has dealt with.
         guard let session, generation == self.generation else { return }
         session.calls.answerContinue(session: session.id, continuation: id, handled: handled) { _ in }
+    }
+}
+
+/// An activity that waits for places of its documents, until the first of two events.
+///
+/// Unchecked Sendable: touched on the loop's thread.
+private final class Once: @unchecked Sendable {
+    private var state: ActivityState
+    private var then: ((ActivityState) -> Void)?
+    var timer: LoopTimer?
+
+    init(_ state: ActivityState, _ then: @escaping @Sendable (ActivityState) -> Void) {
+        self.state = state
+        self.then = then
+    }
+
+    /// Goes on with these URLs in the places of others; nothing the second time.
+    func finish(_ places: [String: String]) {
+        guard let then else { return }
+        self.then = nil
+        timer = nil
+        state.userInfo = state.userInfo.replacingURLs(places)
+        then(state)
     }
 }
 

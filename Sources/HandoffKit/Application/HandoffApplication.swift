@@ -1,6 +1,7 @@
 public import Dispatch
 import Foundation
 import HandoffControl
+import HandoffDocuments
 import HandoffModel
 import LoopIO
 
@@ -38,6 +39,7 @@ public final class HandoffApplication: @unchecked Sendable {
     private var diagnosticHandler: DiagnosticHandler?
     private var connection: AppConnection?
     private var thread: LoopThread?
+    private var documentDesk: DocumentDesk?
     private weak var storedDelegate: (any HandoffApplicationDelegate)?
     private var storedScene: HandoffScene?
 
@@ -52,6 +54,7 @@ public final class HandoffApplication: @unchecked Sendable {
 
     deinit {
         connection?.end()
+        documentDesk?.end()
         guard let thread else { return }
         // The loop may hold the last reference itself, for a moment.
         if thread.loop.isOwned { thread.loop.stop() } else { thread.stop() }
@@ -185,6 +188,16 @@ public final class HandoffApplication: @unchecked Sendable {
         return connection
     }
 
+    /// The thread for documents, which is made at the first time.
+    func documents() throws(Errno) -> DocumentDesk {
+        lock.lock()
+        defer { lock.unlock() }
+        if let documentDesk { return documentDesk }
+        let desk = try DocumentDesk(cache: currentConfiguration.documentCache, application: self)
+        documentDesk = desk
+        return desk
+    }
+
     /// What the daemon is told of the app, and where it is.
     var attachment: (request: AttachRequest, path: String) {
         let (configuration, types) = lock.withLock { (currentConfiguration, handlers.keys.sorted()) }
@@ -222,15 +235,28 @@ public final class HandoffApplication: @unchecked Sendable {
         perform(lock.withLock { event(&machine) })
     }
 
-    /// The call that is due for an activity. On the loop's thread.
-    func nextCall(_ key: UUID) -> ActivityMachine.Call? {
+    /// What is due for an activity.
+    enum Due {
+        /// A call on the daemon; none when there is nothing to tell.
+        case call(ActivityMachine.Call?)
+        /// Before that, to ask the file system about these URLs.
+        case files(Set<String>)
+    }
+
+    /// What is due for an activity. On the loop's thread.
+    /// - Parameter asksFiles: whether the file system may be asked first.
+    func nextCall(_ key: UUID, asksFiles: Bool) -> Due {
         // Held until after the lock: the end of an activity comes back here.
         let activity = activity(key)
         defer { withExtendedLifetime(activity) {} }
         return lock.withLock {
             // Read under the lock, so that what the machine takes for saved is in it. An activity never calls us under its own.
             let state = activity?.snapshot
-            return machine.nextCall(key, state?.description, needsSave: state?.needsSave ?? false)
+            if asksFiles, let state {
+                let unknown = state.documents.unknown(in: state.userInfo.value)
+                if !unknown.isEmpty { return .files(unknown) }
+            }
+            return .call(machine.nextCall(key, state?.description, needsSave: state?.needsSave ?? false))
         }
     }
 
@@ -276,8 +302,8 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 
     /// Says what a developer should know.
-    func report(_ key: UUID, _ message: String, _ error: HandoffError? = nil) {
-        callback { $0.onDiagnostic?($0.activity(key), message, error?.cocoaError) }
+    func report(_ key: UUID?, _ message: String, _ error: HandoffError? = nil) {
+        callback { $0.onDiagnostic?(key.flatMap($0.activity), message, error?.cocoaError) }
     }
 
     /// An activity is on its way.

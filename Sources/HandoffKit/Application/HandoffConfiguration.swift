@@ -14,6 +14,11 @@ public struct HandoffConfiguration: Sendable, Equatable {
     public var activityTypes: [String]
     /// The daemon's socket; nil for `$HANDOFF_SOCKET`, or the user's.
     public var socketPath: String?
+    /// The folders that other devices have, too; nil for those that the user has set in `documents.conf`
+    /// (`HandoffSharedRoot.configured()`).
+    public var sharedRoots: [HandoffSharedRoot]?
+    /// Where documents of other devices are kept while they are accessed; nil for the user's cache folder. For tests.
+    package var documentCache: String?
 
     /// An app with these properties.
     public init(

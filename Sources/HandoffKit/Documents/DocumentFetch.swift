@@ -1,0 +1,194 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+import HandoffStreamTransfer
+import HandoffTransfer
+import LoopIO
+
+/// Fetches one document over a stream. A stream that is cut is asked for again, and goes on where it was. Lives on the loop's
+/// thread; whoever made it keeps it until its end.
+final class DocumentFetch {
+    private enum State {
+        /// The state before the first attempt, and when it is over.
+        case idle
+        /// The state while the daemon opens a stream.
+        case opening(ControlClient)
+        /// The state while content comes.
+        case receiving(ReceiverTransfer)
+        /// The state between two attempts.
+        case waiting(LoopTimer)
+    }
+
+    /// The pause before the first new attempt; it doubles each time until bytes come again.
+    private static let firstPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(2)
+    /// How long nothing may move before it is given up.
+    private static let patience = Duration.seconds(30)
+
+    private let source: DocumentSource
+    private let destination: Destination
+    private let loop: EventLoop
+    private let progress: (Int64, Int64?) -> Void
+    private var completion: ((Result<Void, HandoffError>) -> Void)?
+    private var state = State.idle
+    private var pause = firstPause
+    private var header: TransferHeader?
+    private var best: Int64 = 0
+    private var lastProgress: LoopInstant
+    private var watch: LoopTimer?
+
+    /// - Parameters:
+    ///   - path: where it shall be, in a folder that exists.
+    ///   - progress: gets how many bytes are there, and how many there will be; nil when that is not known.
+    ///   - completion: called once.
+    init(
+        _ source: DocumentSource, to path: String, on loop: EventLoop, progress: @escaping (Int64, Int64?) -> Void,
+        _ completion: @escaping (Result<Void, HandoffError>) -> Void
+    ) throws(TransferFailure) {
+        self.source = source
+        self.loop = loop
+        self.progress = progress
+        self.completion = completion
+        destination = try Destination(output: path)
+        lastProgress = loop.now
+    }
+
+    /// Begins.
+    func start() {
+        observe()
+        open()
+    }
+
+    /// Calls it off; the other device is told.
+    func cancel() {
+        if case .receiving(let transfer) = state { transfer.cancel() }
+        finish(.failure(.cancelledFetch(source)))
+    }
+
+    private func observe() {
+        // Without a timer a fetch of which nothing moves takes as long as its stream.
+        watch = try? loop.timer(after: Self.patience) { [weak self] in
+            guard let self, completion != nil else { return }
+            guard lastProgress.duration(to: loop.now) >= Self.patience else { return observe() }
+            if case .receiving(let transfer) = state { transfer.cancel() }
+            finish(.failure(.stalledFetch(source)))
+        }
+    }
+
+    private func open() {
+        do throws(ClientError) {
+            let client = try ControlClient(path: source.continuation.path, loop: loop)
+            state = .opening(client)
+            client.openStream(.continuation(source.continuation.id, resource: source.resource)) { [weak self] result in
+                guard let self, completion != nil else { return }
+                switch result {
+                case .success(let stream): receive(stream)
+                case .failure(let error): failed(error)
+                }
+            }
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func receive(_ stream: ContinuationStream) {
+        let surroundings = ReceiverTransfer.Surroundings(
+            loop: loop, destination: destination, sender: source.continuation.origin.device,
+            accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) }, writeOutput: { _ in })
+        let transfer = ReceiverTransfer(stream, surroundings) { [weak self] event in self?.happened(event) }
+        state = .receiving(transfer)
+        transfer.start()
+    }
+
+    private func accept(_ header: TransferHeader) throws(TransferFailure) {
+        guard header.kind != .stream else { throw TransferFailure(.unsupported, "it is neither a file nor a folder") }
+        if let known = self.header, known.size != header.size || known.id != header.id {
+            // The next attempt begins anew: the document was saved meanwhile.
+            best = 0
+        }
+        self.header = header
+    }
+
+    private func happened(_ event: ReceiverTransfer.Event) {
+        guard completion != nil else { return }
+        switch event {
+        case .begun(_, let offset): progress(offset, header?.size)
+        case .moved(let position):
+            progress(position, header?.size)
+            guard position > best else { return }
+            best = position
+            lastProgress = loop.now
+            pause = Self.firstPause
+        case .ended(.success): finish(.success(()))
+        case .ended(.failure(let failure)):
+            let mayPass = (failure.reason == .gone && !failure.isReported) || failure.reason == .changed
+            if mayPass { again(HandoffError(failure, source)) } else { finish(.failure(HandoffError(failure, source))) }
+        }
+    }
+
+    private func failed(_ error: ClientError) {
+        let failure = HandoffError(error)
+        let passing = [HandoffFailure.connectionUnavailableCode, HandoffFailure.timedOutCode]
+        if passing.contains(failure.code), failure.reason != "notMember" {
+            again(failure)
+        } else {
+            finish(.failure(failure.fetching(source)))
+        }
+    }
+
+    /// Tries again after a pause, unless nothing has moved for too long.
+    private func again(_ failure: HandoffError) {
+        guard lastProgress.duration(to: loop.now) < Self.patience else { return finish(.failure(failure)) }
+        do throws(Errno) {
+            // Lets go of the part of the file, which the next attempt opens.
+            state = .waiting(try loop.timer(after: pause) { [weak self] in self?.open() })
+            pause = min(pause * 2, Self.longestPause)
+        } catch {
+            finish(.failure(failure))
+        }
+    }
+
+    private func finish(_ result: Result<Void, HandoffError>) {
+        guard let completion else { return }
+        self.completion = nil
+        watch = nil
+        // In a later turn: what is let go may be what called this.
+        loop.later { [self] in
+            state = .idle
+            completion(result)
+        }
+    }
+}
+
+extension HandoffError {
+    /// A document that did not arrive.
+    init(_ failure: TransferFailure, _ source: DocumentSource) {
+        let isGone = failure.reason == .gone && !failure.isReported
+        self.init(
+            code: isGone ? HandoffFailure.connectionUnavailableCode : HandoffFailure.failedCode,
+            reason: failure.reason.rawValue, message: "cannot fetch \(source.name) from \(source.device): \(failure)")
+    }
+
+    /// The same with the document.
+    func fetching(_ source: DocumentSource) -> HandoffError {
+        HandoffError(
+            code: code, reason: reason, message: "cannot fetch \(source.name) from \(source.device): \(message)")
+    }
+
+    /// The reason of what was called off.
+    static let cancelledReason = "fetchCancelled"
+
+    /// Nobody wants the document any more.
+    static func cancelledFetch(_ source: DocumentSource) -> HandoffError {
+        HandoffError(
+            code: HandoffFailure.failedCode, reason: cancelledReason,
+            message: "fetching \(source.name) from \(source.device) was called off")
+    }
+
+    /// Nothing came any more.
+    static func stalledFetch(_ source: DocumentSource) -> HandoffError {
+        HandoffError(
+            code: HandoffFailure.timedOutCode, reason: "timedOut",
+            message: "cannot fetch \(source.name) from \(source.device): nothing came for 30 seconds; try again")
+    }
+}

@@ -1,0 +1,341 @@
+import Dispatch
+import Foundation
+import HandoffControl
+import HandoffJSON
+import HandoffKit
+import HandoffModel
+import HandoffTestSupport
+import HandoffTransfer
+import LoopIO
+import Testing
+
+/// Documents that another device has named, on the device that continues the activity.
+@Suite(.timeLimit(.minutes(1))) struct DocumentFetchingTests {
+    private let kit: KitTest
+    private let place: DocumentPlace
+    private let application: HandoffApplication
+    private let type: ActivityType
+    private let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+
+    init() throws {
+        kit = try KitTest()
+        place = try DocumentPlace()
+        application = place.application(
+            kit, types: ["com.example.editing"], roots: [.folder("notes", at: place.url("notes"))])
+        type = try #require(ActivityType("com.example.editing"))
+    }
+
+    /// Has an activity continued here, and gives it to the test.
+    private func continued(_ urls: [String], streams: Bool = true) throws -> [URL] {
+        let seen = Locked<NSUserActivity?>(nil)
+        let delegate = NotingApplicationDelegate(kit) { activity, _ in
+            seen.withLock { $0 = activity }
+            return true
+        }
+        application.delegate = delegate
+        try kit.run(until: "Attach")
+        var content = Sample.continued(type: type, title: "Letter", userInfo: ["page": 1])
+        content.userInfo["urls"] = .array(urls.map { ["$url": .string($0)] })
+        content.streams = streams
+        kit.event(.continue(Sample.continuation, content))
+        try kit.run(until: "AnswerContinue true")
+        withExtendedLifetime(delegate) {}
+        let activity = try #require(seen.withLock { $0 })
+        return try #require(activity.userInfo?["urls"] as? [URL])
+    }
+
+    /// Has the daemon give streams to senders, the first of the list first.
+    private func play(_ senders: [PlayedSender], outcome: StreamOutcome = .gone) {
+        var waiting = senders
+        var current: PlayedSender?
+        kit.onCall = { call in
+            switch call.member {
+            case "OpenStream":
+                current = waiting.isEmpty ? nil : waiting.removeFirst()
+                guard let sender = current else {
+                    call.fail(
+                        "dev.handoff1.StreamFailed",
+                        ["code": 4608, "reason": "unknownActivity", "message": "it is gone"])
+                    break
+                }
+                sender.open(call)
+            case "PassFile": current?.pass(call)
+            case "AwaitStream":
+                call.reply(AwaitStreamReply(outcome: outcome, message: "it was cut", sent: 0, received: 0).json)
+            default: return false
+            }
+            return true
+        }
+    }
+
+    /// Begins to access a URL on the callback queue, which waits.
+    private func start(_ url: URL) throws -> Bool {
+        let result = Locked(false)
+        kit.queue.async { [kit] in
+            let isThere = url.startAccessingSecurityScopedResource()
+            result.withLock { $0 = isThere }
+            kit.note("started")
+        }
+        let before = kit.story.count { $0 == "started" }
+        try kit.run(until: "started", times: before + 1)
+        return result.withLock { $0 }
+    }
+
+    // MARK: Shared roots
+
+    @Test func aDocumentInASharedRootArrivesAsTheSameOneHere() throws {
+        let file = try place.write("x", to: "notes/a b.md")
+        let urls = try continued([
+            "handoff-document:root/notes/a%20b.md?fetch=0#part", "handoff-document:root/notes/new/c.md?fetch=1",
+        ])
+        #expect(urls[0].path == file.path && urls[0].fragment == "part" && urls[0].isFileURL)
+        #expect(urls[1].path == place.path + "/notes/new/c.md")
+        // What is simply here is here, and what is not is not; nothing is fetched in its place.
+        #expect(urls[0].startAccessingSecurityScopedResource())
+        urls[0].stopAccessingSecurityScopedResource()
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        #expect(!urls[1].startAccessingSecurityScopedResource())
+        #expect(kit.daemon?.methods.contains("OpenStream") == false)
+    }
+
+    @Test func whatLeadsOutOfItsRootStaysUnresolved() throws {
+        try place.write("secret", to: "secret/key")
+        try place.write("x", to: "notes/a")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path + "/notes/out", withDestinationPath: place.path + "/secret")
+        let hostile = [
+            "handoff-document:root/notes/out/key", "handoff-document:root/notes/../secret/key",
+            "handoff-document:root/notes/%2E%2E/secret/key", "handoff-document:root/notes/%2Fetc/passwd",
+            "handoff-document:root/notes/a%00", "handoff-document:root/other/a", "handoff-document:name/a",
+            "handoff-document:git/example.org%2Fx/a", "handoff-document:name/a?fetch=1000000",
+            "handoff-document:root/notes/" + String(repeating: "a/", count: 5000),
+        ]
+        let urls = try continued(hostile)
+        for (url, text) in zip(urls, hostile) {
+            #expect(url.absoluteString == text && !url.isFileURL)
+            #expect(!url.startAccessingSecurityScopedResource())
+        }
+    }
+
+    @Test func withoutStreamsNothingCanBeFetched() throws {
+        let urls = try continued(["handoff-document:name/a?fetch=0"], streams: false)
+        #expect(urls[0].absoluteString == "handoff-document:name/a?fetch=0")
+    }
+
+    @Test func howeverManyThereAreTheyCostLittle() throws {
+        let texts = (0..<3000).map { "handoff-document:name/a?fetch=\($0)" }
+        let urls = try continued(texts)
+        #expect(urls.count == 3000 && urls.count { $0.isFileURL } == 1024)
+        #expect(Set(urls).count == 3000)
+        #expect(!FileManager.default.fileExists(atPath: place.path + "/cache"))
+    }
+
+    // MARK: Fetching
+
+    @Test func aDocumentIsFetchedWhenItIsAccessedAndDeletedAfterwards() throws {
+        let sender = try PlayedSender("other name", content)
+        play([sender])
+        let url = try continued(["handoff-document:name/draft.txt?fetch=7"])[0]
+        #expect(url.isFileURL && url.lastPathComponent == "draft.txt")
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(try start(url))
+        #expect(
+            kit.daemon?.parameters(of: "OpenStream")
+                == ["continuation": .string(Sample.continuation.hex), "resource": "document/7"])
+        #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
+        let folder = try FileManager.default.attributesOfItem(atPath: url.deletingLastPathComponent().path)
+        #expect(folder[.posixPermissions] as? Int == 0o700)
+        // Counted: the last of them deletes it.
+        #expect(url.startAccessingSecurityScopedResource())
+        url.stopAccessingSecurityScopedResource()
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        url.stopAccessingSecurityScopedResource()
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        url.stopAccessingSecurityScopedResource()
+        #expect(place.fetched.isEmpty)
+    }
+
+    @Test func itIsFetchedAnewAfterItWasDeleted() throws {
+        play([try PlayedSender("a", content), try PlayedSender("a", Array("second".utf8))])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try start(url))
+        url.stopAccessingSecurityScopedResource()
+        #expect(try start(url))
+        #expect(FileManager.default.contents(atPath: url.path) == Data("second".utf8))
+    }
+
+    @Test func severalWhoWaitGetOneFetchAndEachCounts() throws {
+        play([try PlayedSender("a", content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        let count = Locked(0)
+        for _ in 0..<3 {
+            DispatchQueue.global().async { [kit] in
+                if url.startAccessingSecurityScopedResource() { count.withLock { $0 += 1 } }
+                kit.note("started")
+            }
+        }
+        try kit.run(until: "started", times: 3)
+        #expect(count.withLock { $0 } == 3)
+        #expect(kit.daemon?.methods.count { $0 == "OpenStream" } == 1)
+        for isThere in [true, true, false] {
+            url.stopAccessingSecurityScopedResource()
+            #expect(FileManager.default.fileExists(atPath: url.path) == isThere)
+        }
+    }
+
+    @Test func aRootThatIsNotHereIsFetchedInstead() throws {
+        play([try PlayedSender("a", content)])
+        let url = try continued(["handoff-document:root/elsewhere/sub/a.md?fetch=2"])[0]
+        #expect(url.lastPathComponent == "a.md")
+        #expect(try start(url))
+        #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
+    }
+
+    @Test(
+        arguments: [
+            ("..%2F..%2Fx", nil), (".bashrc", "_bashrc"), ("-rf", "_rf"), ("a%E2%80%AEb", "a_b"), ("a%0Ab", "a_b"),
+            ("..", nil),
+        ] as [(String, String?)])
+    func theNameOfAnotherDeviceIsMadeSafe(_ name: String, _ safe: String?) throws {
+        let url = try continued(["handoff-document:name/\(name)?fetch=0"])[0]
+        #expect(url.isFileURL == (safe != nil))
+        if let safe { #expect(url.lastPathComponent == safe) }
+        if url.isFileURL { #expect(url.path.hasPrefix(place.path + "/cache/handoff/documents/")) }
+    }
+
+    // MARK: What goes wrong
+
+    @Test func contentThatIsNotWhatWasSentIsDeleted() throws {
+        let sender = try PlayedSender("a", content)
+        sender.digest = SHA256Hasher.digest(of: [1])
+        play([sender])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try !start(url))
+        #expect(place.fetched.isEmpty)
+    }
+
+    @Test func aStreamThatIsCutGoesOnWhereItWas() throws {
+        let first = try PlayedSender("a", content)
+        let second = try PlayedSender("a", content)
+        first.onBytes = { [content] stream, call, _ in
+            first.write(Array(content.prefix(40_000)))
+            call?.fail(
+                AppErrorName.streamEnded.rawValue,
+                StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut").json)
+            stream.close()
+        }
+        play([first, second])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try start(url))
+        #expect(second.offset == 40_000)
+        #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
+    }
+
+    @Test func whatTheOtherAppRefusesIsFalse() throws {
+        play([])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try !start(url))
+        url.stopAccessingSecurityScopedResource()
+    }
+
+    @Test func aContentWithoutAnEndIsNoDocument() throws {
+        let header = try #require(TransferHeader(kind: .stream, name: "a"))
+        play([PlayedSender(header, content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try !start(url))
+        #expect(place.fetched.isEmpty)
+    }
+
+    @Test func aCacheThatCannotBeMadeIsFalse() throws {
+        play([try PlayedSender("a", content)])
+        try place.write("in the way", to: "cache")
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try !start(url))
+        #expect(kit.daemon?.methods.contains("OpenStream") == false)
+    }
+
+    // MARK: Without waiting
+
+    /// Fetches a URL in a task.
+    private func fetch(_ url: URL, cancels: Bool = false) async throws -> Result<URL, NSError> {
+        let result = Locked<Result<URL, NSError>?>(nil)
+        let task = Task { [kit] in
+            do {
+                let there = try await HandoffDocument.fetch(url) { progress in
+                    if progress.total == 100_000, progress.completed == 100_000 { kit.note("all of it") }
+                }
+                result.withLock { $0 = .success(there) }
+            } catch {
+                result.withLock { $0 = .failure(error as NSError) }
+            }
+            kit.note("fetched")
+        }
+        try await aside { [kit] in
+            if cancels {
+                try kit.run(until: "OpenStream")
+                task.cancel()
+            }
+            try kit.run(until: "fetched")
+        }
+        return try #require(result.withLock { $0 })
+    }
+
+    @Test func theAsynchronousFormTellsHowFarItIs() async throws {
+        play([try PlayedSender("a", content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try await fetch(url).get() == url)
+        try kit.run(until: "all of it")
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        url.stopAccessingSecurityScopedResource()
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func theAsynchronousFormSaysWhatWentWrong() async throws {
+        play([])
+        let url = try continued(["handoff-document:name/draft.txt?fetch=0"])[0]
+        guard case .failure(let error) = try await fetch(url) else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect(error.domain == NSCocoaErrorDomain && error.code == 4608)
+        #expect(error.localizedDescription == "cannot fetch draft.txt from laptop: it is gone")
+    }
+
+    @Test(arguments: [
+        ("handoff-document:root/other/a.md", "add 'root = other FOLDER' to documents.conf"),
+        ("handoff-document:git/example.org%2Fx/a.md", "a checkout of example.org/x"),
+        ("handoff-document:name/a.md", "a.md cannot be had"),
+    ])
+    func whatIsUnresolvedSaysWhatIsMissing(_ text: String, _ advice: String) async throws {
+        let url = try continued([text])[0]
+        guard case .failure(let error) = try await fetch(url) else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect(error.localizedDescription.contains(advice))
+    }
+
+    @Test func aTaskThatIsCancelledEndsTheFetch() async throws {
+        let sender = try PlayedSender("a", content)
+        sender.onBytes = { _, _, _ in }
+        play([sender, try PlayedSender("a", content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        guard case .failure(let error) = try await fetch(url, cancels: true) else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect(error.domain == "Swift.CancellationError")
+        // And it can be fetched again.
+        #expect(try start(url))
+    }
+
+    @Test func whatAProcessHasLeftIsDeletedByTheNext() throws {
+        try place.write("old", to: "cache/handoff/documents/old/1/a")
+        try place.write("", to: "cache/handoff/documents/old.lock")
+        play([try PlayedSender("a", content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try start(url))
+        #expect(place.fetched == ["a"])
+        url.stopAccessingSecurityScopedResource()
+    }
+}
