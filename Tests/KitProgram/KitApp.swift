@@ -11,9 +11,11 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     let queue: DispatchQueue
     /// What the activities are about; each change of the state counts one.
     private(set) var count = 0
-    private var activities: [String: NSUserActivity] = [:]
+    var activities: [String: NSUserActivity] = [:]
     private var responders: [String: Responder] = [:]
-    private var continued: NSUserActivity?
+    private(set) var continued: NSUserActivity?
+    /// The documents that it has open, by the names that the test gave them.
+    var documents: [String: HandoffDocument] = [:]
     private var work: (any DispatchSourceTimer)?
     private var ports: [StreamPort] = []
     private var handling = "accept"
@@ -100,6 +102,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         case "state": say("state", ["count": count, "userInfo": plain(activities[name]?.userInfo ?? [:])])
         case "typed": readTyped()
         case "stream": stream(command)
+        case "document", "files", "close", "access", "fetch", "unaccess": performDocument(name, command)
         case let other: say("no command", ["do": other])
         }
     }

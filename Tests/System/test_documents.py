@@ -1,0 +1,187 @@
+"""Documents of apps between two daemons: files in folders that both devices have, and files that are fetched."""
+
+import hashlib
+import os
+
+from harness import Failure, expect, main, test
+from kit import App
+
+TYPE = "com.example.kit.editing"
+KEY = "NSUserActivityDocumentURLKey"
+
+
+def configure(daemon, text):
+    """Gives the apps of a device a documents.conf."""
+    daemon.environment["XDG_CONFIG_HOME"] = os.path.join(daemon.folder, "config")
+    daemon.environment["XDG_CACHE_HOME"] = os.path.join(daemon.folder, "cache")
+    folder = os.path.join(daemon.folder, "config", "handoff")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "documents.conf"), "w") as file:
+        file.write(text)
+
+
+def write(daemon, name, content=b"what it says"):
+    """Writes a file of a device; answers its path."""
+    path = os.path.join(os.path.realpath(daemon.folder), name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+def checkout(daemon, name, remote):
+    """Makes what `git clone` leaves of where it came from."""
+    write(daemon, f"{name}/.git/config", f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {remote}\n'.encode())
+
+
+def apps(stage, origin_roots="", taker_roots=""):
+    """Two devices, an app that publishes on the first, and one that handles on the second."""
+    origin, taker = stage.pair()
+    configure(origin, origin_roots.replace("HERE", os.path.realpath(origin.folder)))
+    configure(taker, taker_roots.replace("HERE", os.path.realpath(taker.folder)))
+    author = App(origin)
+    reader = App(taker, types=[TYPE]).handle()
+    return origin, taker, author, reader
+
+
+def offered(taker, **fields):
+    """Waits until a device is offered an activity with these fields that an app there opens; answers the offer."""
+    watch = taker.follow("watch")
+    while (offer := watch.next()) is not None:
+        if offer.get("type") == TYPE and all(offer.get(key) == value for key, value in fields.items()):
+            # An app says nothing when its types are known: it was attached before anything was published.
+            watch.process.kill()
+            return offer
+    raise Failure(f"the watch ended: {watch.seen}")
+
+
+def carry_on(taker, reader):
+    """Continues the activity; answers what the app was given."""
+    taker.ctl("continue", "--type", TYPE)
+    return reader.wait("continue")
+
+
+def fetched_files(daemon):
+    """What was fetched on a device and is there."""
+    found = []
+    for folder, _, names in os.walk(os.path.join(daemon.folder, "cache", "handoff", "documents")):
+        found += [name for name in names if not (name.endswith(".lock") and folder.endswith("documents"))]
+    return found
+
+
+@test("a document in a shared root arrives as the same one of the other device")
+def shared_root(stage):
+    origin, taker, author, reader = apps(stage, "root = notes HERE/Sync/Notes\n", "root = notes HERE/elsewhere\n")
+    path = write(origin, "Sync/Notes/sub/Letter to Ada.md")
+    there = write(taker, "elsewhere/sub/Letter to Ada.md", b"the same")
+    author.do("document", path=path, type=TYPE)
+    offer = offered(taker)
+    expect(offer["title"] == "Letter to Ada.md", f"the title is the name: {offer}")
+    given = carry_on(taker, reader)
+    expect(given["userInfo"][KEY] == "URL file://" + there.replace(" ", "%20"), f"the same document: {given}")
+    reader.do("access")
+    access = reader.wait("access")
+    expect(access["there"] and access["path"] == there and access["bytes"] == 8, f"it is simply here: {access}")
+    reader.do("unaccess")
+    reader.wait("unaccess")
+    expect(os.path.exists(there), "a file of the user's own is not deleted")
+    expect(os.path.realpath(origin.folder) not in str(given), f"no path travels: {given}")
+
+
+@test("a document in a checkout arrives in the other checkout of the same repository")
+def repository(stage):
+    origin, taker, author, reader = apps(stage, "checkouts = HERE/src\n", "checkouts = HERE/code\n")
+    checkout(origin, "src/letters", "https://ada:secret-token@Example.org/notes/letters.git")
+    checkout(taker, "code/host/mine", "git@example.org:notes/letters")
+    path = write(origin, "src/letters/chapter/one.md")
+    author.do("document", path=path, type=TYPE)
+    offered(taker)
+    given = carry_on(taker, reader)
+    there = os.path.join(os.path.realpath(taker.folder), "code/host/mine/chapter/one.md")
+    expect(given["userInfo"][KEY] == "URL file://" + there, f"in the other checkout: {given}")
+    reader.do("access")
+    expect(reader.wait("access")["there"] is False, "it has not come there yet")
+
+
+@test("another document is fetched when it is accessed, on the main queue, and deleted afterwards")
+def fetch(stage):
+    origin, taker, author, reader = apps(stage)
+    content = os.urandom(5_000_000)
+    paths = [write(origin, "private/large.bin", content), write(origin, "private/folder/inside"),
+             os.path.join(origin.folder, "private/missing")]
+    paths[1] = os.path.dirname(paths[1])
+    author.publish(TYPE)
+    author.do("files", paths=paths)
+    offered(taker, streams=True)
+    given = carry_on(taker, reader)
+    urls = given["userInfo"]["files"]
+    expect("handoff-document:name/missing" in urls[2], f"what cannot be read leads nowhere: {urls}")
+    expect(not any(origin.folder in url for url in urls), f"no path travels: {urls}")
+    # Twice, and so it takes two ends.
+    for _ in range(2):
+        reader.do("access", index=0)
+        access = reader.wait("access")
+        expect(access["there"] and access["bytes"] == len(content), f"it is here: {access}")
+    with open(access["path"], "rb") as file:
+        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "it is what was sent")
+    expect(os.stat(os.path.dirname(access["path"])).st_mode & 0o777 == 0o700, "it is the user's alone")
+    for there in (True, False):
+        reader.do("unaccess", index=0)
+        expect(reader.wait("unaccess")["there"] is there, "the last one deletes it")
+    reader.do("fetch", index=1)
+    folder = reader.wait("access")
+    expect(folder["there"] and os.listdir(folder["path"]) == ["inside"], f"a folder comes whole: {folder}")
+    reader.do("unaccess", index=1)
+    expect(reader.wait("unaccess")["there"] is False and not fetched_files(taker), "nothing is left")
+    reader.do("fetch", index=2)
+    failed = reader.wait("access")
+    expect(failed["there"] is False and "missing cannot be had" in failed["message"], f"said why: {failed}")
+
+
+@test("a document that was changed or deleted since is fetched as it is, or not at all")
+def changed(stage):
+    origin, taker, author, reader = apps(stage)
+    path = write(origin, "private/draft.txt", b"first")
+    author.do("document", path=path, type=TYPE)
+    offered(taker, streams=True)
+    carry_on(taker, reader)
+    write(origin, "private/draft.txt", b"second, and longer")
+    reader.do("access")
+    expect(reader.wait("access")["bytes"] == len(b"second, and longer"), "what it says now")
+    reader.do("unaccess")
+    reader.wait("unaccess")
+    os.unlink(path)
+    reader.do("fetch")
+    failed = reader.wait("access")
+    expect(failed["there"] is False and "draft.txt" in failed["message"], f"said why: {failed}")
+    expect("private" not in failed["message"], f"without the path: {failed}")
+    # It is closed: nothing of it is served any more.
+    write(origin, "private/draft.txt", b"third")
+    author.do("close")
+    reader.do("fetch")
+    failed = reader.wait("access")
+    expect(failed["there"] is False, f"its activity has ended: {failed}")
+
+
+@test("an app that ends in the middle of a fetch is an error, and leaves nothing")
+def gone(stage):
+    origin, taker, author, reader = apps(stage)
+    path = write(origin, "private/huge.bin")
+    os.truncate(path, 20 << 30)
+    author.do("document", path=path, type=TYPE)
+    offered(taker, streams=True)
+    carry_on(taker, reader)
+    reader.do("fetch")
+    # There may be no room for so much, which is an error of its own.
+    first = reader.next()
+    while first["event"] not in ("progress", "access"):
+        first = reader.next()
+    if first["event"] == "progress":
+        author.process.kill()
+        first = reader.wait("access")
+    expect(first["there"] is False and first["code"] in (4608, 4609, 4610), f"said why: {first}")
+    expect(not [name for name in fetched_files(taker) if name == "huge.bin"], "half a document is none")
+
+
+if __name__ == "__main__":
+    main()
