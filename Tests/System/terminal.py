@@ -14,26 +14,24 @@ import time
 from harness import BIN, Failure
 
 
-class Terminal:
-    """handoffctl, or a program that finds the daemon by itself, with a terminal of its own, of 100 columns."""
+class Screen:
+    """A program with a terminal of its own, of 100 columns."""
 
-    def __init__(self, daemon, *words, program=None):
+    def __init__(self, stage, words, environment):
         self.words, self.shown = words, ""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 100, 0, 0))
         self.screen = ours
-        daemon.stage.closers.append(self.close)
+        stage.closers.append(self.close)
 
         def own_terminal():
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        tool = [program] if program else [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket]
         self.process = subprocess.Popen(
-            [*daemon.prefix, *tool, *words],
-            env={**daemon.environment, "TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
+            words, env={**environment, "TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
             preexec_fn=own_terminal)
-        daemon.stage.processes.append(self.process)
+        stage.processes.append(self.process)
         os.close(theirs)
 
     def sees(self, pattern, within=30):
@@ -70,3 +68,12 @@ class Terminal:
 
     def close(self):
         os.close(self.screen)
+
+
+class Terminal(Screen):
+    """handoffctl at a terminal, or a program that finds the daemon by itself."""
+
+    def __init__(self, daemon, *words, program=None):
+        tool = [program] if program else [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket]
+        super().__init__(daemon.stage, [*daemon.prefix, *tool, *words], daemon.environment)
+        self.words = words

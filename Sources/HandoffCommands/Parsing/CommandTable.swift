@@ -26,7 +26,7 @@ package struct CommandTable: Sendable {
         PeerAddCommand.self, PeerRemoveCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
-        HelpCommand.self,
+        CompletionCommand.self, HelpCommand.self,
     ])
 
     /// What the words lead to.

@@ -1,0 +1,113 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+
+/// Answers a shell what may stand at the cursor; asks the daemon where only that knows. Whatever goes wrong is silence: a
+/// person who types wants no messages.
+final class CompletionSession {
+    /// How long the daemon may take, while a person waits with a finger on a key.
+    private static let patience = Duration.seconds(1)
+    /// Columns that a meaning may take.
+    private static let meaningWidth = 60
+
+    private let query: CompletionQuery
+    private let context: CommandContext
+    private var client: ControlClient?
+
+    init(_ query: CompletionQuery, _ context: CommandContext) {
+        self.query = query
+        self.context = context
+    }
+
+    func start() {
+        guard case .asked(let subject, let before, let begun) = query.answer.kind else { return say([]) }
+        do {
+            let client = try ControlClient(path: query.socket ?? context.socketPath, loop: context.loop)
+            self.client = client
+            context.after(Self.patience) { [unowned self] in say([]) }
+            ask(client, for: subject) { [unowned self] found in
+                say(
+                    found.filter { $0.word.hasPrefix(begun) }.map { candidate in
+                        let meaning = DisplayWidth.truncate(candidate.meaning, to: Self.meaningWidth)
+                        return .init(before + candidate.word, meaning)
+                    })
+            }
+        } catch {
+            say([])
+        }
+    }
+
+    private func say(_ candidates: [CompletionAnswer.Candidate]) {
+        guard context.status == nil else { return }
+        var answer = query.answer
+        answer.candidates += candidates
+        context.console.write(answer.text)
+        client?.close()
+        context.finish(.done)
+    }
+
+    private func ask(
+        _ client: ControlClient, for subject: CompletionAnswer.Subject,
+        _ then: @escaping ([CompletionAnswer.Candidate]) -> Void
+    ) {
+        switch subject {
+        case .device: client.listDevices { then(((try? $0.get()) ?? []).completions) }
+        case .activity: client.listActivities(here: false) { then(((try? $0.get()) ?? []).completions) }
+        case .type: client.listActivities(here: false) { then(((try? $0.get()) ?? []).typeCompletions) }
+        case .app: client.listApps { then(((try? $0.get()) ?? []).completions) }
+        case .ticket: client.getAccount { then((try? $0.get())?.ticketCompletions ?? []) }
+        }
+    }
+}
+
+extension [ControlDevice] {
+    /// Each by its name where that says which one is meant, and by the beginning of its id elsewhere.
+    fileprivate var completions: [CompletionAnswer.Candidate] {
+        let alike = ConfusableNames.groups(Dictionary(map { ($0.id, $0.name) }) { first, _ in first })
+        let length = Describe.distinctLength(map(\.id))
+        return flatMap { device -> [CompletionAnswer.Candidate] in
+            let id = String(device.id.hex.prefix(length))
+            let state = device.isSelf ? "this device" : device.online ? "online" : "offline"
+            let isClear =
+                !device.name.isEmpty && alike[device.id]?.isEmpty ?? true && !device.name.hasPrefix("-")
+                && VisibleText.escape(device.name) == device.name
+            let name = VisibleText.escape(device.name)
+            let byID = CompletionAnswer.Candidate(id, "\(name.isEmpty ? "unnamed" : name), \(state)")
+            return isClear ? [.init(device.name, "\(id), \(state)")] : [byID]
+        }
+    }
+}
+
+extension [ControlActivity] {
+    fileprivate var completions: [CompletionAnswer.Candidate] {
+        let length = Describe.distinctLength(map(\.id))
+        return map { activity in
+            let title = Describe.title(activity.title, type: activity.type)
+            return .init(
+                String(activity.id.hex.prefix(length)), "\(title) on \(VisibleText.escape(activity.deviceName))")
+        }
+    }
+
+    /// Each type once. One that cannot be typed as it is seen is left out.
+    fileprivate var typeCompletions: [CompletionAnswer.Candidate] {
+        var seen: Set<String> = []
+        return map(\.type.text).filter {
+            seen.insert($0).inserted && VisibleText.escape($0) == $0 && !$0.hasPrefix("-")
+        }
+        .map { .init($0) }
+    }
+}
+
+extension [ControlApp] {
+    fileprivate var completions: [CompletionAnswer.Candidate] {
+        filter { VisibleText.escape($0.id) == $0.id && !$0.id.hasPrefix("-") }.map { app in
+            .init(app.id, VisibleText.escape(app.name) + (app.enabled ? "" : ", switched off"))
+        }
+    }
+}
+
+extension ControlAccount {
+    fileprivate var ticketCompletions: [CompletionAnswer.Candidate] {
+        tickets.map { .init(String($0.id.prefix(7)), "an account file that was not used yet") }
+    }
+}

@@ -1,0 +1,173 @@
+"""Completion in real shells: keys are typed at a terminal, and the shell says which words it understood."""
+
+import os
+import shutil
+import subprocess
+
+from harness import BIN, Skip, expect, main, test
+from terminal import Screen
+
+# 'show' is completed as handoffctl is, and then prints its words, each on a line: so it is seen how the shell reads what
+# the completion wrote. A prompt of our own says when it listens.
+SETUP = {
+    "bash": """
+        PS1='ready> '; bind 'set bell-style none' 2>/dev/null; bind 'set enable-bracketed-paste off'
+        show() { printf 'GOT<%s>\\n' "$@"; echo END; }
+        source <(handoffctl completion bash); complete -F _handoffctl show
+    """,
+    "zsh": """
+        PS1='ready> '; unsetopt beep zle_bracketed_paste 2>/dev/null; unset zle_bracketed_paste; setopt no_prompt_sp
+        autoload -Uz compinit; compinit -D -u
+        show() { printf 'GOT<%s>\\n' "$@"; echo END; }
+        source <(handoffctl completion zsh); compdef _handoffctl show
+    """,
+}
+
+
+# Behind it a shell may clear the line, and turn modes of the terminal on.
+PROMPT = r"ready> (?:\x1b\[[0-9?]*[a-zA-Z])*$"
+
+
+def strangers(stage, name):
+    """A device whose account has another one of this name."""
+    first, second = stage.pair(("Living room", name))
+    watch = first.follow("watch")
+    second.publish("com.example.editing", "--title", "Letter")
+    watch.wait("added")
+    return first
+
+
+class Shell(Screen):
+    def __init__(self, stage, name, daemon=None):
+        program = shutil.which(name)
+        if not program:
+            raise Skip(f"{name} is not installed (scripts/setup)")
+        self.name, self.folder = name, os.path.join(stage.folder, f"{name}-home")
+        os.makedirs(self.folder)
+        for file in ("Draft one.txt", "notes.txt"):
+            open(os.path.join(self.folder, file), "w").close()
+        socket = daemon.socket if daemon else os.path.join(stage.folder, "nobody")
+        environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8", "HANDOFF_SOCKET": socket}
+        script = stage.file(f"{name}-setup", SETUP[name])
+        words = {"bash": ["--noprofile", "--rcfile", script, "-i"], "zsh": ["-f", "-i"]}[name]
+        super().__init__(stage, ["env", "-C", self.folder, program, *words], environment)
+        if name == "zsh":
+            self.type(f"source {script}\n")
+        self.sees(PROMPT)
+
+    def got(self, keys):
+        """Types keys and Enter; answers the words that the shell made of it."""
+        self.type(f"show {keys}\n")
+        found = self.sees(r"(?s)((?:GOT<[^\n]*>\r?\n)+)END\r?\n").group(1)
+        self.sees(PROMPT)
+        return [line[4:-1] for line in found.replace("\r", "").splitlines()]
+
+    def leave(self):
+        """Ends the shell; interactive ones ignore SIGTERM."""
+        self.type("exit\n")
+        self.ends()
+
+    def lists(self, keys, *wanted):
+        """Types keys and Tab until there is a list: the first one may only write what all have in common."""
+        self.type(f"show {keys}\t\t\t")
+        for pattern in wanted:
+            self.sees(pattern)
+        self.type("\x15\n")  # Without the line.
+        self.sees(PROMPT)
+
+
+class Fish:
+    """Fish says by itself what it would complete."""
+
+    def __init__(self, stage, daemon=None):
+        self.program = shutil.which("fish")
+        if not self.program:
+            raise Skip("fish is not installed (scripts/setup)")
+        self.folder = os.path.join(stage.folder, "fish-home")
+        os.makedirs(self.folder)
+        open(os.path.join(self.folder, "Draft one.txt"), "w").close()
+        socket = daemon.socket if daemon else os.path.join(stage.folder, "nobody")
+        self.environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8",
+                            "HANDOFF_SOCKET": socket}
+
+    def offers(self, line):
+        done = subprocess.run(
+            [self.program, "-c", 'handoffctl completion fish | source; complete -C "$argv[1]"', f"handoffctl {line}"],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=30)
+        expect(done.returncode == 0 and not done.stderr, f"fish: {done.returncode} {done.stderr}")
+        return [row.partition("\t")[0] for row in done.stdout.splitlines()]
+
+
+def words_and_files(stage, name):
+    shell = Shell(stage, name)
+    expect(shell.got("acc\tex\t--rev\tx") == ["account", "export", "--revoke", "x"], "commands and options")
+    expect(shell.got("continue --output=Dr\t--pr\t") == ["continue", "--output=Draft one.txt", "--print"], "a file after =")
+    expect(shell.got("account import no\t") == ["account", "import", "notes.txt"], "a file")
+    expect(shell.got("publish x --user-info @no\t") == ["publish", "x", "--user-info", "@notes.txt"], "a file after @")
+    expect(shell.got("continue 3f\tx") == ["continue", "3fx"], "silence without a daemon")
+    shell.lists("p", "pair", "peer", "publish")
+    shell.leave()
+
+
+def names_from_others(stage, name):
+    other = "$(touch pwned) `touch pwned`;'\"!x"
+    shell = Shell(stage, name, strangers(stage, other))
+    expect(shell.got("device remove Liv\t--y\t") == ["device", "remove", "Living room", "--yes"], "a name with a space")
+    found = shell.got("device rename \\$\tz")
+    expect(found == ["device", "rename", other, "z"], f"a name with all that shells know: {found}")
+    shell.leave()
+    expect(not os.path.exists(os.path.join(shell.folder, "pwned")), "the shell ran a device's name")
+
+
+@test("bash completes commands, options and files")
+def bash_words(stage):
+    words_and_files(stage, "bash")
+
+
+@test("bash completes names of devices, whatever they are")
+def bash_devices(stage):
+    names_from_others(stage, "bash")
+
+
+@test("bash lists what ids mean, and completes inside quotes")
+def bash_lists(stage):
+    first, second = stage.pair(("Living room", "Kitchen"))
+    for number in (1, 2):
+        second.publish("com.example.editing", "--title", f"Letter {number}")
+    watch = first.follow("watch")
+    for _ in range(2):
+        watch.wait("added")
+    shell = Shell(stage, "bash", first)
+    shell.lists("continue ", "Letter [12]", "Letter [12]")
+    expect(shell.got("continue --from='Liv\t--type=com\t") ==
+           ["continue", "--from=Living room", "--type=com.example.editing"], "inside quotes, and after =")
+    shell.leave()
+
+
+@test("zsh completes commands, options and files")
+def zsh_words(stage):
+    words_and_files(stage, "zsh")
+
+
+@test("zsh completes names of devices, whatever they are")
+def zsh_devices(stage):
+    names_from_others(stage, "zsh")
+
+
+@test("fish completes commands, options, files and names of devices")
+def fish_all(stage):
+    fish = Fish(stage)
+    expect(fish.offers("acc") == ["account"], "a command")
+    expect(fish.offers("account export --rev") == ["--revoke"], "an option")
+    expect(fish.offers("account import Dr") == ["Draft one.txt"], f"a file: {fish.offers('account import Dr')}")
+    found = fish.offers("continue --output=Dr")
+    expect(found == ["--output=Draft one.txt"], f"a file after =: {found}")
+    expect(fish.offers("continue ") == [], "silence without a daemon")
+    shutil.rmtree(fish.folder)
+    fish = Fish(stage, strangers(stage, "$(touch pwned)"))
+    expect(set(fish.offers("device remove ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device remove ')}")
+    expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell ran a device's name")
+
+
+if __name__ == "__main__":
+    main()
