@@ -1,0 +1,276 @@
+"""What is installed: by scripts/install into a folder, and as a Debian package, looked at without installing it."""
+
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+from harness import BIN, ROOT, Skip, expect, main, test
+
+SCORE_LIMIT = 2.5
+PAGES = os.path.join(ROOT, "docs", "man")
+FIRST_PORT, LAST_PORT = 24863, 24872
+INSTALLED = """
+    etc/handoff/handoffd.conf etc/ufw/applications.d/handoff
+    usr/bin/handoffctl usr/bin/handoffd
+    usr/lib/firewalld/services/handoff.xml
+    usr/lib/systemd/system/handoffd@.service
+    usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
+    usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
+    usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
+    usr/share/zsh/vendor-completions/_handoffctl
+    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man5/handoffd.conf.5
+    usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.varlink
+""".split()
+
+
+def call(*words, code=0, **more):
+    environment = {**os.environ, "HANDOFF_BIN": BIN, "LC_ALL": "C.UTF-8", "MANWIDTH": "100", **more.pop("environment", {})}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=300, **more)
+    expect(code is None or done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def needs(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f"{program} is missing (scripts/setup)")
+
+
+def files(folder):
+    return sorted(os.path.relpath(os.path.join(place, name), folder)
+                  for place, _, names in os.walk(folder) for name in names)
+
+
+def install(stage, prefix="/usr", **more):
+    image = os.path.join(stage.folder, "image" + prefix.replace("/", "-"))
+    call("make", "install", environment={"PREFIX": prefix, "DESTDIR": image, **more})
+    return image
+
+
+# ---- scripts/install ---------------------------------------------------------------------------------------------------
+
+@test("make install puts every file in its place, and make uninstall takes all of them away")
+def round_trip(stage):
+    needs("make")
+    image = install(stage)
+    found = files(image)
+    expect(not set(INSTALLED) - set(found), f"missing: {set(INSTALLED) - set(found)}")
+    for path in found:
+        mode = os.stat(os.path.join(image, path)).st_mode & 0o777
+        expect(mode == (0o755 if "/bin/" in path else 0o644), f"{path} has mode {mode:o}")
+    call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
+    expect(files(image) == [], f"left: {files(image)}")
+    expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings is left")
+
+
+@test("settings that were changed are neither overwritten nor removed")
+def settings_stay(stage):
+    needs("make")
+    image = install(stage)
+    path = os.path.join(image, "etc/handoff/handoffd.conf")
+    with open(path, "w") as file:
+        file.write("name = Desk\n")
+    install(stage)
+    with open(path) as file:
+        expect(file.read() == "name = Desk\n", "the settings were overwritten")
+    done = call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
+    expect(files(image) == ["etc/handoff/handoffd.conf"], f"left: {files(image)}")
+    expect("kept" in done.stdout, "it does not say what it kept")
+
+
+@test("below /usr/local everything is where other programs look for it")
+def local(stage):
+    needs("make")
+    found = files(install(stage, "/usr/local"))
+    for path in ("usr/local/bin/handoffd", "usr/local/lib/systemd/user/handoffd.service", "etc/handoff/handoffd.conf",
+                 "etc/firewalld/services/handoff.xml", "usr/local/share/zsh/site-functions/_handoffctl"):
+        expect(path in found, f"no {path}: {found}")
+    image = os.path.join(stage.folder, "image-usr-local")
+    with open(os.path.join(image, "usr/local/lib/systemd/user/handoffd.service")) as file:
+        expect("\nExecStart=/usr/local/bin/handoffd\n" in file.read(), "the unit starts another program")
+
+
+# ---- Units, firewalls, completions -----------------------------------------------------------------------------------------
+
+@test(f"the installed units are verified, and their exposure is at most {SCORE_LIMIT}")
+def units(stage):
+    needs("systemd-analyze", "make")
+    image = install(stage)
+    os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
+    user, system = (os.path.join(image, "usr/lib/systemd", kind) for kind in ("user", "system"))
+    # Programs of the image are not there for systemd: any that is will do.
+    for place, _, names in os.walk(os.path.join(image, "usr/lib/systemd")):
+        for name in names:
+            path = os.path.join(place, name)
+            with open(path) as file:
+                text = re.sub(r"(?m)^ExecStart=/usr/bin/handoffd\b", "ExecStart=/bin/true", file.read())
+            with open(path, "w") as file:
+                file.write(text)
+    os.rename(os.path.join(system, "handoffd@.service"), os.path.join(system, "handoffd@alice.service"))
+    groups = (("--user", user, ("handoffd.service", "handoffd.socket", "handoffd-autostart.service")),
+              ("--system", system, ("handoffd@alice.service",)))
+    for manager, folder, names in groups:
+        done = call("systemd-analyze", "--no-pager", "verify", "--man=no", manager,
+                    *(os.path.join(folder, name) for name in names))
+        ours = [line for line in (done.stdout + done.stderr).splitlines() if "handoff" in line]
+        expect(not ours, f"{names}: {ours}")
+    merged = os.path.join(stage.folder, "handoffd.service")
+    with open(merged, "w") as file:
+        for name in ("handoffd.service", "handoffd.service.d/50-sandbox.conf"):
+            with open(os.path.join(user, name)) as part:
+                file.write(part.read() + "\n")
+    for path in (merged, os.path.join(system, "handoffd@alice.service")):
+        done = call("systemd-analyze", "--no-pager", "security", "--offline=yes", path)
+        score = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+        expect(score and float(score.group(1)) <= SCORE_LIMIT, f"{path}: {score and score.group(1)}")
+        print(f"  {os.path.basename(path)}: {score.group(1)}")
+
+
+@test("the firewalls' profiles open the default port and the nine after it, and multicast DNS")
+def firewalls(stage):
+    root = xml.etree.ElementTree.parse(os.path.join(ROOT, "packaging/firewalld/handoff.xml")).getroot()
+    ports = {(port.get("protocol"), port.get("port")) for port in root.findall("port")}
+    expect(root.tag == "service" and root.findtext("short") and root.findtext("description"), "no service of firewalld")
+    expect(ports == {("tcp", f"{FIRST_PORT}-{LAST_PORT}"), ("udp", f"{FIRST_PORT}-{LAST_PORT}")}, f"{ports}")
+    expect([item.get("service") for item in root.findall("include")] == ["mdns"], "without mdns")
+    with open(os.path.join(ROOT, "packaging/ufw/handoff")) as file:
+        lines = file.read().splitlines()
+    fields = dict(line.split("=", 1) for line in lines[1:])
+    expect(lines[0] == "[Handoff]" and set(fields) == {"title", "description", "ports"}, f"no profile of ufw: {lines}")
+    expect(fields["ports"] == f"{FIRST_PORT}:{LAST_PORT}/tcp|{FIRST_PORT}:{LAST_PORT}/udp|5353/udp", fields["ports"])
+    with open(os.path.join(ROOT, "config/handoffd.conf")) as file:
+        expect(f"default       {FIRST_PORT}, or one of the nine after it" in file.read(), "the default port has changed")
+    if shutil.which("ufw"):
+        folder = os.path.join(stage.folder, "applications.d")
+        os.mkdir(folder)
+        shutil.copy(os.path.join(ROOT, "packaging/ufw/handoff"), folder)
+        program = ("import sys, ufw.applications as a; p = a.get_profiles(sys.argv[1]); "
+                   "[a.verify_profile(n, p[n]) or sys.exit(1) for n in p]; print(sorted(p))")
+        expect("['Handoff']" in call("/usr/bin/python3", "-c", program, folder).stdout, "ufw does not take the profile")
+
+
+@test("the shells can read their scripts")
+def completions(stage):
+    for shell, check in (("bash", ["-n"]), ("zsh", ["-n"]), ("fish", ["--no-execute"])):
+        needs(shell)
+        path = stage.file(f"completion.{shell}", call(os.path.join(BIN, "handoffctl"), "completion", shell).stdout)
+        call(shell, *check, path)
+
+
+# ---- Manual pages --------------------------------------------------------------------------------------------------------
+
+def page(name):
+    """A page as it is read, without its markup."""
+    done = call("mandoc", "-Tutf8", "-Owidth=400", os.path.join(PAGES, name))
+    return re.sub(".\b", "", done.stdout)
+
+
+def commands():
+    """All commands with the names of their options, as the program's help has them."""
+    ctl = os.path.join(BIN, "handoffctl")
+    overview = call(ctl, "help").stdout
+    block = overview.split("Commands:\n")[1].split("\n\n")[0]
+    for line in block.splitlines():
+        if not line.startswith("   "):
+            words = [word for word in line.split("  ")[1].split() if re.fullmatch("[a-z][a-z-]*", word)]
+            text = call(ctl, "help", *words).stdout
+            yield " ".join(words), set(re.findall(r"^  (--[a-z-]+)", text, re.M)) - {"--socket", "--json", "--help"}
+
+
+@test("the pages have no faults")
+def lint(stage):
+    needs("mandoc", "man")
+    for name in sorted(os.listdir(PAGES)):
+        path = os.path.join(PAGES, name)
+        done = call("mandoc", "-Tlint", "-Wwarning", path, code=None)
+        expect(not done.stdout and not done.stderr, f"mandoc: {done.stdout}{done.stderr}")
+        done = call("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path)
+        expect(not done.stderr, f"man: {done.stderr}")
+
+
+@test("the pages are those of these programs and settings")
+def fresh(stage):
+    call("scripts/manual", "--check")
+
+
+@test("handoffctl(1) has every command and option of the program, and no other")
+def tool_page(stage):
+    needs("mandoc")
+    text = page("handoffctl.1").split("\nCOMMANDS\n")[1].split("\nENVIRONMENT\n")[0]
+    parts = re.split(r"(?m)^     (?=[a-z])", text)[1:]
+    known = dict(commands())
+    expect(len(known) > 15, f"only {list(known)}")
+    said = {}
+    for part in parts:
+        names = [name for name in known if re.match(re.escape(name) + r"\s", part)]
+        name = max(names, key=len, default=part.splitlines()[0])
+        said[name] = set(re.findall(r"^             (--[a-z-]+)", part, re.M))
+    expect(set(said) == set(known), f"page {sorted(said)}, program {sorted(known)}")
+    for name, options in known.items():
+        expect(said[name] == options, f"{name}: page {said[name]}, program {options}")
+
+
+@test("handoffd(1) has every option of the program, and no other")
+def daemon_page(stage):
+    needs("mandoc")
+    said = set(re.findall(r"^     (--[a-z-]+)", page("handoffd.1").split("\nOPTIONS\n")[1], re.M))
+    known = set(re.findall(r"^  (--[a-z-]+)", call(os.path.join(BIN, "handoffd"), "--help").stdout, re.M)) | {"--version"}
+    expect(said == known, f"page {said}, program {known}")
+
+
+@test("handoffd.conf(5) has every setting that the daemon knows, and no other")
+def settings_page(stage):
+    needs("mandoc")
+    said = set(re.findall(r"^     ([a-z-]+) = ", page("handoffd.conf.5").split("\nSETTINGS\n")[1], re.M))
+    with open(os.path.join(ROOT, "Sources/HandoffDaemon/Configuration/ConfigurationKey.swift")) as file:
+        cases = re.findall(r'^    case (\w+)(?: = "([a-z-]+)")?$', file.read(), re.M)
+    known = {raw or name for name, raw in cases}
+    expect(said == known and len(known) > 10, f"page {said - known} too many, {known - said} missing")
+
+
+# ---- The Debian package -----------------------------------------------------------------------------------------------------
+
+def static(program):
+    """Whether the Swift runtime is inside, as it must be in a package."""
+    return "/swift/" not in call("readelf", "-d", program).stdout
+
+
+@test("the package is clean by lintian, depends on what it links and loads, and keeps settings as conffiles", limit=240)
+def package(stage):
+    needs("dh", "lintian", "dpkg-deb")
+    if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoffctl")):
+        raise Skip("these programs were not built by scripts/build", optional=True)
+    path = call("scripts/deb", "--output", stage.folder).stdout.strip()
+    done = call("lintian", "--allow-root", "--fail-on", "warning,error", path, code=None)
+    expect(done.returncode == 0, f"lintian:\n{done.stdout}{done.stderr}")
+    depends = call("dpkg-deb", "--field", path, "Depends").stdout
+    for library in ("libssl3", "libjansson4", "libnettle8", "libsystemd0", "libavahi-client3", "libavahi-core7", "libc6"):
+        expect(re.search(rf"\b{library}\b", depends), f"no {library} in {depends}")
+    control = os.path.join(stage.folder, "control")
+    call("dpkg-deb", "--control", path, control)
+    with open(os.path.join(control, "conffiles")) as file:
+        conffiles = file.read().split()
+    wanted = [f"/etc/handoff/{name}" for name in os.listdir(os.path.join(ROOT, "config")) if name.endswith(".conf")]
+    expect(set(conffiles) == {*wanted, "/etc/ufw/applications.d/handoff"}, f"conffiles: {conffiles}")
+    for script in ("postinst", "prerm", "postrm"):
+        call("sh", "-n", os.path.join(control, script))
+    image = os.path.join(stage.folder, "package")
+    call("dpkg-deb", "--extract", path, image)
+    found = {name.removesuffix(".gz") for name in files(image)}
+    expect(not set(INSTALLED) - found, f"missing: {set(INSTALLED) - found}")
+    sizes = [f"{name} {os.path.getsize(os.path.join(image, 'usr/bin', name)) / 1e6:.1f} MB" for name in ("handoffd", "handoffctl")]
+    print(f"  package {os.path.getsize(path) / 1e6:.1f} MB, {', '.join(sizes)}")
+
+
+@test("the package, the programs and the change log have one version")
+def versions(stage):
+    with open(os.path.join(ROOT, "debian/changelog")) as file:
+        packaged = re.match(r"handoff \(([0-9.]+)", file.readline()).group(1)
+    said = call(os.path.join(BIN, "handoffctl"), "--version").stdout.split()[1]
+    expect(packaged == said, f"debian/changelog {packaged}, handoffctl {said}")
+
+
+if __name__ == "__main__":
+    main()
