@@ -83,6 +83,14 @@ import Testing
         #expect(kit.story == ["Attach", "not connected 4608", "Attach", "connected"])
     }
 
+    @Test func anAppKnowsForWhichTypeItWasStarted() async throws {
+        #expect(HandoffApplication.shared.handoffUserActivityType == nil)
+        await #expect(processExitsWith: .success) {
+            setenv("HANDOFF_ACTIVITY_TYPE", "com.example.editing", 1)
+            exit(HandoffApplication.shared.handoffUserActivityType == "com.example.editing" ? 0 : 1)
+        }
+    }
+
     @Test func anAppCanStopAndStartAgain() throws {
         let kit = try KitTest()
         let application = following(kit)

@@ -80,6 +80,12 @@ public final class HandoffApplication: @unchecked Sendable {
         set { configuration.activityTypes = newValue }
     }
 
+    /// The type of the activity for which the daemon has started this program, from its start on, so that the app can prepare for it;
+    /// nil when it was started otherwise. The activity itself comes as to any app.
+    public var handoffUserActivityType: String? {
+        ProcessEnvironment.value("HANDOFF_ACTIVITY_TYPE").flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// Where all methods of delegates, responders and handlers are called: the main queue unless set. A serial queue. The main
     /// queue needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`.
     public var callbackQueue: DispatchQueue {
