@@ -4,7 +4,7 @@ import HandoffHandlers
 ///
 /// The desktop puts each app in a unit that names it, and a process can leave its unit unless a sandbox keeps it there. So
 /// this refuses what a sandboxed app says falsely; of others it tells people what the system confirms.
-enum AppClaim: Equatable {
+package enum AppClaim: Equatable, Sendable {
     /// The unit is that of the app.
     case verified
     /// Nothing confirms it: the process runs in no app's unit, or in that of another, as from a terminal.
@@ -15,17 +15,20 @@ enum AppClaim: Equatable {
     /// - Parameters:
     ///   - app: what the app calls itself.
     ///   - unit: the unit of its process; nil when the system does not tell.
-    init(app: String, unit: String?) {
+    package init(app: String, unit: String?) {
         guard let unit, let actual = AppUnit.app(inUnit: unit) else {
             self = .unverified
             return
         }
-        // What a sandbox exports has its id, or one below it.
-        let isSame = actual.text.utf8.elementsEqual(app.utf8)
-        let isBelow = app.utf8.starts(with: (actual.text + ".").utf8)
-        if isSame || (isBelow && AppUnit.isSandbox(unit)) {
+        let isSandbox = AppUnit.isSandbox(unit)
+        // What a sandbox exports has its id, or one below it; the entries of a snap begin with its name.
+        let isSnap = unit.hasPrefix("snap.")
+        let family = isSnap ? String(actual.text.prefix { $0 != "_" }) + "_" : actual.text + "."
+        let isSame =
+            actual.text.utf8.elementsEqual(app.utf8) || (isSnap && family.dropLast().utf8.elementsEqual(app.utf8))
+        if isSame || (isSandbox && app.utf8.starts(with: family.utf8)) {
             self = .verified
-        } else if AppUnit.isSandbox(unit) {
+        } else if isSandbox {
             self = .refused(actual: actual.text)
         } else {
             self = .unverified

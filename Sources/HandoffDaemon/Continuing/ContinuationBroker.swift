@@ -272,8 +272,9 @@ final class ContinuationBroker {
             other != id && running.machine.awaitsApp && running.started?.id == handler.id
         }
         guard !isUnderWay else { return }
-        surroundings.launch(handler, entry.type) { [self] result in
-            guard case .failure(let failure) = result else { return }
+        // Weak: a start may outlast the core whose account this was for.
+        surroundings.launch(handler, entry.type) { [weak self] result in
+            guard let self, case .failure(let failure) = result else { return }
             log.error("Cannot start an app", ["app": handler.id.text, "reason": failure.message])
             for (id, entry) in running where entry.started?.id == handler.id {
                 step(id) { $0.launchFailed(.launchFailed(app: handler.name, cause: failure.message)) }
@@ -287,7 +288,8 @@ final class ContinuationBroker {
         guard let page = content.webpageURL.flatMap({ WebPage($0) }) else {
             return step(id) { $0.pageFailed(.pageNotOpened(cause: "its address cannot be used")) }
         }
-        surroundings.openPage(page) { [self] result in
+        surroundings.openPage(page) { [weak self] result in
+            guard let self else { return }
             switch result {
             case .success: step(id) { $0.pageOpened() }
             case .failure(let failure): step(id) { $0.pageFailed(.pageNotOpened(cause: failure.message)) }

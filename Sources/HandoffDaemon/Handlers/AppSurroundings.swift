@@ -19,7 +19,9 @@ package struct AppSurroundings: Sendable {
     package init(environment: [String: String], socket: String?) {
         self.init(
             places: HandlerPlaces(environment: environment),
-            launching: AppLauncher.Settings(environment: environment, socket: socket),
+            // Of a relative path programs in other folders would make another.
+            launching: AppLauncher.Settings(
+                environment: environment, socket: socket.flatMap { $0.hasPrefix("/") ? $0 : nil }),
             unit: { MachineInfo.userUnit(ofProcess: $0) })
     }
 

@@ -20,6 +20,7 @@ package enum AppUnit {
 
     /// The app that a unit's name stands for; nil for units that are none of an app.
     package static func app(inUnit unit: String) -> AppID? {
+        if let sandbox = sandbox(unit) { return sandbox }
         guard unit.utf8.count <= longest, unit.hasPrefix("app-"), let dot = unit.lastIndex(of: ".") else { return nil }
         let kind = unit[dot...].dropFirst()
         guard ["scope", "service", "slice"].contains(kind) else { return nil }
@@ -40,6 +41,20 @@ package enum AppUnit {
     /// Whether a unit's name is that of an app inside a sandbox, as Flatpak and snapd run them.
     package static func isSandbox(_ unit: String) -> Bool {
         unit.hasPrefix("app-flatpak-") || unit.hasPrefix("snap.")
+    }
+
+    /// The app whose sandbox a unit is: `app-flatpak-ID-PID.scope`, where older versions write dashes of the id as they are,
+    /// and `snap.NAME.APP.RANDOM.scope`, or `.service` without the last part, whose desktop entry is `NAME_APP`.
+    private static func sandbox(_ unit: String) -> AppID? {
+        guard unit.utf8.count <= longest, let dot = unit.lastIndex(of: ".") else { return nil }
+        let stem = unit[..<dot]
+        if stem.hasPrefix("app-flatpak-"), let dash = stem.lastIndex(of: "-") {
+            let start = stem.index(stem.startIndex, offsetBy: "app-flatpak-".count)
+            return start < dash ? unescape(stem[start..<dash]).flatMap { AppID($0) } : nil
+        }
+        guard stem.hasPrefix("snap.") else { return nil }
+        let parts = stem.split(separator: ".")
+        return parts.count >= 3 ? AppID("\(parts[1])_\(parts[2])") : nil
     }
 
     private static func isRandom(_ part: Substring) -> Bool {
