@@ -1,0 +1,110 @@
+import Glibc
+import HandoffDaemon
+import HandoffHandlers
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// Where apps are looked for, what is found there, and what is watched.
+struct HandlerReaderTests {
+    private let folder: ScratchFolder
+    private let places: HandlerPlaces
+
+    init() throws {
+        folder = try ScratchFolder()
+        places = HandlerPlaces(environment: [
+            "HOME": folder.path, "XDG_DATA_HOME": folder.file("data"),
+            "XDG_DATA_DIRS": "\(folder.file("system"))/:relative:\(folder.file("data"))", "PATH": "/bin:/usr/bin",
+        ])
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        var parent = ""
+        for part in path.split(separator: "/").dropLast() {
+            parent += (parent.isEmpty ? "" : "/") + part
+            mkdir(folder.file(parent), 0o700)
+        }
+        try folder.write(bytes: Array(text.utf8), to: path)
+    }
+
+    private static func entry(_ type: String, _ more: String = "") -> String {
+        "[Desktop Entry]\nType=Application\nName=N\nX-Handoff-ActivityTypes=\(type);\n\(more)\n"
+    }
+
+    @Test func `folders are those of the base directory specification, each once`() {
+        #expect(
+            places.folders.map(\.path) == [
+                folder.file(".config/handoff/handlers.d"), folder.file("data/applications"),
+                folder.file("data/handoff/handlers.d"), folder.file("system/applications"),
+                folder.file("system/handoff/handlers.d"),
+            ])
+        #expect(places.defaults == folder.file(".config/handoff/defaults"))
+        let bare = HandlerPlaces(environment: ["XDG_CONFIG_HOME": "relative"])
+        #expect(bare.folders.first?.path == "/usr/local/share/applications")
+        #expect(bare.defaults == nil)
+    }
+
+    @Test func `the first file of one id counts, also when it hides the app or is broken`() throws {
+        try write(Self.entry("system.a"), to: "system/applications/a.desktop")
+        try write(Self.entry("system.b"), to: "system/applications/b.desktop")
+        try write(Self.entry("system.c"), to: "system/applications/c.desktop")
+        try write(Self.entry("own.a"), to: "data/applications/a.desktop")
+        try write(Self.entry("own.b", "Hidden=true"), to: "data/applications/b.desktop")
+        try write(Self.entry("own.c c"), to: "data/applications/c.desktop")
+        try write(Self.entry("deep"), to: "data/applications/kde/sub/d.desktop")
+        let found = HandlerReader(places: places).read()
+        #expect(found.registry.handlers.map(\.id.text) == ["a", "kde-sub-d"])
+        #expect(found.registry.handlers.first?.types == [try #require(ActivityType("own.a"))])
+        #expect(found.problems.count == 1)
+        #expect(
+            found.problems.first?.hasPrefix("cannot use \(folder.file("data/applications/c.desktop")): line 4: ")
+                == true)
+    }
+
+    @Test func `a manifest of the user's comes before a desktop entry of the same id`() throws {
+        try write(Self.entry("t"), to: "data/applications/x.desktop")
+        try write(#"{"types": ["t"], "exec": ["sh"]}"#, to: ".config/handoff/handlers.d/x.json")
+        try write(#"{"types": ["t"], "exec": ["no-such-program"]}"#, to: ".config/handoff/handlers.d/y.json")
+        let handlers = HandlerReader(places: places).read().registry.handlers
+        #expect(handlers.map(\.launch) == [.command(["sh"])])
+    }
+
+    @Test func `a change is seen when read again, and what has not changed says the same`() throws {
+        let reader = HandlerReader(places: places)
+        #expect(reader.read().registry.handlers.isEmpty)
+        try write(Self.entry("one"), to: "data/applications/a.desktop")
+        try write("[Desktop Entry]\n", to: "data/applications/b.desktop")
+        let first = reader.read()
+        #expect(first.registry.handlers.map(\.id.text) == ["a"])
+        #expect(reader.read().registry == first.registry)
+        try write(Self.entry("second"), to: "data/applications/b.desktop")
+        #expect(reader.read().registry.handlers.map(\.id.text) == ["a", "b"])
+        unlink(folder.file("data/applications/a.desktop"))
+        #expect(reader.read().registry.handlers.map(\.id.text) == ["b"])
+    }
+
+    @Test func `what is missing is awaited in the nearest folder above`() throws {
+        let before = HandlerReader(places: places).read().watched
+        #expect(before[folder.path] == .names(["data", "system", ".config"]))
+        try write(Self.entry("t"), to: "data/applications/sub/a.desktop")
+        let after = HandlerReader(places: places).read().watched
+        #expect(after[folder.file("data/applications")] == .anything)
+        #expect(after[folder.file("data/applications/sub")] == .anything)
+        #expect(after[folder.file("data")] == .names(["handoff"]))
+        #expect(after[folder.path] == .names(["system", ".config"]))
+    }
+
+    @Test func `pipes, folders and links in a circle in the place of files are passed over`() throws {
+        try write("", to: "data/applications/x")
+        mkfifo(folder.file("data/applications/pipe.desktop"), 0o600)
+        mkdir(folder.file("data/applications/folder.desktop"), 0o700)
+        symlink(folder.file("data/applications"), folder.file("data/applications/round"))
+        symlink("loop.desktop", folder.file("data/applications/loop.desktop"))
+        try write(Self.entry("t"), to: "data/applications/a.desktop")
+        let found = HandlerReader(places: places).read()
+        #expect(found.registry.handlers.map(\.id.text).contains("a"))
+        #expect(found.problems.isEmpty)
+        #expect(found.watched.count < 16)
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import LoopIO
+import Testing
+
+/// A loop with a folder.
+private struct Bench {
+    let loop: EventLoop
+    let folder: ScratchFolder
+
+    init() throws {
+        loop = try EventLoop()
+        folder = try ScratchFolder()
+    }
+
+    func path(_ name: String) -> String { "\(folder.path)/\(name)" }
+
+    func makeFolder(_ name: String) { #expect(mkdir(path(name), 0o700) == 0) }
+
+    func write(_ text: String, to name: String) throws {
+        let file = Descriptor(owning: try SystemCall.retrying { open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0o600) })
+        let bytes = Array(text.utf8)
+        #expect(Glibc.write(file.raw, bytes, bytes.count) == bytes.count)
+    }
+}
+
+/// What a watch of folders tells, and what it does not; programs that are found and started.
+struct FolderWatchTests {
+    @Test func `files that come, are written and go are told, those in other folders are not`() throws {
+        let test = try Bench()
+        test.makeFolder("a")
+        test.makeFolder("b")
+        var changes = 0
+        let watch = try FolderWatch(on: test.loop) {
+            changes += 1
+            test.loop.stop()
+        }
+        #expect(watch.setFolders([test.path("a"): .anything, test.path("none"): .anything]))
+        #expect(!watch.setFolders([test.path("a"): .anything]))
+        try test.write("x", to: "a/x")
+        try test.loop.runUntilStopped()
+        #expect(changes == 1)
+        unlink(test.path("a/x"))
+        try test.loop.runUntilStopped()
+        #expect(changes == 2)
+        try test.write("x", to: "b/x")
+        try test.loop.runTurns(3)
+        #expect(changes == 2)
+        #expect(watch.setFolders([test.path("b"): .anything]))
+        try test.write("x", to: "a/x")
+        try test.loop.runTurns(3)
+        #expect(changes == 2)
+    }
+
+    @Test func `of a folder whose names are awaited nothing else is told, but its own end is`() throws {
+        let test = try Bench()
+        test.makeFolder("a")
+        var changes = 0
+        let watch = try FolderWatch(on: test.loop) {
+            changes += 1
+            test.loop.stop()
+        }
+        _ = watch.setFolders([test.path("a"): .names(["wanted"])])
+        try test.write("x", to: "a/other")
+        try test.loop.runTurns(3)
+        #expect(changes == 0)
+        test.makeFolder("a/wanted")
+        try test.loop.runUntilStopped()
+        #expect(changes == 1)
+        rename(test.path("a"), test.path("c"))
+        try test.loop.runUntilStopped()
+        #expect(changes == 2)
+    }
+
+    @Test func `two paths to one folder share a watch, which ends with the last of them`() throws {
+        let test = try Bench()
+        test.makeFolder("a")
+        #expect(symlink("a", test.path("link")) == 0)
+        var changes = 0
+        let watch = try FolderWatch(on: test.loop) {
+            changes += 1
+            test.loop.stop()
+        }
+        _ = watch.setFolders([test.path("a"): .names(["x"]), test.path("link"): .names(["y"])])
+        try test.write("x", to: "a/y")
+        try test.loop.runUntilStopped()
+        _ = watch.setFolders([test.path("link"): .names(["z"])])
+        try test.write("x", to: "a/z")
+        try test.loop.runUntilStopped()
+        #expect(changes == 2)
+    }
+
+    @Test func `a program is an executable file, by path or in one of the folders`() throws {
+        let test = try Bench()
+        try test.write("#!/bin/sh", to: "run")
+        try test.write("x", to: "text")
+        chmod(test.path("run"), 0o700)
+        test.makeFolder("folder")
+        let search = ProgramSearch(path: "relative:/nonexistent:\(test.folder.path)")
+        #expect(search.find("run") == test.path("run"))
+        #expect(search.find(test.path("run")) == test.path("run"))
+        #expect(search.find("text") == nil)
+        #expect(search.find("folder") == nil)
+        #expect(search.find("../\(test.folder.path)/run") == nil)
+        #expect(search.find("") == nil)
+    }
+
+    @Test func `a program that is started apart gets its words and variables, and tells its end`() throws {
+        let test = try Bench()
+        let script = #"printf '%s\n' "$1" "$VALUE" "$(pwd)" >out; [ ! -e /proc/self/fd/9 ]; exit 7"#
+        let open = dup2(1, 9)
+        defer { close(open) }
+        let started = try DetachedProgram.start(
+            ["/bin/sh", "-c", script, "sh", "$HOME ;"], environment: ["VALUE": "a=b"], folder: test.folder.path)
+        var status: Int32?
+        try DetachedProgram(started, on: test.loop) {
+            status = $0
+            test.loop.stop()
+        }
+        try test.loop.runUntilStopped()
+        #expect(status == 7)
+        let out = try PlainFile.read(test.path("out"), limit: 1000).bytes
+        #expect(String(decoding: out, as: UTF8.self) == "$HOME ;\na=b\n\(test.folder.path)\n")
+        #expect(throws: Errno.noSuchFile) {
+            _ = try DetachedProgram.start(["/nonexistent"], environment: [:], folder: "/")
+        }
+    }
+}
