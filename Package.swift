@@ -194,6 +194,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("FuzzAnnouncement", ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"]),
         ("FuzzConfiguration", ["HandoffDaemon"]),
         ("FuzzControl", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
+        ("FuzzDocuments", ["HandoffDocuments"]),
         ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
         ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
         ("FuzzHandlers", ["HandoffHandlers", "HandoffModel"]),

@@ -19,6 +19,7 @@ import Testing
         ("ssh://git@example.org:2222/a.git", "example.org:2222/a"),
         ("https://[2001:DB8::1]/a", "[2001:db8::1]/a"), ("git@host:~ada/a.git", "host/~ada/a"),
         ("https://example.org/A", "example.org/A"),
+        ("host..:a.git.git", "host/a"),
     ])
     func whatIsDifferentStaysDifferent(_ remote: String, _ text: String) throws {
         let identity = try #require(RepositoryIdentity(remote: remote))
@@ -31,7 +32,8 @@ import Testing
         "https:///a", "ftp://example.org/a", "https://example.org/a?token=b", "https://example.org/../a",
         "https://user/secret@example.org/a", "https://example.org/a%40b", "https://example.org/%00", "host:",
         "https://example.org:0/a", "https://example.org:99999/a", "https://exa mple.org/a", "-oProxyCommand=x:a",
-        "https://example.org/.git", "ext::sh -c x", "./a:b", "https://example.org/a%2Fb", "https://é.org/a",
+        "https://example.org/.git", "https://example.org/..git", "https://example.org/...git", "ext::sh -c x", "./a:b",
+        "https://example.org/a%2Fb", "https://é.org/a",
         "https://example.org/" + String(repeating: "a", count: 600), "C:\\a",
     ])
     func pathsQueriesAndNonsenseAreNone(_ remote: String) {

@@ -246,6 +246,18 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
+    @Test func aDocumentForWhichThereIsNoRoomIsFalse() async throws {
+        let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
+        play([PlayedSender(header, content)])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        guard case .failure(let error) = try await fetch(url) else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "full")
+        #expect(place.fetched.isEmpty)
+    }
+
     @Test func aCacheThatCannotBeMadeIsFalse() throws {
         play([try PlayedSender("a", content)])
         try place.write("in the way", to: "cache")

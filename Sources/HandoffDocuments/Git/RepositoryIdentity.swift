@@ -77,7 +77,7 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
             guard !inner.isEmpty, inner.utf8.allSatisfy({ "0123456789abcdef:.".utf8.contains($0) }) else { return nil }
             return host
         }
-        if host.hasSuffix(".") { host.removeLast() }
+        while host.hasSuffix(".") { host.removeLast() }
         let isHost = host.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
         }
@@ -97,8 +97,9 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
             components.append(PercentText.encode(decoded))
         }
         guard var last = components.popLast() else { return nil }
-        if last.hasSuffix(".git") { last = String(last.dropLast(4)) }
-        guard !last.isEmpty else { return nil }
+        // All of them: what comes out has to read the same again.
+        while last.hasSuffix(".git") { last.removeLast(4) }
+        guard !last.isEmpty, last != ".", last != ".." else { return nil }
         return (components + [last]).joined(separator: "/")
     }
 }

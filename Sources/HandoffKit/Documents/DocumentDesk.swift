@@ -25,6 +25,7 @@ final class DocumentDesk: @unchecked Sendable {
     private var fetches: [ObjectIdentifier: DocumentFetch] = [:]
     private var sending: [StreamID: Sending] = [:]
     private var reported: Set<String> = []
+    private var hasEnded = false
 
     private struct Sending {
         var client: ControlClient?
@@ -44,6 +45,7 @@ final class DocumentDesk: @unchecked Sendable {
     /// Ends everything, when the application has gone.
     func end() {
         loop.perform { [self] in
+            hasEnded = true
             for fetch in fetches.values { fetch.cancel() }
             for sent in sending.values { sent.transfer?.cancel() }
             sending = [:]
@@ -177,6 +179,7 @@ final class DocumentDesk: @unchecked Sendable {
     func fetch(_ document: FetchedDocument, number: Int) {
         loop.perform { [self] in
             do throws(TransferFailure) {
+                if hasEnded { throw TransferFailure(.cancelled, "the app that continued the activity has ended") }
                 let folder = folder ?? PrivateFolder(cache: cache)
                 self.folder = folder
                 _ = try folder.make(number)

@@ -45,7 +45,7 @@ final class PrivateFolder {
             if lock == nil {
                 try FileTreeMaking.makeFolders(parent)
                 removeOthers()
-                lock = try Self.lock(path + ".lock")
+                lock = try Self.open(path + ".lock", mustLock: false)
                 try FileTreeMaking.makeFolder(path)
             }
             try FileTreeMaking.makeFolder(place)
@@ -63,7 +63,7 @@ final class PrivateFolder {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         for name in names where name.hasSuffix(".lock") && name != self.name + ".lock" {
             let file = parent + "/" + name
-            guard let held = try? Self.lock(file) else { continue }
+            guard let held = try? Self.open(file, mustLock: true) else { continue }
             try? ReceivedContent.remove(folder: String(file.dropLast(".lock".count)))
             _ = unlink(file)
             held.close()
@@ -71,11 +71,16 @@ final class PrivateFolder {
     }
 
     /// Makes a file, or opens it, and locks it (flock(2)) for as long as the descriptor is open.
-    private static func lock(_ path: String) throws(Errno) -> Descriptor {
+    /// - Parameter mustLock: whether a file system without locks is a failure.
+    private static func open(_ path: String, mustLock: Bool) throws(Errno) -> Descriptor {
         let file = Descriptor(
-            owning: try SystemCall.retrying { open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) })
+            owning: try SystemCall.retrying { Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) })
         let raw = file.raw
-        try SystemCall.retrying { flock(raw, LOCK_EX | LOCK_NB) }
+        do throws(Errno) {
+            try SystemCall.retrying { flock(raw, LOCK_EX | LOCK_NB) }
+        } catch {
+            guard error != .wouldBlock, !mustLock else { throw error }
+        }
         return file
     }
 
