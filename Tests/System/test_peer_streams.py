@@ -246,6 +246,13 @@ def who_asks(stage):
         answer = python.peer.request(python.link, "openStream", parameters)
         expect("error" in answer, f"{parameters}: {answer}")
     python.go_on()
+    # What a stream is for is a name, or the request is refused.
+    for resource in (1, "", "a b", "a\n", "\u00e9", "x" * 129, ["a"]):
+        answer = python.peer.request(python.link, "openStream", {"activity": python.activity, "resource": resource})
+        expect(answer.get("error", {}).get("reason") == "rejected", f"{resource!r}: {answer}")
+    for resource in (None, "document/3", "x" * 128):
+        answer = python.peer.request(python.link, "openStream", {"activity": python.activity, "resource": resource})
+        expect(len(answer.get("result", {}).get("ticket", "")) == 32, f"{resource!r}: {answer}")
     python.is_served()
     first = python.activity
     python.publisher = Connection(daemon)
