@@ -9,6 +9,15 @@ extension ControlClient {
         request(.getStatus, decode: { reply throws(VarlinkError) in try ControlStatus(json: reply) }, then)
     }
 
+    /// `SetSwitches`; the answer is what holds from then on.
+    package func setSwitches(
+        _ request: SetSwitchesRequest, _ then: @escaping (Result<ControlSwitches, ClientError>) -> Void
+    ) {
+        self.request(
+            .setSwitches, request.json, decode: { reply throws(VarlinkError) in try ControlSwitches(json: reply) },
+            then)
+    }
+
     /// `CreateAccount`; the answer is the new account.
     package func createAccount(_ then: @escaping (Result<AccountID, ClientError>) -> Void) {
         request(.createAccount, decode: { reply throws(VarlinkError) in try Fields(reply).id("account") }, then)

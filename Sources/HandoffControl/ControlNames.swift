@@ -42,6 +42,7 @@ package enum AppErrorName: String, Sendable, CaseIterable {
 /// The methods of `dev.handoff1.Control`; the raw value is the full name.
 package enum ControlMethod: String, Sendable, CaseIterable {
     case getStatus = "dev.handoff1.Control.GetStatus"
+    case setSwitches = "dev.handoff1.Control.SetSwitches"
     case createAccount = "dev.handoff1.Control.CreateAccount"
     case getAccount = "dev.handoff1.Control.GetAccount"
     case exportAccount = "dev.handoff1.Control.ExportAccount"
@@ -78,6 +79,7 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case nothingToContinue = "dev.handoff1.Control.NothingToContinue"
     case ambiguousIdentifier = "dev.handoff1.Control.AmbiguousIdentifier"
     case continuationFailed = "dev.handoff1.Control.ContinuationFailed"
+    case switchedOff = "dev.handoff1.Control.SwitchedOff"
     case invalidAddress = "dev.handoff1.Control.InvalidAddress"
     case storageFailed = "dev.handoff1.Control.StorageFailed"
     case expectedMore = "dev.handoff1.Control.ExpectedMore"

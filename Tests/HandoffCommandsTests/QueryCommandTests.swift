@@ -42,6 +42,7 @@ import Testing
                 discovery   avahi, running
                 port        24863
                 activities  1 published here, 3 offered by other devices
+                switches    advertising on, receiving on
                 peers       NAME           ID       ADDRESS            VIA     CONNECTION  OFFERS
                             laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
                             not yet known           10.0.0.1:24863     static  none        0

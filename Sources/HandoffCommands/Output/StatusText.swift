@@ -13,6 +13,7 @@ enum StatusText {
             ("discovery", "\(VisibleText.escape(status.discovery)), \(VisibleText.escape(status.discoveryState))"),
             ("port", "\(status.port)"),
             ("activities", "\(status.published) published here, \(status.offered) offered by other devices"),
+            ("switches", SwitchText.text(status.switches)),
             ("peers", peers(status.peers)),
         ]
         if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }

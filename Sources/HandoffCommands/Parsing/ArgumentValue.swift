@@ -15,6 +15,35 @@ enum ArgumentValue {
         return value
     }
 
+    /// The longest time for which something can be switched off: a year, in seconds.
+    static let longestPause = 366.0 * 86_400
+
+    /// A span of time as people write it: `30min`, `2h`, `1h30m`, `1d`. A bare number is no span: nobody knows of what.
+    /// - Returns: seconds.
+    static func span(_ text: String, command: String) throws(UsageError) -> Double {
+        var total = 0.0
+        var rest = text.utf8[...]
+        while !rest.isEmpty {
+            let digits = rest.prefix { (0x30...0x39).contains($0) }
+            let unit = rest.dropFirst(digits.count).prefix { !(0x30...0x39).contains($0) }
+            guard digits.count <= 9, let count = Double(String(Substring(digits))),
+                let size = spanUnits[String(Substring(unit))]
+            else { throw notASpan(text, command) }
+            total += count * size
+            rest = rest.dropFirst(digits.count + unit.count)
+        }
+        guard total > 0, total <= longestPause else { throw notASpan(text, command) }
+        return total
+    }
+
+    private static let spanUnits = ["s": 1.0, "m": 60, "min": 60, "h": 3600, "d": 86_400]
+
+    private static func notASpan(_ text: String, _ command: String) -> UsageError {
+        .badValue(
+            text, of: "time", expected: "a number with the unit s, min, h or d, such as 30min or 1h30m, at most 366d",
+            command: command)
+    }
+
     /// The beginning of an id: hexadecimal digits in any case, in groups or not.
     /// - Returns: the digits, in lower case and without groups.
     static func identifier(_ text: String, digits: Int, command: String) throws(UsageError) -> String {

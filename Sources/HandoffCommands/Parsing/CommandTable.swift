@@ -26,6 +26,7 @@ package struct CommandTable: Sendable {
         PeerAddCommand.self, PeerRemoveCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
+        PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
         CompletionCommand.self, HelpCommand.self,
     ])
 

@@ -1,4 +1,5 @@
 package import HandoffClient
+import HandoffControl
 package import HandoffJSON
 import HandoffModel
 
@@ -68,6 +69,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
             advice = ["see what is on offer with: handoffctl list"]
         case "NoSuchApp":
             advice = ["see them with: handoffctl apps"]
+        case "SwitchedOff":
+            advice = Self.switchAdvice(refusal.parameters)
         case "NoSuchTicket":
             advice = ["see the open ones with: handoffctl account show"]
         case "MethodNotFound", "MethodNotImplemented", "InterfaceNotFound":
@@ -77,6 +80,19 @@ package struct CommandFailure: Error, Equatable, Sendable {
         }
         self.init(
             status, refusal.kind, refusal.message, advice: advice, details: refusal.parameters)
+    }
+
+    /// What to do about something that is switched off.
+    private static func switchAdvice(_ hold: JSONObject) -> [String] {
+        guard let direction = hold["direction"]?.string.flatMap(SwitchDirection.init) else { return [] }
+        switch hold["by"]?.string.flatMap(ControlHold.Author.init) {
+        case .user?:
+            let device = hold["device"]?.string.map { " --device \($0.prefix(7))" } ?? ""
+            return ["switch it on with: handoffctl \(direction.rawValue) on\(device)"]
+        case .policy?: return ["ask who administers this machine"]
+        case .configuration?: return ["change it in handoffd.conf, then: systemctl --user reload handoffd"]
+        case .session?, nil: return []
+        }
     }
 
     /// A file of the user's cannot be used.

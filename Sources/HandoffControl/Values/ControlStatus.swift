@@ -29,6 +29,8 @@ package struct ControlStatus: Sendable, Equatable {
     package var offered: Int
     /// Exports of the account that can still be imported.
     package var tickets: [ControlTicket]
+    /// What is switched on, and why something is not.
+    package var switches: ControlSwitches
     /// What is wrong, in sentences for people.
     package var warnings: [String]
 
@@ -36,7 +38,7 @@ package struct ControlStatus: Sendable, Equatable {
     package init(
         daemon: String, device: DeviceID, name: String, kind: DeviceKind, account: AccountID?, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
-        tickets: [ControlTicket], warnings: [String]
+        tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String]
     ) {
         self.daemon = daemon
         self.device = device
@@ -51,6 +53,7 @@ package struct ControlStatus: Sendable, Equatable {
         self.published = published
         self.offered = offered
         self.tickets = tickets
+        self.switches = switches
         self.warnings = warnings
     }
 
@@ -65,19 +68,22 @@ package struct ControlStatus: Sendable, Equatable {
             kind: try fields.kind("kind"), account: try fields.account(), epoch: try fields.epoch(),
             discovery: try fields.text("discovery"), discoveryState: try fields.text("discoveryState"), port: port,
             peers: peers, published: try fields.integer("published"), offered: try fields.integer("offered"),
-            tickets: try fields.tickets(), warnings: try fields.texts("warnings"))
+            tickets: try fields.tickets(), switches: try ControlSwitches(json: json),
+            warnings: try fields.texts("warnings"))
     }
 
     /// The results on the socket.
     package var json: JSONObject {
-        [
+        var json: JSONObject = [
             "daemon": .string(daemon), "device": .string(device.hex), "name": .string(name), "kind": .string(kind.name),
             "account": .nullable(account?.hex), "epoch": .nullable(epoch: epoch), "discovery": .string(discovery),
             "discoveryState": .string(discoveryState), "port": .integer(Int64(port)),
             "peers": .array(peers.map { .object($0.json) }), "published": .integer(Int64(published)),
             "offered": .integer(Int64(offered)), "tickets": .array(tickets.map { .object($0.json) }),
-            "warnings": .texts(warnings),
         ]
+        for member in switches.json { json[member.key] = member.value }
+        json["warnings"] = .texts(warnings)
+        return json
     }
 }
 

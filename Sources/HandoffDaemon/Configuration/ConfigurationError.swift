@@ -41,13 +41,15 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
                 + "; allowed are: \(names.joined(separator: ", "))")
     }
 
-    /// A heading that is no section.
-    static func unknownSection(_ name: String, path: String, line: Int) -> ConfigurationError {
-        ConfigurationError(
+    /// A heading that is none of the file's sections.
+    static func unknownSection(
+        _ name: String, path: String, line: Int, sections: [String] = ConfigurationFile.sections
+    ) -> ConfigurationError {
+        let allowed = sections.map { "[\($0)], " }.joined()
+        return ConfigurationError(
             place: "\(path):\(line)",
-            message: "unknown section '\(shown(name))'" + suggestion(name, among: ConfigurationFile.sections)
-                + "; allowed are: "
-                + ConfigurationFile.sections.map { "[\($0)]" }.joined(separator: ", ") + ", or none")
+            message: "unknown section '\(shown(name))'" + suggestion(name, among: sections)
+                + "; allowed are: \(allowed)or none")
     }
 
     /// A line that is neither a setting, a heading nor a comment.
@@ -55,6 +57,30 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
         ConfigurationError(
             place: "\(path):\(line)",
             message: "cannot read this line: allowed are 'key = value', '[section]', '# comment' and empty lines")
+    }
+
+    /// A word that is no key of a policy.
+    static func unknownPolicyKey(_ word: String, path: String, line: Int) -> ConfigurationError {
+        let keys = PolicyKey.allCases.map(\.rawValue)
+        return ConfigurationError(
+            place: "\(path):\(line)",
+            message: "unknown key '\(shown(word))'" + suggestion(word, among: keys)
+                + "; allowed in a policy are: \(keys.joined(separator: ", "))")
+    }
+
+    /// A value that a key of a policy does not allow.
+    static func invalidPolicy(
+        _ value: String, of key: PolicyKey, path: String, line: Int
+    ) -> ConfigurationError {
+        ConfigurationError(
+            place: "\(path):\(line)",
+            message: "'\(shown(value))' is no value of \(key.rawValue): allowed is \(key.allowed)"
+                + commentAdvice(value))
+    }
+
+    /// A folder that holds more files than anybody writes.
+    static func tooManyFiles(path: String, limit: Int) -> ConfigurationError {
+        ConfigurationError(place: path, message: "there are more than \(limit) files in the folder")
     }
 
     /// A file, or a line of it, that is no text.

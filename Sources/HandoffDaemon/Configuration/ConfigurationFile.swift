@@ -13,13 +13,14 @@ package enum ConfigurationFile {
     ///
     /// - Parameter path: what errors call the file.
     package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> [ConfigurationEntry] {
-        guard bytes.count <= byteLimit else { throw .tooLarge(path: path) }
         var entries: [ConfigurationEntry] = []
         var first: [ConfigurationKey: ConfigurationEntry] = [:]
-        var number = 0
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            number += 1
-            guard let entry = try entry(line, path: path, number: number) else { continue }
+        for line in try lines(bytes, path: path, sections: sections) {
+            guard let key = ConfigurationKey(rawValue: line.word) else {
+                throw .unknownKey(line.word, path: path, line: line.number)
+            }
+            let entry = ConfigurationEntry(
+                key: key, value: line.value, origin: .file(path: path, line: line.number))
             if let earlier = first[entry.key], !entry.key.isRepeatable {
                 throw .repeatedKey(entry, first: earlier)
             }
@@ -29,10 +30,38 @@ package enum ConfigurationFile {
         return entries
     }
 
+    /// A setting of a file whose key and value nobody has judged yet.
+    struct Line: Equatable {
+        /// The word before the equals sign.
+        let word: String
+        /// The value without surrounding spaces.
+        let value: String
+        /// The line, counted from 1.
+        let number: Int
+    }
+
+    /// The settings of any file of this form, in their order.
+    ///
+    /// - Parameters:
+    ///   - path: what errors call the file.
+    ///   - sections: the headings that may stand in it.
+    static func lines(
+        _ bytes: [UInt8], path: String, sections: [String]
+    ) throws(ConfigurationError) -> [Line] {
+        guard bytes.count <= byteLimit else { throw .tooLarge(path: path) }
+        var lines: [Line] = []
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            if let line = try setting(line, path: path, number: number, sections: sections) { lines.append(line) }
+        }
+        return lines
+    }
+
     /// The setting of a line; nil for a comment, a heading and an empty line.
-    private static func entry(
-        _ bytes: ArraySlice<UInt8>, path: String, number: Int
-    ) throws(ConfigurationError) -> ConfigurationEntry? {
+    private static func setting(
+        _ bytes: ArraySlice<UInt8>, path: String, number: Int, sections: [String]
+    ) throws(ConfigurationError) -> Line? {
         let line = trimmed(bytes)
         guard line.count <= lineByteLimit else {
             throw .notText(path: path, line: number, what: "the line is longer than \(lineByteLimit) bytes")
@@ -47,15 +76,16 @@ package enum ConfigurationFile {
         if opening == UInt8(ascii: "[") {
             guard line.last == UInt8(ascii: "]") else { throw .unreadableLine(path: path, line: number) }
             let name = String(text.dropFirst().dropLast())
-            guard sections.contains(name) else { throw .unknownSection(name, path: path, line: number) }
+            guard sections.contains(name) else {
+                throw .unknownSection(name, path: path, line: number, sections: sections)
+            }
             return nil
         }
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > line.startIndex,
             let word = String(validating: trimmed(line[..<equals]), as: UTF8.self),
             let value = String(validating: trimmed(line[(equals + 1)...]), as: UTF8.self)
         else { throw .unreadableLine(path: path, line: number) }
-        guard let key = ConfigurationKey(rawValue: word) else { throw .unknownKey(word, path: path, line: number) }
-        return ConfigurationEntry(key: key, value: value, origin: .file(path: path, line: number))
+        return Line(word: word, value: value, number: number)
     }
 
     /// Without spaces, tabs and carriage returns at both ends.

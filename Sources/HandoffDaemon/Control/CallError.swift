@@ -151,6 +151,11 @@ struct CallError: Error {
             ])
     }
 
+    /// What was asked for is switched off here, and by whom.
+    static func switchedOff(_ hold: ControlHold) -> CallError {
+        CallError(name: ControlErrorName.switchedOff.rawValue, parameters: hold.json)
+    }
+
     static func continuationFailed(_ failure: HandoffFailure) -> CallError {
         CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
     }

@@ -12,7 +12,12 @@ final class ControlService {
         let status: () -> ControlStatus
         let addPeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
         let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let setSwitches: (SetSwitchesRequest, @escaping (Result<ControlSwitches, any Error>) -> Void) -> Void
         let offers: () -> [RemoteOffer]
+        /// Why an offer may not be received; nil when it may.
+        let held: (RemoteOffer) -> ControlHold?
+        /// The offers that may not be received.
+        let hiddenOffers: () -> [RemoteOffer]
         let shown: (RemoteOffer) -> ControlActivity
         let taker: (RemoteOffer) -> Result<ContinuationBroker.Taker, HandoffFailure>
         let apps: () -> [ControlApp]
@@ -44,6 +49,7 @@ final class ControlService {
         do {
             switch method {
             case .getStatus: call.reply(surroundings.status().json)
+            case .setSwitches: try setSwitches(call)
             case .createAccount: account.create(call)
             case .getAccount: account.get(call)
             case .exportAccount: try account.export(call)
@@ -101,6 +107,15 @@ final class ControlService {
         }
     }
 
+    private func setSwitches(_ call: ControlCall) throws {
+        surroundings.setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
+            switch result {
+            case .success(let switches): call.reply(switches.json)
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
     private func list(_ call: ControlCall) throws {
         let here = try Fields(call.parameters).optionalFlag("here") ?? false
         let activities = surroundings.offers().map(surroundings.shown).filter { !here || $0.opens.kind != .nothing }
@@ -127,13 +142,21 @@ final class ControlService {
         guard surroundings.hasAccount() else {
             throw CallError(AccountKeeper.Refusal.noAccount)
         }
-        let fitting = surroundings.offers().filter { offer in
+        func isMeant(_ offer: RemoteOffer) -> Bool {
             let origin = surroundings.origin(offer.device)
             return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
         }
+        let fitting = surroundings.offers().filter(isMeant)
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
+            // What is switched off here is the reason, if it is what was asked for.
+            let hidden = surroundings.hiddenOffers().filter(isMeant)
+            if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
+                let hold = surroundings.held(offer)
+            {
+                throw CallError.switchedOff(hold)
+            }
             throw CallError.control(
                 .nothingToContinue,
                 prefix.map { "no activity on offer has an id that begins with \($0)" }

@@ -27,6 +27,7 @@ package actor Daemon {
     /// its account, and goes on with a new identity.
     private struct Making {
         var configuration: Configuration
+        var policy: Policy
         let name: String
         let worker: Worker
         let apps: AppSurroundings
@@ -68,6 +69,7 @@ package actor Daemon {
     /// Begins to serve devices and clients; returns when both can connect. Called on the loop.
     ///
     /// - Parameters:
+    ///   - policy: what the administrator forbids.
     ///   - name: what the other devices call this one.
     ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
@@ -75,7 +77,8 @@ package actor Daemon {
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
-        _ sockets: consuming Sockets, configuration: Configuration, stored: StoredState, name: String,
+        _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
+        stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
         isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
@@ -83,7 +86,7 @@ package actor Daemon {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
-            configuration: configuration, name: name, worker: try Worker(name: "files"), apps: apps,
+            configuration: configuration, policy: policy, name: name, worker: try Worker(name: "files"), apps: apps,
             discovery: discovery,
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
         let core = try makeCore(stored)
@@ -109,10 +112,12 @@ package actor Daemon {
         }
     }
 
-    /// Takes a configuration that was read again; what concerns sockets and discovery holds from the next start.
-    package func reconfigure(_ configuration: Configuration) {
+    /// Takes a configuration and a policy that were read again; what concerns sockets and discovery holds from the next
+    /// start.
+    package func reconfigure(_ configuration: Configuration, policy: Policy = Policy()) {
         making?.configuration = configuration
-        core?.reconfigure(configuration)
+        making?.policy = policy
+        core?.reconfigure(configuration, policy: policy)
     }
 
     /// Ends in order: no more clients, a goodbye to the other devices, then `completion` on the loop.
@@ -144,9 +149,9 @@ package actor Daemon {
             loop.perform { self.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
         }
         let core = try DaemonCore(
-            loop: loop, log: log, worker: making.worker, configuration: making.configuration, stored: stored,
-            name: making.name, port: port, discovery: making.discovery(), air: air, pairingAllowance: pairingAllowance,
-            apps: making.apps, unixSeconds: making.unixSeconds)
+            loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
+            stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
+            pairingAllowance: pairingAllowance, apps: making.apps, unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

@@ -114,7 +114,7 @@ extension DaemonCore {
     /// Takes which apps are switched off: what they publish is on offer no more, and they continue nothing.
     func takeDisabled(_ disabled: DisabledApps) {
         disabledApps = disabled
-        folders.setDisabled(disabled.ids)
+        disableApps()
         network.say()
         control.offersChanged()
     }

@@ -20,7 +20,10 @@ extension DaemonCore {
             removePeer: { [unowned self] in
                 changePeers($0, { $0.removing($1) }, { [unowned self] in statics.remove($0) }, completion: $1)
             },
+            setSwitches: { [unowned self] in setSwitches($0, completion: $1) },
             offers: { [unowned self] in offers() },
+            held: { [unowned self] in board.hold(.receive, of: $0.activity.type, with: $0.device) },
+            hiddenOffers: { [unowned self] in hiddenOffers() },
             shown: { [unowned self] in shown($0) },
             taker: { [unowned self] in taker(of: $0.activity) },
             apps: { [unowned self] in listApps() },
@@ -39,7 +42,7 @@ extension DaemonCore {
             account: state?.accountID, epoch: state?.epoch, discovery: discovery.kind.rawValue,
             discoveryState: discoveryStates.text(of: discovery.kind), port: port, peers: peers(),
             published: apps.store.count, offered: offers().count, tickets: tickets(),
-            warnings: warnings())
+            switches: board.shown, warnings: warnings())
     }
 
     func tickets() -> [ControlTicket] {
@@ -117,7 +120,17 @@ extension DaemonCore {
         }
     }
 
+    /// What the other devices offer and may be received here.
     private func offers() -> [RemoteOffer] {
+        allOffers().filter { board.allows(.receive, of: $0.activity.type, with: $0.device) }
+    }
+
+    /// What they offer and may not be received.
+    private func hiddenOffers() -> [RemoteOffer] {
+        allOffers().filter { !board.allows(.receive, of: $0.activity.type, with: $0.device) }
+    }
+
+    private func allOffers() -> [RemoteOffer] {
         let now = network.now
         return network.table.all.flatMap { peer in
             peer.offers.map { offer in

@@ -216,7 +216,7 @@ extension DaemonCore {
         case PeerMethod.activities:
             let list = ActivityList(
                 position: network.announcer.position,
-                activities: Array(network.announcedOffers().prefix(ActivityList.maximumCount)))
+                activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maximumCount)))
             link.respond(to: request.id, with: .result(list.json))
         case PeerMethod.openStream: giveTicket(request, over: link)
         case PeerMethod.ping: link.respond(to: request.id, with: .result([:]))
@@ -235,6 +235,10 @@ extension DaemonCore {
             return link.respond(to: request.id, with: .failure(.unknownActivity(device: name)))
         }
         let device = link.device
+        // Also for an activity that was on offer a moment ago: what was switched off is not given any more.
+        guard mayHandOver(id, to: device) else {
+            return link.respond(to: request.id, with: .failure(.paused(device: name)))
+        }
         apps.desk.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
             guard ring.isCurrent, ring.peerKey(device) != nil else {

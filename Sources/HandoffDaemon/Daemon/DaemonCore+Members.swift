@@ -46,7 +46,7 @@ extension DaemonCore {
     // MARK: - Changing
 
     /// The member that a user means.
-    private func member(_ text: String) throws -> DeviceID {
+    func member(_ text: String) throws -> DeviceID {
         let state = try keeper.member(keeper.state)
         switch DeviceSelection.choose(text, among: state.view.live, name: { ring.name(of: $0) }) {
         case .one(let device): return device
@@ -132,7 +132,8 @@ extension DaemonCore {
             guard let self else { return }
             switch result {
             case .success(let identity):
-                let next = stored.renewed(identity: identity, boot: boot, peers: peersFile, apps: disabledApps)
+                let next = stored.renewed(
+                    identity: identity, boot: boot, peers: peersFile, apps: disabledApps, switches: board.switches)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 loop.later { [weak self] in self?.onLeft?(next) }

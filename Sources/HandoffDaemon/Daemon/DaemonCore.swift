@@ -17,6 +17,8 @@ final class DaemonCore {
     let loop: EventLoop
     let log: Logger
     private(set) var configuration: Configuration
+    /// What the administrator forbids.
+    private var policy: Policy
     let stored: StoredState
     let name: String
     let port: UInt16
@@ -58,7 +60,8 @@ final class DaemonCore {
     var onLeft: ((StoredState) -> Void)?
 
     init(
-        loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, stored: StoredState, name: String,
+        loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
+        stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
         apps: AppSurroundings, unixSeconds: @escaping () -> UInt64
     ) throws {
@@ -66,6 +69,7 @@ final class DaemonCore {
         self.log = log
         self.worker = worker
         self.configuration = configuration
+        self.policy = policy
         self.stored = stored
         self.name = name
         self.port = port.port
@@ -109,7 +113,8 @@ final class DaemonCore {
         boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
         surroundings: PeerNetwork.Surroundings(
-            offers: { [unowned self] in apps.offers() },
+            offers: { [unowned self] in ownOffers() },
+            unadvertised: { [unowned self] in board.unadvertised.intersection(ring.live) },
             peersChanged: { [unowned self] in control.offersChanged() },
             heard: { [unowned self] in heard($0) },
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
@@ -117,6 +122,13 @@ final class DaemonCore {
             deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
             fetchList: { [unowned self] in lists.fetch(of: $0) },
             foundStatic: { [unowned self] in statics.found($0) }))
+
+    private(set) lazy var board: SwitchBoard = SwitchBoard(
+        loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
+        isConfiguredOff: configuration.advertise == .off,
+        surroundings: SwitchBoard.Surroundings(
+            store: { [folder = stored.folder] in try folder.store(switches: $0) }, unixSeconds: unixSeconds,
+            name: { [unowned self] in ring.name(of: $0) }, changed: { [unowned self] in switchesChanged() }))
 
     private(set) lazy var pool: LinkPool = LinkPool(
         loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
@@ -205,8 +217,9 @@ final class DaemonCore {
         holders.accountChanged(ring)
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
-        folders.setDisabled(disabledApps.ids)
+        disableApps()
         folders.start()
+        board.start()
         network.start()
         keeper.review()
         keeper.takeConfiguredName()
@@ -234,14 +247,16 @@ final class DaemonCore {
         }
     }
 
-    /// Takes a configuration that was read again.
-    func reconfigure(_ configuration: Configuration) {
+    /// Takes a configuration and a policy that were read again.
+    func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
         self.configuration = configuration
         for address in configuration.peers { statics.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
             statics.remove(address)
         }
+        self.policy = policy
+        board.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
         apps.payloadLimit = configuration.payloadLimit
     }

@@ -48,6 +48,8 @@ package enum DaemonProcess {
         let loader = ConfigurationLoader(
             file: options.configurationFile, options: options.settings, environment: environment)
         let configuration = try loader.load()
+        let policyLoader = PolicyLoader()
+        let policy = try policyLoader.load()
         let log = Logger(subsystem: "daemon", sink: StderrSink(), level: configuration.logLevel)
         let place = try StatePlace.choose(given: options.stateDirectory, environment: { environment[$0] })
         if let other = place.passedBy {
@@ -61,7 +63,7 @@ package enum DaemonProcess {
                 port: try ListeningSockets.port(configuration),
                 clients: try ListeningSockets.clients(options, passed: passed, environment: environment, on: loop))
             try daemon.start(
-                sockets, configuration: configuration, stored: stored, name: deviceName(configuration),
+                sockets, configuration: configuration, policy: policy, stored: stored, name: deviceName(configuration),
                 discovery: { discovery(configuration, embedded: embedded, log: log.named("discovery")) },
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID,
@@ -76,7 +78,7 @@ package enum DaemonProcess {
                 loop.stop()
             }
         }
-        try withSignals(of: daemon, loader, on: loop, log: log) {
+        try withSignals(of: daemon, loader, policyLoader, on: loop, log: log) {
             try loop.startWatchdog()
             ServiceManager.notify("READY=1")
             daemon.assumeIsolated { $0.startDiscovery() }
@@ -90,9 +92,10 @@ package enum DaemonProcess {
         let description = "cannot go on; see the log"
     }
 
-    /// Ends the daemon at SIGTERM and SIGINT, and reads the configuration again at SIGHUP, while `body` runs.
+    /// Ends the daemon at SIGTERM and SIGINT, and reads configuration and policy again at SIGHUP, while `body` runs.
     private static func withSignals(
-        of daemon: Daemon, _ loader: ConfigurationLoader, on loop: EventLoop, log: Logger, _ body: () throws -> Void
+        of daemon: Daemon, _ loader: ConfigurationLoader, _ policyLoader: PolicyLoader, on loop: EventLoop, log: Logger,
+        _ body: () throws -> Void
     ) throws {
         let sources = try [SIGTERM, SIGINT].map { number in
             try loop.signal(number) {
@@ -103,7 +106,8 @@ package enum DaemonProcess {
         let reload = try loop.signal(SIGHUP) {
             do {
                 let configuration = try loader.load()
-                daemon.assumeIsolated { $0.reconfigure(configuration) }
+                let policy = try policyLoader.load()
+                daemon.assumeIsolated { $0.reconfigure(configuration, policy: policy) }
                 log.notice("Configuration was read again")
             } catch {
                 log.error("Configuration was not taken", ["error": "\(error)"])

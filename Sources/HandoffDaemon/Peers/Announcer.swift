@@ -83,6 +83,13 @@ struct Announcer {
         advert = try announcement(activities).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
     }
 
+    /// The announcement as a device gets it that is told of no activities: under the same number, so that no other one
+    /// counts for more with it.
+    func emptyAdvert() throws -> SignedAdvert? {
+        guard let news else { return nil }
+        return try announcement([]).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
+    }
+
     /// Starts over under a greater boot number: another device has seen one that is greater than ours.
     mutating func restart(boot: UInt64) {
         position = Position(boot: boot, seq: 0)

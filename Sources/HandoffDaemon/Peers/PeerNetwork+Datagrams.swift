@@ -47,10 +47,12 @@ extension PeerNetwork {
     }
 
     /// Seals the latest advert for a label, and sends it.
-    func sendAdvert(to address: PeerAddress, label: Label) {
+    ///
+    /// - Parameter device: whose label it is; nil where nobody knows.
+    func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
         guard !isCloned else { return }
         refreshAges()
-        guard let advert = announcer.advert, let keys = ring.held else { return }
+        guard let advert = advert(for: device), let keys = ring.held else { return }
         do {
             send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert), to: address)
         } catch {

@@ -37,7 +37,7 @@ extension PeerNetwork {
     func composeBeacon() -> (label: Label, text: [[UInt8]])? {
         guard let keys = ring.held, let label = labels.label, let marks = labels.marks else { return nil }
         do {
-            return try announcer.beacon(keys: keys, marks: marks, listsActivities: policy == .all).map { (label, $0) }
+            return try announcer.beacon(keys: keys, marks: marks, listsActivities: listsInBeacon).map { (label, $0) }
         } catch {
             log.fault("Cannot seal the beacon", ["error": "\(error)"])
             return nil
@@ -92,7 +92,7 @@ extension PeerNetwork {
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
         lastGreetedTwin = loop.now
         for address in addresses.prefix(Self.maximumTwinAddresses).compactMap(PeerAddress.init) {
-            sendAdvert(to: address, label: label)
+            sendAdvert(to: address, device: nil, label: label)
         }
     }
 

@@ -15,6 +15,8 @@ final class PeerNetwork {
     struct Surroundings {
         /// What this device offers, most recent first, with ages as of now.
         let offers: () -> [OfferedActivity]
+        /// The devices that are told of no activity.
+        let unadvertised: () -> Set<DeviceID>
         /// The offers of other devices have changed, or devices have come or gone.
         let peersChanged: () -> Void
         /// A member was heard that has the key of the epoch in force.
@@ -182,7 +184,7 @@ final class PeerNetwork {
             label: label, rosterDigest: ring.rosterDigest, epoch: keys.n, isGoodbye: leaving,
             activities: announcedOffers())
         // A beacon without activities is not even renewed with them: that would tell when the user does something.
-        let concernsBeacon = policy == .all || announcer.news?.differsOnlyInActivities(from: news) != true
+        let concernsBeacon = listsInBeacon || announcer.news?.differsOnlyInActivities(from: news) != true
         do {
             guard try announcer.say(news, evenIfOld: evenIfOld) else { return }
         } catch {
@@ -228,7 +230,7 @@ final class PeerNetwork {
     func perform(_ actions: [AdvertAction]) {
         for action in actions {
             switch action {
-            case .send(let address, _, let label): sendAdvert(to: address, label: label)
+            case .send(let address, let device, let label): sendAdvert(to: address, device: device, label: label)
             case .acknowledge(let position, _, let address, let label):
                 sendAcknowledgement(of: position, to: address, label: label)
             case .useConnection(let id): deliverByConnection(to: id)
@@ -268,6 +270,31 @@ final class PeerNetwork {
         leaving || !ring.isCurrent || policy == .off ? [] : shownOffers()
     }
 
+    /// What one device is told of them.
+    func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
+        surroundings.unadvertised().contains(device) ? [] : announcedOffers()
+    }
+
+    /// Whether the beacon, which all members read, lists activities.
+    var listsInBeacon: Bool { policy == .all && surroundings.unadvertised().isEmpty }
+
+    /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
+    func switchesChanged() {
+        say(evenIfOld: true)
+        beacons.changed()
+    }
+
+    /// The latest advert, as one device gets it.
+    func advert(for device: DeviceID?) -> SignedAdvert? {
+        guard let device, surroundings.unadvertised().contains(device) else { return announcer.advert }
+        do {
+            return try announcer.emptyAdvert()
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+            return nil
+        }
+    }
+
     private func shownOffers() -> [OfferedActivity] {
         let offers = surroundings.offers()
         guard !showsTitles else { return offers }
@@ -279,7 +306,7 @@ final class PeerNetwork {
     }
 
     private func deliverByConnection(to id: DeviceID) {
-        guard !isCloned, let advert = announcer.advert else { return }
+        guard !isCloned, let advert = advert(for: id) else { return }
         let position = announcer.position
         surroundings.deliver(id, advert) { [self] delivery in
             switch delivery {

@@ -31,6 +31,8 @@ package enum StateError: Error, Equatable, Sendable {
     case badPeer(path: String, line: Int)
     /// A line of the list of apps that are switched off is no app's id.
     case badApp(path: String, line: Int)
+    /// A line of the switches is none of ours.
+    case badSwitch(path: String, line: Int)
 }
 
 extension StateError: CustomStringConvertible {
@@ -60,6 +62,8 @@ extension StateError: CustomStringConvertible {
             "cannot use \(path): line \(line) is not HOST:PORT; it was left as it is"
         case .badApp(let path, let line):
             "cannot use \(path): line \(line) is not the id of an app; it was left as it is"
+        case .badSwitch(let path, let line):
+            "cannot use \(path): line \(line) is no switch; it was left as it is, and deleting it switches everything on"
         }
     }
 }

@@ -12,6 +12,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case peers
     /// Apps that are switched off (`DisabledApps`), for people to read.
     case apps
+    /// What the user has switched off (`Switches`), for people to read.
+    case switches
     /// Says that account and identity are being given up; only while that lasts.
     case leaving
 
@@ -29,6 +31,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .boot: FileFormat.boot.longestFile
         case .peers: PeersFile.longest
         case .apps: DisabledApps.longest
+        case .switches: Switches.longestFile
         case .leaving: 256
         }
     }

@@ -15,13 +15,14 @@ extension StateFolder {
         let boot = try folder.decode(.boot, BootFile.decode)
         let peers = try folder.readPeers()
         let apps = try folder.readApps()
+        let switches = try folder.readSwitches()
 
         let member = try folder.member()
         let next = BootFile.next(stored: boot, now: now)
         try folder.store(boot: next)
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
-            apps: apps)
+            apps: apps, switches: switches)
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -75,6 +76,11 @@ extension StateFolder {
         try replace(.apps, SecretBytes(copying: bytes))
     }
 
+    /// Writes what is switched off.
+    package func store(switches: Switches) throws(StateError) {
+        try replace(.switches, SecretBytes(copying: switches.encoded()))
+    }
+
     /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.
     private func identity(_ seed: SecretBytes?, _ account: AccountState?) throws(StateError) -> SigningKey {
         guard seed != nil || account == nil else {
@@ -114,6 +120,15 @@ extension StateFolder {
             return try DisabledApps(decoding: bytes.exposedCopy())
         } catch {
             throw .badApp(path: path(of: .apps), line: error.number)
+        }
+    }
+
+    private func readSwitches() throws(StateError) -> Switches {
+        guard let bytes = try read(.switches) else { return Switches() }
+        do throws(Switches.BadLine) {
+            return try Switches(decoding: bytes.exposedCopy())
+        } catch {
+            throw .badSwitch(path: path(of: .switches), line: error.number)
         }
     }
 

@@ -15,6 +15,8 @@ package struct StoredState: Sendable {
     package let peers: PeersFile
     /// Apps that are switched off.
     package let apps: DisabledApps
+    /// What the user has switched off.
+    package let switches: Switches
 
     /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
     ///
@@ -22,7 +24,12 @@ package struct StoredState: Sendable {
     ///   - boot: the number of this start, as it is stored by now.
     ///   - peers: static peers, as they are stored by now.
     ///   - apps: apps that are switched off, as they are stored by now.
-    func renewed(identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps) -> StoredState {
-        StoredState(folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps)
+    ///   - switches: what is switched off, as it is stored by now.
+    func renewed(
+        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps, switches: Switches
+    ) -> StoredState {
+        StoredState(
+            folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
+            switches: switches)
     }
 }

@@ -1,0 +1,22 @@
+import Glibc
+
+/// Moments as a person here reads them.
+package enum LocalTime {
+    /// Date and time in the time zone of the process (localtime_r(3)), to the second: `2026-11-22 14:30:05`.
+    ///
+    /// - Parameter unixSeconds: seconds since 1970; a number that no calendar has gives the number itself.
+    package static func text(_ unixSeconds: Double) -> String {
+        guard let seconds = time_t(exactly: unixSeconds.rounded(.down)) else { return "\(unixSeconds)" }
+        var moment = seconds
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "\(unixSeconds)" }
+        let date = [Int(parts.tm_year) &+ 1900, Int(parts.tm_mon) &+ 1, Int(parts.tm_mday)]
+        let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Int.init)
+        return date.map(padded).joined(separator: "-") + " " + time.map(padded).joined(separator: ":")
+    }
+
+    /// At least two digits.
+    private static func padded(_ number: Int) -> String {
+        (0...9).contains(number) ? "0\(number)" : "\(number)"
+    }
+}

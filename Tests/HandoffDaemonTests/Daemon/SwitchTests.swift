@@ -1,0 +1,57 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// Advertising and receiving that are switched off, between whole daemons.
+@Suite final class SwitchTests {
+    private let fleet: Fleet
+
+    init() throws {
+        fleet = try Fleet()
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    @Test func whatWasOnOfferAMomentAgoIsNotGivenOnceAdvertisingIsOff() throws {
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        let watcher = try couch.watch()
+        try watcher.ready()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("hidden"))
+        #expect(try watcher.added().id == id)
+
+        // The news does not arrive: the other device asks for what it believes to be on offer.
+        couch.blockDatagrams()
+        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
+        let refusal = try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal()
+
+        #expect(refusal.name == ControlErrorName.continuationFailed.rawValue)
+        #expect(refusal.parameters["reason"]?.string == "paused")
+    }
+
+    @Test func aTimeEndsByTheClock() throws {
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        let watcher = try couch.watch()
+        try watcher.ready()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("back again"))
+        #expect(try watcher.added().id == id)
+        let request = SetSwitchesRequest(advertise: false, receive: false, seconds: 100)
+        let switches = try ControlSwitches(json: try desk.call(.setSwitches, request.json))
+        #expect(switches.holds.count == 2)
+        #expect(try watcher.removed().id == id)
+        fleet.pass(.seconds(31))
+        fleet.pass(.seconds(31))
+        fleet.pass(.seconds(31))
+        #expect(!(try desk.status().switches.advertising))
+        fleet.pass(.seconds(31))
+        #expect(try watcher.added().id == id)
+        #expect(try desk.status().switches == ControlSwitches())
+    }
+}
