@@ -9,13 +9,13 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     switch input.byte() % 5 {
     case 0:
         guard let id = AppID("a.b") else { return 0 }
-        check {
+        check { () throws(HandlerFileError) in
             try Handler.declared(
                 byDesktopEntry: input.rest, id: id, path: "/p", installed: 0, locale: DesktopLocale("de_AT@euro"),
                 isThere: { _ in true })
         }
     case 1:
-        check {
+        check { () throws(HandlerFileError) in
             try Handler.declared(byManifest: input.rest, stem: "a", path: "/p", installed: 0, isThere: { _ in true })
         }
     case 2:
