@@ -146,8 +146,8 @@ def firewalls(stage):
         folder = os.path.join(stage.folder, "applications.d")
         os.mkdir(folder)
         shutil.copy(os.path.join(ROOT, "packaging/ufw/handoff"), folder)
-        program = ("import sys, ufw.applications as a; p = a.get_profiles(sys.argv[1]); "
-                   "[a.verify_profile(n, p[n]) or sys.exit(1) for n in p]; print(sorted(p))")
+        program = ("import sys, gettext; gettext.install('ufw'); import ufw.applications as a; p = a.get_profiles(sys.argv[1]); "
+                   "all(a.verify_profile(n, p[n]) for n in p) or sys.exit(1); print(sorted(p))")
         expect("['Handoff']" in call("/usr/bin/python3", "-c", program, folder).stdout, "ufw does not take the profile")
 
 

@@ -1,0 +1,167 @@
+"""The Debian package on booted machines: installed, used, upgraded, removed and purged by apt. Needs root."""
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from harness import BIN, ROOT, Failure, Follower, expect, main, test
+from machines import MACHINES, Machines
+
+VERSIONS = ("0.1.0+test1", "0.1.0+test2")
+packages = {}
+
+
+def package(version):
+    """The package of these programs, made once for all tests."""
+    if not packages:
+        packages["folder"] = tempfile.mkdtemp(prefix="handoff-deb-")
+        atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
+    if version not in packages:
+        done = subprocess.run([os.path.join(ROOT, "scripts", "deb"), "--version", version, "--output", packages["folder"]],
+                              env={**os.environ, "HANDOFF_BIN": BIN}, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise Failure(f"no package: {done.stdout}{done.stderr}")
+        packages[version] = done.stdout.split()[-1]
+    return packages[version]
+
+
+def apt(machine, *words):
+    return machine.lab.command("exec", machine.name, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--yes",
+                               "--no-install-recommends", *words, within=180)
+
+
+def install(machine, version=VERSIONS[0]):
+    path = package(version)
+    machine.lab.command("put", machine.name, path, "/var/cache/test")
+    apt(machine, "install", f"/var/cache/test/{os.path.basename(path)}")
+
+
+def follow(stage, machine, *words):
+    """A command of the user's that runs on."""
+    log = os.path.join(stage.folder, f"{machine.name}-{words[0]}-{len(stage.processes)}.log")
+    return Follower(stage, [MACHINES, "user", machine.name, "handoffctl", "--json", *words],
+                    {**os.environ, "LAB": machine.lab.name}, log)
+
+
+def state(machine, name="ActiveState"):
+    return machine.show(name)[name]
+
+
+def exists(machine, *paths):
+    return [path for path in paths if machine.root("test", "-e", path, code=None).code == 0]
+
+
+def second_user(machine):
+    """Another user, who is logged in and has never used Handoff; answers how a command is run as him."""
+    machine.root("useradd", "--create-home", "--uid", "1001", "bob")
+    machine.root("loginctl", "enable-linger", "bob")
+    machine.until("bob's manager", lambda: exists(machine, "/run/user/1001/bus"))
+    return lambda *words, **more: machine.root("runuser", "-u", "bob", "--", "env", "XDG_RUNTIME_DIR=/run/user/1001",
+                                               "HOME=/home/bob", *words, **more)
+
+
+@test("after apt install the first call starts the daemon, and a login does only for who has an account", limit=300)
+def first_day(stage):
+    machine = Machines(stage, 1, install=False).machines[0]
+    bob = second_user(machine)
+    install(machine)
+    expect(state(machine) == "inactive", "it runs before anyone called")
+    status = json.loads(machine.ctl("status").output)
+    expect(status["account"] is None and state(machine) == "active", "the first call did not start it")
+    expect(bob("systemctl", "--user", "is-active", "handoffd.socket").output.strip() == "active", "no socket for bob")
+    expect(bob("systemctl", "--user", "is-active", "handoffd.service", code=None).output.strip() == "inactive",
+           "a daemon runs for who has never used it")
+    restart = lambda: machine.root("systemctl", "restart", "user@1000.service")
+    restart()
+    machine.until("the manager", lambda: machine.systemctl("is-active", "default.target", code=None).code == 0)
+    expect(state(machine) == "inactive", "a login starts it without an account")
+    machine.ctl("account", "create")
+    account = json.loads(machine.ctl("account", "show").output)["account"]
+    restart()
+    machine.until("the daemon at login", lambda: machine.systemctl("show", "handoffd.service", "--property=ActiveState",
+                                                                   code=None).output.strip() == "ActiveState=active")
+    expect(json.loads(machine.ctl("account", "show").output)["account"] == account, "another account")
+    main_pid = machine.show("MainPID")["MainPID"]
+    flags = machine.user("cat", f"/proc/{main_pid}/status").output
+    expect("NoNewPrivs:\t1" in flags and "Seccomp:\t2" in flags, "it is not confined")
+    spaces = [machine.root("readlink", f"/proc/{pid}/ns/user").output for pid in (main_pid, "1")]
+    expect(spaces[0] != spaces[1], "the namespace layer of the sandbox is not applied")
+    expect(machine.root("readlink", f"/proc/{main_pid}/exe").output.strip() == "/usr/bin/handoffd", "another program")
+    # The figures of the service as it is installed.
+    memory = machine.root("sh", "-c", f"grep Pss: /proc/{main_pid}/smaps_rollup").output.split()[1]
+    times = machine.show("ExecMainStartTimestampMonotonic", "ActiveEnterTimestampMonotonic")
+    took = int(times["ActiveEnterTimestampMonotonic"]) - int(times["ExecMainStartTimestampMonotonic"])
+    print(f"  PSS {int(memory) / 1024:.1f} MiB, start to ready {took / 1000:.1f} ms")
+
+
+@test("two machines pair by a code and continue; an upgrade keeps the account and what is published", limit=400)
+def upgrade(stage):
+    origin, taker = Machines(stage, 2, install=False).machines
+    bob = second_user(origin)
+    for machine in (origin, taker):
+        install(machine)
+    origin.ctl("account", "create")
+    pair = follow(stage, origin, "pair", "--yes")
+    code = pair.wait("opened")["code"]
+    taker.ctl("join", input=f"{code}\n".encode())
+    pair.wait("joined")
+    publish = follow(stage, origin, "publish", "com.example.editing", "--title", "Draft", "--user-info", '{"page": 3}')
+    publish.wait("published")
+    taker.until("the offer", lambda: taker.ctl("list").output.strip())
+    expect(json.loads(taker.ctl("continue", "--print").output)["userInfo"] == {"page": 3}, "wrong activity")
+    publish.wait("continued")
+
+    before = json.loads(origin.ctl("status").output)
+    process = origin.show("MainPID")
+    origin.root("sh", "-c", "echo '# mine' >>/etc/handoff/handoffd.conf")
+    install(origin, VERSIONS[1])
+    version = origin.root("dpkg-query", "--show", "--showformat", "${Version}", "handoff").output
+    expect(version == VERSIONS[1], f"version {version}")
+    origin.until("the new daemon", lambda: state(origin) == "active" and origin.show("MainPID") != process)
+    after = json.loads(origin.ctl("status").output)
+    expect([after[key] for key in ("device", "account", "epoch")] == [before[key] for key in ("device", "account", "epoch")],
+           f"not the same device any more: {before} {after}")
+    expect("# mine" in origin.root("cat", "/etc/handoff/handoffd.conf").output, "the settings were overwritten")
+    expect(bob("systemctl", "--user", "is-active", "handoffd.service", code=None).output.strip() == "inactive",
+           "the upgrade started a daemon that did not run")
+    publish.wait("published")
+    taker.until("the offer of the new daemon", lambda: taker.ctl("continue", "--print", code=None).code == 0)
+
+
+@test("removal stops it and keeps settings and state; a purge deletes all but what is in homes", limit=400)
+def removal(stage):
+    machine = Machines(stage, 1, install=False).machines[0]
+    install(machine)
+    machine.ctl("account", "create")
+    status = json.loads(machine.ctl("status").output)
+    machine.root("systemctl", "enable", "--now", "handoffd@alice.service")
+    system = machine.user("env", "HANDOFF_SOCKET=/run/handoff-alice/control.socket", "handoffctl", "--json", "status")
+    expect(json.loads(system.output)["device"] != status["device"], "both services are one device")
+    processes = [machine.show("MainPID")["MainPID"],
+                 machine.root("systemctl", "show", "handoffd@alice.service", "--property=MainPID", "--value").output.strip()]
+    kept = ["/etc/handoff/handoffd.conf", "/home/alice/.config/handoff/account", "/var/lib/handoff-alice/identity"]
+    expect(exists(machine, *kept) == kept, f"not there: {set(kept) - set(exists(machine, *kept))}")
+
+    apt(machine, "remove", "handoff")
+    for process in processes:
+        expect(not exists(machine, f"/proc/{process}"), "a daemon runs on")
+    expect(exists(machine, *kept) == kept, "removal deleted what it should keep")
+    expect(not exists(machine, "/usr/bin/handoffd", "/usr/lib/systemd/user/handoffd.service"), "programs are left")
+    expect(machine.systemctl("is-active", "handoffd.socket", code=None).output.strip() != "active", "its socket waits on")
+
+    install(machine)
+    again = json.loads(machine.ctl("status").output)
+    expect(again["device"] == status["device"] and again["account"] == status["account"], "it is another device now")
+
+    apt(machine, "purge", "handoff")
+    expect(exists(machine, *kept, "/etc/handoff") == ["/home/alice/.config/handoff/account"],
+           f"left: {exists(machine, *kept, '/etc/handoff')}")
+    left = machine.root("find", "/etc", "/usr", "/var/lib", "-name", "*handoff*", "-not", "-path", "/var/lib/dpkg/*")
+    expect(left.output == "", f"left: {left.output}")
+
+
+if __name__ == "__main__":
+    main()
