@@ -1,4 +1,4 @@
-"""A system bus with nothing but the sleep locks of systemd-logind, for machines that have neither."""
+"""A system bus with nothing but sleep locks and sessions of systemd-logind, for machines that have neither."""
 
 import array
 import os
@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 
-CALL, REPLY, ERROR = 1, 2, 3
+CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
 NO_REPLY = 1
 
 
@@ -18,10 +18,34 @@ def text(value):
     return struct.pack("<I", len(value)) + value.encode() + b"\0"
 
 
+def variant(value):
+    """A value as a variant that begins at a multiple of 8 less 4, or anywhere for texts: signature and value."""
+    if isinstance(value, bool):
+        return b"\1b\0", 4, struct.pack("<I", value)
+    if isinstance(value, int):
+        return b"\1t\0", 8, struct.pack("<Q", value)
+    return b"\1s\0", 4, text(value)
+
+
+def properties(values):
+    """The body of a reply to GetAll: a{sv}."""
+    entries = b""
+    for key, value in values.items():
+        entries = padded(entries, 8) + text(key)
+        signature, alignment, content = variant(value)
+        entries = padded(entries + signature, alignment) + content
+    # The entries begin at a multiple of 8.
+    return struct.pack("<II", len(entries), 0) + entries
+
+
 class Logind:
-    """Answers each Inhibit with a pipe: `locks` has what was asked for, and what tells when the lock is let go."""
+    """Answers each Inhibit with a pipe: `locks` has what was asked for, and what tells when the lock is let go.
+
+    `session` makes a session or changes it, `end` ends one; whoever is connected is told so.
+    """
 
     def __init__(self, stage):
+        self.sessions, self.connections, self.guard = {}, [], threading.Lock()
         self.path, self.locks, self.has_locks = os.path.join(stage.folder, "bus"), [], threading.Condition()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
@@ -40,6 +64,47 @@ class Logind:
                 return None
             return self.locks[number]
 
+    def session(self, name, **values):
+        """Makes a session of this user, or changes properties of it."""
+        with self.guard:
+            is_new = name not in self.sessions
+            session = self.sessions.setdefault(name, {
+                "Class": "user", "Type": "wayland", "State": "active", "LockedHint": False, "IdleHint": False,
+                "IdleSinceHint": 0, "uid": os.getuid()})
+            session.update(values)
+        if is_new:
+            self._signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionNew",
+                         "so", text(name) + bytes(-(len(name) + 5) % 4) + text(self._path(name)))
+        else:
+            body = text("org.freedesktop.login1.Session")
+            body = padded(body, 4) + struct.pack("<I", 0)
+            body = padded(body, 8) + struct.pack("<I", 0)
+            self._signal(self._path(name), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", body)
+
+    def end(self, name):
+        with self.guard:
+            del self.sessions[name]
+        self._signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionRemoved",
+                     "so", text(name) + bytes(-(len(name) + 5) % 4) + text(self._path(name)))
+
+    @staticmethod
+    def _path(name):
+        return f"/org/freedesktop/login1/session/{name}"
+
+    def _signal(self, path, interface, member, signature, body):
+        fields = b""
+        for code, kind, value in ((1, b"o", path), (2, b"s", interface), (3, b"s", member),
+                                  (7, b"s", "org.freedesktop.login1")):
+            fields = padded(fields, 8) + bytes([code, 1]) + kind + b"\0" + text(value)
+        fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
+        head = b"l" + bytes([SIGNAL, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
+        with self.guard:
+            for connection in list(self.connections):
+                try:
+                    connection.sendall(padded(head + fields, 8) + body)
+                except OSError:
+                    self.connections.remove(connection)
+
     def _accept(self):
         while True:
             try:
@@ -51,6 +116,8 @@ class Logind:
     def _serve(self, connection):
         try:
             buffer = self._authenticate(connection)
+            with self.guard:
+                self.connections.append(connection)
             while True:
                 while len(buffer) < 16 or len(buffer) < self._size(buffer):
                     piece = connection.recv(65536)
@@ -112,15 +179,33 @@ class Logind:
             with self.has_locks:
                 self.locks.append((asked, mine))
                 self.has_locks.notify_all()
+        elif b"\3\1s\0" + text("AddMatch") in head or b"\3\1s\0" + text("RemoveMatch") in head:
+            self._reply(connection, serial, "", b"")
+        elif b"\3\1s\0" + text("ListSessions") in head:
+            entries = b""
+            with self.guard:
+                for name, session in self.sessions.items():
+                    entries = padded(entries, 8) + text(name)
+                    entries = padded(entries, 4) + struct.pack("<I", session["uid"])
+                    for value in ("user", "seat0", self._path(name)):
+                        entries = padded(entries, 4) + text(value)
+            self._reply(connection, serial, "a(susso)", struct.pack("<II", len(entries), 0) + entries)
+        elif b"\3\1s\0" + text("GetAll") in head:
+            with self.guard:
+                found = [dict(session) for name, session in self.sessions.items()
+                         if b"\1\1o\0" + text(self._path(name)) in head]
+            if not found:
+                return self._reply(connection, serial, None, b"")
+            del found[0]["uid"]
+            self._reply(connection, serial, "a{sv}", properties(found[0]))
         elif not flags & NO_REPLY:
             self._reply(connection, serial, None, b"")
 
-    @staticmethod
-    def _reply(connection, serial, signature, body, *descriptors):
+    def _reply(self, connection, serial, signature, body, *descriptors):
         fields = b"\5\1u\0" + struct.pack("<I", serial)
         if signature is None:
             fields = padded(fields, 8) + b"\4\1s\0" + text("org.freedesktop.DBus.Error.ServiceUnknown")
-        else:
+        elif signature:
             fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
         fields = padded(fields, 8) + b"\7\1s\0" + text("org.freedesktop.login1")
         if descriptors:
@@ -128,4 +213,5 @@ class Logind:
         kind = ERROR if signature is None else REPLY
         head = b"l" + bytes([kind, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
         passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
-        connection.sendmsg([padded(head + fields, 8) + body], passed)
+        with self.guard:
+            connection.sendmsg([padded(head + fields, 8) + body], passed)

@@ -43,6 +43,9 @@ package struct Configuration: Sendable, Equatable {
     /// How long what another device offers is believed without being renewed.
     package var receiverLifetime: Duration = .seconds(600)
 
+    /// How long after a lock, and without a user, activities are still advertised.
+    package var sessionDelays = SessionGate.Delays()
+
     /// The least important messages that are logged.
     package var logLevel: LogLevel = .notice
 

@@ -35,6 +35,8 @@ extension ConfigurationKey {
             Self.set(
                 &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(300)...PeerTable.longestLifetime)
             )
+        case .lockDelay: Self.setDelay(&configuration.sessionDelays.lock, text)
+        case .idleDelay: Self.setDelay(&configuration.sessionDelays.idle, text)
         case .logLevel: Self.set(&configuration.logLevel, LogLevel(name: text))
         }
     }
@@ -55,6 +57,8 @@ extension ConfigurationKey {
         case .saveAnswer: configuration.saveAnswer = defaults.saveAnswer
         case .refresh: configuration.refresh = defaults.refresh
         case .receiverLifetime: configuration.receiverLifetime = defaults.receiverLifetime
+        case .lockDelay: configuration.sessionDelays.lock = defaults.sessionDelays.lock
+        case .idleDelay: configuration.sessionDelays.idle = defaults.sessionDelays.idle
         case .logLevel: configuration.logLevel = defaults.logLevel
         }
     }
@@ -75,6 +79,15 @@ extension ConfigurationKey {
         guard let value else { return false }
         if !list.contains(value) { list.append(value) }
         return true
+    }
+
+    /// A delay, or `never`.
+    private static func setDelay(_ place: inout Duration?, _ text: String) -> Bool {
+        if text == "never" {
+            place = nil
+            return true
+        }
+        return set(&place, ValueText.duration(text, in: .zero ... .seconds(86_400)))
     }
 
     private static func port(_ text: String) -> PortChoice? {

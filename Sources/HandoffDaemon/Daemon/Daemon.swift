@@ -31,6 +31,7 @@ package actor Daemon {
         let name: String
         let worker: Worker
         let apps: AppSurroundings
+        let followSessions: SessionFollowing?
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
         let unixSeconds: @Sendable () -> UInt64
@@ -74,6 +75,7 @@ package actor Daemon {
     ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - apps: how apps are known and started.
+    ///   - followSessions: how the user's sessions are followed; nil: no session keeps anything from being advertised.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
@@ -81,13 +83,14 @@ package actor Daemon {
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
+        followSessions: SessionFollowing? = nil,
         isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
             configuration: configuration, policy: policy, name: name, worker: try Worker(name: "files"), apps: apps,
-            discovery: discovery,
+            followSessions: followSessions, discovery: discovery,
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
         let core = try makeCore(stored)
         let server = ControlServer(
@@ -151,7 +154,8 @@ package actor Daemon {
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
             stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
-            pairingAllowance: pairingAllowance, apps: making.apps, unixSeconds: making.unixSeconds)
+            pairingAllowance: pairingAllowance, apps: making.apps, followSessions: making.followSessions,
+            unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

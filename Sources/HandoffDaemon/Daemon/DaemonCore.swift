@@ -31,6 +31,8 @@ final class DaemonCore {
     let worker: Worker
     /// How apps are known and started.
     let appSurroundings: AppSurroundings
+    /// How the user's sessions are followed; nil: not at all.
+    private let followSessions: SessionFollowing?
     let budgets = MemberBudgets()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAllowance: PairingAllowanceBox
@@ -63,7 +65,7 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
-        apps: AppSurroundings, unixSeconds: @escaping () -> UInt64
+        apps: AppSurroundings, followSessions: SessionFollowing?, unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
@@ -81,6 +83,7 @@ final class DaemonCore {
         peersFile = stored.peers
         disabledApps = stored.apps
         appSurroundings = apps
+        self.followSessions = followSessions
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
@@ -129,6 +132,11 @@ final class DaemonCore {
         surroundings: SwitchBoard.Surroundings(
             store: { [folder = stored.folder] in try folder.store(switches: $0) }, unixSeconds: unixSeconds,
             name: { [unowned self] in ring.name(of: $0) }, changed: { [unowned self] in switchesChanged() }))
+
+    /// Whether the screen is locked, or unused.
+    private(set) lazy var sessions: SessionWatch = SessionWatch(
+        loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, unixSeconds: unixSeconds,
+        changed: { [unowned self] in board.take(sessionHold: sessions.hold) })
 
     private(set) lazy var pool: LinkPool = LinkPool(
         loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
@@ -220,6 +228,7 @@ final class DaemonCore {
         disableApps()
         folders.start()
         board.start()
+        sessions.start(followSessions)
         network.start()
         keeper.review()
         keeper.takeConfiguredName()
@@ -256,6 +265,7 @@ final class DaemonCore {
             statics.remove(address)
         }
         self.policy = policy
+        sessions.take(configuration.sessionDelays)
         board.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
         apps.payloadLimit = configuration.payloadLimit
@@ -265,6 +275,7 @@ final class DaemonCore {
     ///
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
+        sessions.stop()
         network.sayGoodbye()
         folders.stop()
         gate?.close()

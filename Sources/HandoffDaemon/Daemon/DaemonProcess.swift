@@ -68,6 +68,7 @@ package enum DaemonProcess {
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID,
                 apps: AppSurroundings(environment: environment, socket: options.appSocket ?? options.controlSocket),
+                followSessions: { LoginSessions(loop: $0, userID: ProcessEnvironment.userID, onChange: $1) },
                 isSandboxed: { MachineInfo.userUnit(ofProcess: $0).map(AppUnit.isSandbox) ?? false },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }

@@ -29,6 +29,8 @@ final class SwitchBoard {
     private(set) var policy: Policy
     /// Whether `handoffd.conf` says that nothing is advertised.
     private var isConfiguredOff: Bool
+    /// Why the session lets nothing be advertised; nil while it does.
+    private var sessionHold: String?
     private var timer: LoopTimer?
 
     init(
@@ -50,7 +52,7 @@ final class SwitchBoard {
     /// Whether anything may be advertised at all, or taken over.
     func allows(_ direction: SwitchDirection) -> Bool {
         !switches.isOff(direction) && policy.forbids(direction) == nil
-            && !(direction == .advertise && isConfiguredOff)
+            && !(direction == .advertise && (isConfiguredOff || sessionHold != nil))
     }
 
     /// Whether a direction is on for a device.
@@ -102,6 +104,9 @@ final class SwitchBoard {
                 ControlHold(
                     direction: .advertise, author: .configuration,
                     message: "advertising is off in the configuration (advertise = off)"))
+        }
+        if let sessionHold {
+            holds.append(ControlHold(direction: .advertise, author: .session, message: sessionHold))
         }
         holds += switches.entries.map { place, off in
             let device = place.device.map { ": \(surroundings.name($0))" } ?? ""
@@ -175,6 +180,13 @@ final class SwitchBoard {
         guard policy != self.policy || isConfiguredOff != self.isConfiguredOff else { return }
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
+        surroundings.changed()
+    }
+
+    /// Takes why the session lets nothing be advertised; nil when it does.
+    func take(sessionHold: String?) {
+        guard sessionHold != self.sessionHold else { return }
+        self.sessionHold = sessionHold
         surroundings.changed()
     }
 

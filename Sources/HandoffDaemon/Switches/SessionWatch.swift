@@ -1,0 +1,89 @@
+import HandoffControl
+import HandoffLog
+package import LoopIO
+
+/// Follows the user's sessions, and says what they keep from being advertised. Lives on the daemon's loop.
+final class SessionWatch {
+    private let loop: EventLoop
+    private let log: Logger
+    private let unixSeconds: () -> UInt64
+    private let changed: () -> Void
+    private var gate: SessionGate
+    private var timer: LoopTimer?
+    private var following: AnyObject?
+
+    /// - Parameter changed: what is kept from being advertised has changed.
+    init(
+        loop: EventLoop, log: Logger, delays: SessionGate.Delays, unixSeconds: @escaping () -> UInt64,
+        changed: @escaping () -> Void
+    ) {
+        self.loop = loop
+        self.log = log
+        self.unixSeconds = unixSeconds
+        self.changed = changed
+        gate = SessionGate(delays: delays)
+    }
+
+    /// Begins to follow; without a way to, no session keeps anything from being advertised.
+    func start(_ follow: SessionFollowing?) {
+        guard let follow else { return take(nil) }
+        following = follow(loop) { [weak self] in self?.take($0) }
+    }
+
+    /// Ends it.
+    func stop() {
+        following = nil
+        timer = nil
+    }
+
+    /// Whether the screen is locked: what is said of other devices stays off it.
+    var isLocked: Bool { gate.isLocked }
+
+    /// Why nothing is advertised, as a sentence in lower case; nil while it is.
+    var hold: String? {
+        switch gate.reason {
+        case nil: nil
+        case .unknown: "nothing is advertised before it is known whether the screen is locked"
+        case .notYetUnlocked: "the screen has not been unlocked since the start"
+        case .locked: "the screen is locked"
+        case .idle: "nobody uses the screen"
+        }
+    }
+
+    /// Takes other delays.
+    func take(_ delays: SessionGate.Delays) {
+        change { $0.take(delays, unixSeconds: unixSeconds(), now: loop.now) }
+    }
+
+    private func take(_ sessions: [LoginSession]?) {
+        change { $0.take(sessions, unixSeconds: unixSeconds(), now: loop.now) }
+    }
+
+    private func change(_ body: (inout SessionGate) -> Void) {
+        let former = gate.reason
+        body(&gate)
+        arm()
+        guard gate.reason != former else { return }
+        if former != .unknown || gate.reason != nil {
+            log.info("The session has changed", ["advertises": gate.reason == nil ? "yes" : "no"])
+        }
+        changed()
+    }
+
+    private func arm() {
+        timer = nil
+        guard let deadline = gate.deadline else { return }
+        do {
+            timer = try loop.timer(after: max(deadline - loop.now, .zero), accuracy: .milliseconds(100)) {
+                [weak self] in self?.change { $0.deadlinePassed(now: deadline) }
+            }
+        } catch {
+            // What nobody can be reminded of happens at once: better too early than never.
+            log.error("Cannot set the timer of the session", ["error": "\(error)"])
+            change { $0.deadlinePassed(now: deadline) }
+        }
+    }
+}
+
+/// How sessions are followed: on a loop, telling each change; what is returned ends it when it is let go.
+package typealias SessionFollowing = (EventLoop, @escaping ([LoginSession]?) -> Void) -> AnyObject

@@ -1,0 +1,36 @@
+/// One session of a user, as systemd-logind describes it (org.freedesktop.login1(5)).
+package struct LoginSession: Sendable, Equatable {
+    /// The session's id, such as `2` or `c1`.
+    package var id: String
+    /// What kind of session it is: `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
+    package var sessionClass: String
+    /// How it is shown: `x11`, `wayland`, `mir`, `tty`, `unspecified` and others.
+    package var type: String
+    /// `online`, `active`, or `closing` while only leftovers of it run.
+    package var state: String
+    /// Whether the desktop says that its screen is locked.
+    package var isLocked: Bool
+    /// Whether the desktop says that nobody uses it.
+    package var isIdle: Bool
+    /// Since when `isIdle` is what it is, in seconds since 1970; 0 when nobody knows.
+    package var idleSince: UInt64
+
+    /// A session with these properties.
+    package init(
+        id: String, sessionClass: String = "user", type: String, state: String = "active", isLocked: Bool = false,
+        isIdle: Bool = false, idleSince: UInt64 = 0
+    ) {
+        self.id = id
+        self.sessionClass = sessionClass
+        self.type = type
+        self.state = state
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+        self.idleSince = idleSince
+    }
+
+    /// Whether a person sits, or sat, before a desktop here. Others, such as those over SSH, are neither locked nor idle.
+    package var isGraphical: Bool {
+        ["x11", "wayland", "mir"].contains(type) && sessionClass.hasPrefix("user") && state != "closing"
+    }
+}

@@ -1,0 +1,308 @@
+import CSystemd
+import Glibc
+
+/// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the loop's thread; never waits.
+///
+/// Whenever logind says that something has changed, all of the user's sessions are asked for again: what counts is what
+/// it answers, and not what a signal says.
+package final class LoginSessions {
+    private static let service = "org.freedesktop.login1"
+    private static let managerPath = "/org/freedesktop/login1"
+    private static let managerInterface = "org.freedesktop.login1.Manager"
+    private static let sessionInterface = "org.freedesktop.login1.Session"
+    private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+    /// How long logind may take to answer, in microseconds.
+    private static let patience: UInt64 = 5_000_000
+    /// How soon it is asked again after it was: desktops change several properties at once.
+    private static let pause = Duration.milliseconds(50)
+    /// How soon a lost connection to the bus is made anew, at first and at last.
+    private static let firstRetry = Duration.seconds(2)
+    private static let lastRetry = Duration.seconds(300)
+    /// The most sessions that are looked at.
+    private static let most = 64
+
+    private let loop: EventLoop
+    private let userID: UInt32
+    private let onChange: ([LoginSession]?) -> Void
+    private var bus: OpaquePointer?
+    private var matches: [BusCall] = []
+    private var calls: [ObjectIdentifier: BusCall] = [:]
+    private var isAsking = false
+    private var isOutdated = false
+    private var found: [LoginSession] = []
+    private var awaited = 0
+    private var retry = LoginSessions.firstRetry
+    private var timer: LoopTimer?
+
+    /// Begins to follow.
+    ///
+    /// - Parameters:
+    ///   - userID: whose sessions.
+    ///   - onChange: gets all of them at first and after each change; nil when there is no bus or no logind to ask.
+    package init(loop: EventLoop, userID: UInt32, onChange: @escaping ([LoginSession]?) -> Void) {
+        self.loop = loop
+        self.userID = userID
+        self.onChange = onChange
+        // Not from inside the initialiser: who gets the answer may not have its own place yet.
+        loop.later { [weak self] in self?.connect() }
+    }
+
+    deinit {
+        disconnect()
+    }
+
+    /// Ends it; nothing is told any more.
+    package func stop() {
+        timer = nil
+        disconnect()
+    }
+
+    // MARK: - The bus
+
+    private func connect() {
+        guard bus == nil else { return }
+        do throws(Errno) {
+            var bus: OpaquePointer?
+            // Connects without waiting; what follows is sent once the bus has let us in.
+            try Errno.check(sd_bus_open_system(&bus))
+            self.bus = bus
+            try Errno.check(sd_bus_set_method_call_timeout(bus, Self.patience))
+            try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
+            try match("type='signal',sender='org.freedesktop.DBus.Local',member='Disconnected'") { [weak self] in
+                self?.lost()
+            }
+            let changes = [
+                "path='\(Self.managerPath)',interface='\(Self.managerInterface)',member='SessionNew'",
+                "path='\(Self.managerPath)',interface='\(Self.managerInterface)',member='SessionRemoved'",
+                "path_namespace='\(Self.managerPath)/session',interface='\(Self.propertiesInterface)'",
+                // logind was started, or ended.
+                "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.service)'",
+            ]
+            for change in changes {
+                let sender = change.hasPrefix("sender") ? "" : "sender='\(Self.service)',"
+                try match("type='signal',\(sender)\(change)") { [weak self] in self?.changed() }
+            }
+            ask()
+        } catch {
+            lost()
+        }
+    }
+
+    private func disconnect() {
+        for call in matches { call.cancel() }
+        for call in calls.values { call.cancel() }
+        matches = []
+        calls = [:]
+        isAsking = false
+        guard let bus else { return }
+        self.bus = nil
+        sd_bus_detach_event(bus)
+        sd_bus_close_unref(bus)
+    }
+
+    /// The bus is gone, or was never there. Who was told of sessions keeps to that until there is a bus again.
+    private func lost() {
+        // Not inside the callback that said so.
+        loop.later { [weak self] in
+            guard let self else { return }
+            disconnect()
+            onChange(nil)
+            let wait = retry
+            retry = min(retry * 2, Self.lastRetry)
+            timer = try? loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+        }
+    }
+
+    private func match(_ rule: String, _ handler: @escaping () -> Void) throws(Errno) {
+        let match = BusCall { _ in handler() }
+        let context = Unmanaged.passUnretained(match).toOpaque()
+        try Errno.check(sd_bus_add_match_async(bus, &match.slot, rule, didReply, nil, context))
+        matches.append(match)
+    }
+
+    private func call(
+        _ path: String, _ interface: String, _ member: String, _ argument: String? = nil,
+        _ then: @escaping (OpaquePointer?) -> Void
+    ) throws(Errno) {
+        var message: OpaquePointer?
+        try Errno.check(sd_bus_message_new_method_call(bus, &message, Self.service, path, interface, member))
+        defer { sd_bus_message_unref(message) }
+        if let argument {
+            try Errno.check(sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), argument))
+        }
+        let call = BusCall { [weak self] reply in
+            then(reply)
+            _ = self
+        }
+        let key = ObjectIdentifier(call)
+        call.onEnd = { [weak self] in self?.calls[key] = nil }
+        try Errno.check(
+            sd_bus_call_async(bus, &call.slot, message, didReply, Unmanaged.passUnretained(call).toOpaque(), 0))
+        calls[key] = call
+    }
+
+    // MARK: - Asking
+
+    private func changed() {
+        guard !isAsking else {
+            isOutdated = true
+            return
+        }
+        ask()
+    }
+
+    private func ask() {
+        isAsking = true
+        isOutdated = false
+        found = []
+        do throws(Errno) {
+            try call(Self.managerPath, Self.managerInterface, "ListSessions") { [weak self] in self?.listed($0) }
+        } catch {
+            answered(nil)
+        }
+    }
+
+    private func listed(_ reply: OpaquePointer?) {
+        guard let reply, let sessions = try? BusReader.sessions(reply, of: userID) else { return answered(nil) }
+        retry = Self.firstRetry
+        awaited = 0
+        for (id, path) in sessions.prefix(Self.most) {
+            do throws(Errno) {
+                try call(path, Self.propertiesInterface, "GetAll", Self.sessionInterface) { [weak self] reply in
+                    self?.described(reply.flatMap { try? BusReader.session($0, id: id) })
+                }
+                awaited += 1
+            } catch {
+                return answered(nil)
+            }
+        }
+        if awaited == 0 { answered([]) }
+    }
+
+    /// Takes the properties of a session; nil when it has ended meanwhile.
+    private func described(_ session: LoginSession?) {
+        if let session { found.append(session) }
+        awaited -= 1
+        if awaited == 0 { answered(found.sorted { $0.id < $1.id }) }
+    }
+
+    private func answered(_ sessions: [LoginSession]?) {
+        isAsking = false
+        if !isOutdated { onChange(sessions) }
+        guard isOutdated, bus != nil else { return }
+        timer = try? loop.timer(after: Self.pause) { [weak self] in self?.ask() }
+        // Without a timer: at once.
+        if timer == nil { ask() }
+    }
+}
+
+/// A call whose reply is awaited, or a match: what sd-bus calls back.
+private final class BusCall {
+    var slot: OpaquePointer?
+    var onEnd: () -> Void = {}
+    private var handler: ((OpaquePointer?) -> Void)?
+
+    /// - Parameter handler: gets the message, which lives during the call; nil for an error.
+    init(_ handler: @escaping (OpaquePointer?) -> Void) {
+        self.handler = handler
+    }
+
+    deinit {
+        cancel()
+    }
+
+    func cancel() {
+        handler = nil
+        sd_bus_slot_unref(slot)
+        slot = nil
+    }
+
+    func deliver(_ message: OpaquePointer?) {
+        let isError = sd_bus_message_is_method_error(message, nil) > 0
+        let handler = handler
+        // First, so that what the handler begins is not taken for what has ended.
+        onEnd()
+        handler?(isError ? nil : message)
+    }
+}
+
+/// Called by sd-bus on the loop's thread, while the slot lives.
+private func didReply(
+    _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
+) -> Int32 {
+    guard let context else { return 0 }
+    // The strong reference keeps it alive when it is let go.
+    Unmanaged<BusCall>.fromOpaque(context).takeUnretainedValue().deliver(message)
+    return 0
+}
+
+/// Reads what logind answers (sd_bus_message_read_basic(3)).
+private enum BusReader {
+    /// Ids and paths of a user's sessions, from the reply to `ListSessions`: `a(susso)`.
+    static func sessions(_ message: OpaquePointer, of userID: UInt32) throws(Errno) -> [(id: String, path: String)] {
+        var sessions: [(id: String, path: String)] = []
+        try Errno.check(sd_bus_message_enter_container(message, type("a"), "(susso)"))
+        while try Errno.check(sd_bus_message_enter_container(message, type("r"), "susso")) > 0 {
+            let id = try text(message, "s")
+            var user: UInt32 = 0
+            try Errno.check(sd_bus_message_read_basic(message, type("u"), &user))
+            _ = try text(message, "s")
+            _ = try text(message, "s")
+            let path = try text(message, "o")
+            try Errno.check(sd_bus_message_exit_container(message))
+            if user == userID { sessions.append((id, path)) }
+        }
+        return sessions
+    }
+
+    /// A session from the reply to `GetAll`: `a{sv}`.
+    static func session(_ message: OpaquePointer, id: String) throws(Errno) -> LoginSession {
+        var session = LoginSession(id: id, sessionClass: "", type: "", state: "")
+        try Errno.check(sd_bus_message_enter_container(message, type("a"), "{sv}"))
+        while try Errno.check(sd_bus_message_enter_container(message, type("e"), "sv")) > 0 {
+            switch try text(message, "s") {
+            case "Class": session.sessionClass = try variant(message)
+            case "Type": session.type = try variant(message)
+            case "State": session.state = try variant(message)
+            case "LockedHint": session.isLocked = try flag(message)
+            case "IdleHint": session.isIdle = try flag(message)
+            // Microseconds.
+            case "IdleSinceHint": session.idleSince = try number(message) / 1_000_000
+            default: try Errno.check(sd_bus_message_skip(message, "v"))
+            }
+            try Errno.check(sd_bus_message_exit_container(message))
+        }
+        return session
+    }
+
+    private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+
+    private static func text(_ message: OpaquePointer, _ letter: Unicode.Scalar) throws(Errno) -> String {
+        var text: UnsafePointer<CChar>?
+        try Errno.check(sd_bus_message_read_basic(message, type(letter), &text))
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    private static func variant(_ message: OpaquePointer) throws(Errno) -> String {
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "s"))
+        let value = try text(message, "s")
+        try Errno.check(sd_bus_message_exit_container(message))
+        return value
+    }
+
+    private static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
+        var value: Int32 = 0
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "b"))
+        try Errno.check(sd_bus_message_read_basic(message, type("b"), &value))
+        try Errno.check(sd_bus_message_exit_container(message))
+        return value != 0
+    }
+
+    private static func number(_ message: OpaquePointer) throws(Errno) -> UInt64 {
+        var value: UInt64 = 0
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "t"))
+        try Errno.check(sd_bus_message_read_basic(message, type("t"), &value))
+        try Errno.check(sd_bus_message_exit_container(message))
+        return value
+    }
+}

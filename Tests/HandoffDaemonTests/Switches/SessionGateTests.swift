@@ -1,0 +1,151 @@
+import HandoffDaemon
+import LoopIO
+import Testing
+
+@Suite("Whether the user's sessions let anything be advertised")
+struct SessionGateTests {
+    private static let clock: UInt64 = 1_700_000_000
+
+    private var gate = SessionGate(delays: SessionGate.Delays())
+
+    private func at(_ seconds: UInt64) -> LoopInstant { LoopInstant(nanoseconds: (1000 + seconds) * 1_000_000_000) }
+
+    /// Tells the gate of its sessions, so many seconds after the beginning.
+    private mutating func take(_ sessions: [LoginSession]?, after seconds: UInt64) {
+        gate.take(sessions, unixSeconds: Self.clock + seconds, now: at(seconds))
+    }
+
+    private func desktop(locked: Bool = false, idleSince: UInt64? = nil) -> LoginSession {
+        LoginSession(
+            id: "2", type: "wayland", isLocked: locked, isIdle: idleSince != nil,
+            idleSince: idleSince.map { Self.clock + $0 } ?? 0)
+    }
+
+    @Test("nothing is advertised before anything is known; without logind everything is")
+    mutating func first() {
+        #expect(gate.reason == .unknown)
+        take(nil, after: 0)
+        #expect(gate.reason == nil)
+    }
+
+    @Test("sessions without a desktop are neither locked nor idle")
+    mutating func headless() {
+        take([LoginSession(id: "1", type: "tty", isLocked: true, isIdle: true)], after: 0)
+        #expect(gate.reason == nil && gate.deadline == nil)
+        take([], after: 1)
+        #expect(gate.reason == nil && gate.deadline == nil)
+    }
+
+    @Test("a lock counts after eight seconds, and ends at once")
+    mutating func lock() {
+        take([desktop()], after: 0)
+        take([desktop(locked: true)], after: 10)
+        #expect(gate.isLocked && gate.reason == nil && gate.deadline == at(18))
+        take([desktop(locked: true)], after: 12)
+        #expect(gate.deadline == at(18))
+        gate.deadlinePassed(now: at(17))
+        #expect(gate.reason == nil)
+        gate.deadlinePassed(now: at(18))
+        #expect(gate.reason == .locked && gate.deadline == nil)
+        take([desktop()], after: 30)
+        #expect(gate.reason == nil && !gate.isLocked)
+    }
+
+    @Test("a lock that ends in time is no lock")
+    mutating func shortLock() {
+        take([desktop()], after: 0)
+        take([desktop(locked: true)], after: 10)
+        take([desktop()], after: 17)
+        gate.deadlinePassed(now: at(18))
+        #expect(gate.reason == nil && gate.deadline == nil)
+    }
+
+    @Test("idleness counts two minutes after it began, also when it began before it was heard of")
+    mutating func idle() {
+        take([desktop()], after: 0)
+        take([desktop(idleSince: 100)], after: 160)
+        #expect(gate.reason == nil && gate.deadline == at(220))
+        gate.deadlinePassed(now: at(220))
+        #expect(gate.reason == .idle)
+        take([desktop()], after: 300)
+        #expect(gate.reason == nil)
+        take([desktop(idleSince: 300)], after: 500)
+        #expect(gate.reason == .idle)
+    }
+
+    @Test("a screen that falls idle and is then locked is closed at the earlier end")
+    mutating func idleThenLocked() {
+        take([desktop()], after: 0)
+        take([desktop(idleSince: 0)], after: 1)
+        take([desktop(locked: true, idleSince: 0)], after: 2)
+        #expect(gate.deadline == at(10))
+        gate.deadlinePassed(now: at(10))
+        #expect(gate.reason == .locked)
+
+        take([desktop(idleSince: 11)], after: 11)
+        take([desktop(locked: true)], after: 130)
+        #expect(gate.deadline == at(131))
+    }
+
+    @Test("a screen that is locked at the start is closed at once, until it is unlocked")
+    mutating func lockedAtStart() {
+        take([desktop(locked: true)], after: 0)
+        #expect(gate.reason == .notYetUnlocked)
+        take([desktop(locked: true, idleSince: 0)], after: 500)
+        #expect(gate.reason == .notYetUnlocked)
+        // The desktop takes its hint of idleness back a moment later: who unlocks is there.
+        take([desktop(idleSince: 0)], after: 600)
+        #expect(gate.reason == nil && gate.deadline == at(720))
+        take([desktop()], after: 601)
+        #expect(gate.reason == nil && gate.deadline == nil)
+    }
+
+    @Test("one screen that is in use is enough, and two that are not used in different ways are not")
+    mutating func several() {
+        var other = desktop()
+        other.id = "3"
+        take([desktop(locked: true), other], after: 0)
+        #expect(gate.reason == nil && gate.deadline == nil)
+        other.isIdle = true
+        other.idleSince = Self.clock
+        take([desktop(locked: true), other], after: 10)
+        #expect(gate.deadline == at(120))
+    }
+
+    @Test("when nobody can say any more, what was known stays")
+    mutating func lost() {
+        take([desktop()], after: 0)
+        take([desktop(locked: true)], after: 10)
+        gate.deadlinePassed(now: at(18))
+        take(nil, after: 20)
+        #expect(gate.reason == .locked)
+    }
+
+    @Test("without delays nothing ever closes, but at the start")
+    mutating func never() {
+        gate = SessionGate(delays: SessionGate.Delays(lock: nil, idle: nil))
+        take([desktop()], after: 0)
+        take([desktop(idleSince: 0)], after: 1)
+        #expect(gate.deadline == nil)
+        take([desktop(locked: true)], after: 2)
+        #expect(gate.deadline == nil && gate.reason == nil && gate.isLocked)
+    }
+
+    @Test("other delays count from now on")
+    mutating func otherDelays() {
+        take([desktop()], after: 0)
+        take([desktop(locked: true)], after: 10)
+        gate.deadlinePassed(now: at(18))
+        gate.take(SessionGate.Delays(lock: .seconds(100)), unixSeconds: Self.clock + 20, now: at(20))
+        #expect(gate.reason == nil && gate.deadline == at(120))
+    }
+
+    @Test("times that nobody can have never trap", arguments: [0, 1, UInt64.max, UInt64.max / 1_000_000_000])
+    mutating func hugeTimes(_ since: UInt64) {
+        var session = desktop()
+        session.isIdle = true
+        session.idleSince = since
+        gate.take([session], unixSeconds: .max, now: at(0))
+        gate.take([session], unixSeconds: 0, now: LoopInstant(nanoseconds: .max))
+    }
+}
