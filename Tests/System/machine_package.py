@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-from harness import BIN, ROOT, Failure, Follower, expect, main, test
+from harness import BIN, ROOT, Failure, Follower, expect, main, run, test
 from machines import MACHINES, Machines
 
 VERSIONS = ("0.1.0+test1", "0.1.0+test2")
@@ -21,7 +21,7 @@ def package(version):
         atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
     if version not in packages:
         done = subprocess.run([os.path.join(ROOT, "scripts", "deb"), "--version", version, "--output", packages["folder"]],
-                              env={**os.environ, "HANDOFF_BIN": BIN}, capture_output=True, text=True, timeout=300)
+                              env={**os.environ, "HANDOFF_BIN": BIN, "DPKG_DEB_COMPRESSOR_LEVEL": "0"}, capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise Failure(f"no package: {done.stdout}{done.stderr}")
         packages[version] = done.stdout.split()[-1]
@@ -117,6 +117,7 @@ def upgrade(stage):
     before = json.loads(origin.ctl("status").output)
     process = origin.show("MainPID")
     origin.root("sh", "-c", "echo '# mine' >>/etc/handoff/handoffd.conf")
+    origin.root("systemctl", "--global", "disable", "handoffd-autostart.service")
     install(origin, VERSIONS[1])
     version = origin.root("dpkg-query", "--show", "--showformat", "${Version}", "handoff").output
     expect(version == VERSIONS[1], f"version {version}")
@@ -124,11 +125,35 @@ def upgrade(stage):
     after = json.loads(origin.ctl("status").output)
     expect([after[key] for key in ("device", "account", "epoch")] == [before[key] for key in ("device", "account", "epoch")],
            f"not the same device any more: {before} {after}")
+    enabled = origin.root("systemctl", "--global", "is-enabled", "handoffd.socket", "handoffd-autostart.service", code=None)
+    expect(enabled.output.split() == ["enabled", "disabled"], f"the administrator's choice did not stay: {enabled}")
     expect("# mine" in origin.root("cat", "/etc/handoff/handoffd.conf").output, "the settings were overwritten")
     expect(bob("systemctl", "--user", "is-active", "handoffd.service", code=None).output.strip() == "inactive",
            "the upgrade started a daemon that did not run")
     publish.wait("published")
     taker.until("the offer of the new daemon", lambda: taker.ctl("continue", "--print", code=None).code == 0)
+
+
+@test("it is installed and purged where no service manager runs, as when an image is made", limit=200)
+def no_manager(stage):
+    base = os.path.join(os.environ.get("HANDOFF_MACHINES", "/var/tmp/handoff-machines"), "base")
+    path = package(VERSIONS[0])
+    script = """
+        set -eu
+        mkdir "$1/upper" "$1/work" "$1/root"
+        mount -t overlay overlay -o "lowerdir=$2,upperdir=$1/upper,workdir=$1/work" "$1/root"
+        mount -t proc proc "$1/root/proc"
+        cp "$3" "$1/root/handoff.deb"
+        inside() { chroot "$1/root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "${@:2}"; }
+        inside "$1" apt-get --yes --no-install-recommends install /handoff.deb
+        inside "$1" handoffctl --version
+        inside "$1" test -L /etc/systemd/user/sockets.target.wants/handoffd.socket
+        inside "$1" apt-get --yes purge handoff
+        inside "$1" sh -c '! find /etc /usr /var/lib/systemd -name "*handoff*" | grep .'
+    """
+    done = run(["unshare", "-m", "--propagation", "private", "bash", "-c", script, "bash", stage.folder, base, path],
+               dict(os.environ), 180)
+    expect(done.code == 0 and "handoffctl " in done.output, str(done))
 
 
 @test("removal stops it and keeps settings and state; a purge deletes all but what is in homes", limit=400)
