@@ -51,6 +51,16 @@ struct FolderWatchTests {
         #expect(changes == 2)
     }
 
+    @Test func `a folder that has gone since it was looked at is a reason to look anew`() throws {
+        let test = try Bench()
+        test.makeFolder("a")
+        let watch = try FolderWatch(on: test.loop) {}
+        #expect(watch.setFolders([test.path("a"): .anything]))
+        #expect(rmdir(test.path("a")) == 0)
+        #expect(watch.setFolders([test.path("a"): .anything]))
+        #expect(!watch.setFolders([:]))
+    }
+
     @Test func `of a folder whose names are awaited nothing else is told, but its own end is`() throws {
         let test = try Bench()
         test.makeFolder("a")

@@ -48,14 +48,19 @@ package final class FolderWatch {
 
     /// Watches these folders, and no others any more. Folders that are missing, or may not be read, are left out.
     ///
-    /// - Returns: whether a folder is watched that was not before: it may have changed since it was last looked at.
+    /// - Returns: whether to look anew: a folder is watched that was not before, and may have changed meanwhile, or one is gone
+    ///   since it was looked at, and what was told of its end with it.
     package func setFolders(_ wanted: [String: Interest]) -> Bool {
         var isNew = false
         var present: [String: Int32] = [:]
         var interests: [Int32: Interest] = [:]
         for (path, interest) in wanted {
             let number = inotify_add_watch(descriptor.raw, path, Self.mask)
-            guard number >= 0 else { continue }
+            guard number >= 0 else {
+                // Not for a lack of watches (ENOSPC), which looking anew would not mend.
+                isNew = isNew || [ENOENT, ENOTDIR].contains(errno)
+                continue
+            }
             isNew = isNew || watches[path] != number
             present[path] = number
             interests[number] = interests[number].map { $0.union(interest) } ?? interest
