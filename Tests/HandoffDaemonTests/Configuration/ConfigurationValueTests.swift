@@ -29,6 +29,9 @@ struct ConfigurationValueTests {
         #expect(value(.saveAnswer, "50ms")?.saveAnswer == .milliseconds(50))
         #expect(value(.refresh, "1 h")?.refresh == .seconds(3600))
         #expect(value(.receiverLifetime, "6 min")?.receiverLifetime == .seconds(360))
+        #expect(value(.lockDelay, "0 s")?.sessionDelays.lock == .zero)
+        #expect(value(.lockDelay, "24 h")?.sessionDelays.lock == .seconds(86_400))
+        #expect(value(.idleDelay, "never")?.sessionDelays == SessionGate.Delays(idle: nil))
         #expect(value(.logLevel, "debug")?.logLevel == .debug)
     }
 
@@ -45,6 +48,8 @@ struct ConfigurationValueTests {
         (.saveAnswer, ["1", "49 ms", "11 s", "1 sec", "s", "9223372036854775807 h"]),
         (.refresh, ["999 ms", "61 min", "15"]),
         (.receiverLifetime, ["299 s", "601 s", "24 h"]),
+        (.lockDelay, ["-1 s", "25 h", "8", "Never", "no"]),
+        (.idleDelay, ["120", "1 d", "never ever"]),
         (.logLevel, ["warning", "INFO", "5"]),
     ]
 
@@ -77,6 +82,7 @@ struct ConfigurationValueTests {
         configuration.saveAnswer = .seconds(2)
         configuration.refresh = .seconds(2)
         configuration.receiverLifetime = .seconds(20)
+        configuration.sessionDelays = SessionGate.Delays(lock: nil, idle: .zero)
         configuration.logLevel = .debug
         let changed = configuration
         #expect(key.apply("", to: &configuration))
