@@ -117,6 +117,15 @@ import Testing
         }
     }
 
+    @Test func aPathOfAnotherDeviceLeadsToNothingHere() throws {
+        let file = try place.write("secret", to: "secret/key")
+        let paths = ["file://" + file.path, "FILE:" + file.path, "file://localhost" + file.path + "#part"]
+        for url in try continued(paths) {
+            #expect(!url.isFileURL && url.absoluteString == "handoff-document:name/key")
+            #expect(!url.startAccessingSecurityScopedResource())
+        }
+    }
+
     @Test func withoutStreamsNothingCanBeFetched() throws {
         let urls = try continued(["handoff-document:name/a?fetch=0"], streams: false)
         #expect(urls[0].absoluteString == "handoff-document:name/a?fetch=0")

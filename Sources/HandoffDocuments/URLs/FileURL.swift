@@ -12,8 +12,9 @@ package struct FileURL: Hashable, Sendable {
 
     /// Reads the text of a URL; nil when its scheme is another one.
     package init?(_ text: String) {
-        guard text.utf8.count >= 5, text.prefix(5).lowercased() == "file:" else { return nil }
-        var rest = text.dropFirst(5)
+        // By bytes: what follows the colon may be a mark that makes one character with it.
+        guard String(decoding: text.utf8.prefix(5), as: UTF8.self).lowercased() == "file:" else { return nil }
+        var rest = Substring(text.utf8.dropFirst(5))
         if let place = rest.firstIndex(of: "#") {
             fragment = String(rest[rest.index(after: place)...])
             rest = rest[..<place]

@@ -323,7 +323,7 @@ extension ActivityState {
         let device = VisibleText.escape(content.origin.deviceName)
         self.init(type: content.type.text)
         do throws(ActivityError) {
-            userInfo = try UserInfoMembers(tagged: content.userInfo)
+            userInfo = try UserInfoMembers(tagged: content.userInfo).withoutPaths
         } catch {
             throw HandoffError(.invalidPayload(device: content.origin.deviceName, cause: "\(error)"))
         }
