@@ -257,7 +257,8 @@ import Testing
 
     @Test func aDocumentForWhichThereIsNoRoomIsFalse() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
-        play([PlayedSender(header, content)])
+        let sender = PlayedSender(header, content)
+        play([sender])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url) else {
             Issue.record("it was fetched")
@@ -265,6 +266,9 @@ import Testing
         }
         #expect((error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "full")
         #expect(place.fetched.isEmpty)
+        // The other device hears why, and not where documents are kept here.
+        let told = try #require(sender.failure)
+        #expect(told.reason == .full && told.isReported && !told.message.contains(place.path))
     }
 
     @Test func aCacheThatCannotBeMadeIsFalse() throws {

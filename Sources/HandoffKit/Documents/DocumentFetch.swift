@@ -49,7 +49,8 @@ final class DocumentFetch {
         self.loop = loop
         self.progress = progress
         self.completion = completion
-        destination = try Destination(output: path)
+        // What goes wrong here is told the other device.
+        destination = try Destination(output: path, shownAs: "the cache for documents")
         lastProgress = loop.now
     }
 

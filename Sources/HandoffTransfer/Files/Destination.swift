@@ -18,11 +18,14 @@ package final class Destination {
     /// Opens the folder, before anything is asked of anybody.
     /// - Parameters:
     ///   - output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    ///   - shown: what messages, which the sender may get, call the folder where its path is nobody else's matter.
     ///   - calls: what is used of the kernel.
     /// - Throws: what is wrong with the path.
-    package init(output: String, calls: KernelCalls = KernelCalls()) throws(TransferFailure) {
+    package init(
+        output: String, shownAs shown: String? = nil, calls: KernelCalls = KernelCalls()
+    ) throws(TransferFailure) {
         mask = FileMask.read()
-        place = output == "-" ? .standardOutput : try Self.place(at: output, calls)
+        place = output == "-" ? .standardOutput : try Self.place(at: output, shown, calls)
     }
 
     /// How content gets there, for `ReceiverMachine`.
@@ -94,7 +97,9 @@ package final class Destination {
         }
     }
 
-    private static func place(at output: String, _ calls: KernelCalls) throws(TransferFailure) -> Place {
+    private static func place(
+        at output: String, _ shown: String?, _ calls: KernelCalls
+    ) throws(TransferFailure) -> Place {
         let action = "cannot receive into \(VisibleText.escape(output))"
         var status = stat()
         do throws(Errno) {
@@ -105,11 +110,11 @@ package final class Destination {
             }
             let (parent, name) = split(output)
             guard !name.isEmpty else { throw TransferFailure(.unreadable, "\(action): there is no such folder") }
-            return .named(try folder(parent, action, calls), name, isFile: false)
+            return .named(try folder(parent, shown, action, calls), name, isFile: false)
         } catch {
             throw .system(action, error)
         }
-        if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, action, calls)) }
+        if status.st_mode & S_IFMT == S_IFDIR { return .inside(try folder(output, shown, action, calls)) }
         // A device or a pipe of that name must not be replaced by a file.
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw TransferFailure(
@@ -119,14 +124,14 @@ package final class Destination {
         guard let resolved = realpath(output, nil) else { throw .system(action, .current) }
         defer { free(resolved) }
         let (parent, name) = split(String(cString: resolved))
-        return .named(try folder(parent, action, calls), name, isFile: true)
+        return .named(try folder(parent, shown, action, calls), name, isFile: true)
     }
 
     private static func folder(
-        _ path: String, _ action: String, _ calls: KernelCalls
+        _ path: String, _ shown: String?, _ action: String, _ calls: KernelCalls
     ) throws(TransferFailure) -> OpenFolder {
         do throws(Errno) {
-            return try OpenFolder(path: path, calls: calls)
+            return try OpenFolder(path: path, shownAs: shown, calls: calls)
         } catch {
             throw .system("\(action): cannot open the folder \(VisibleText.escape(path))", error)
         }

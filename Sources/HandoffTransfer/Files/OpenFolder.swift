@@ -15,10 +15,11 @@ final class OpenFolder {
     var raw: Int32 { descriptor.raw }
 
     /// Opens a folder of the user's; links in its path are followed.
-    init(path: String, calls: KernelCalls) throws(Errno) {
+    /// - Parameter shown: what messages call it; nil for its path.
+    init(path: String, shownAs shown: String? = nil, calls: KernelCalls) throws(Errno) {
         descriptor = Descriptor(
             owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
-        self.path = path
+        self.path = shown ?? path
         self.calls = calls
     }
 
