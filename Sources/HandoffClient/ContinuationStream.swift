@@ -125,6 +125,12 @@ package final class ContinuationStream {
             client.passFile(request, descriptor: number) { [weak self, weak client] result, isLast in
                 // Dropped before the handler, which may close everything.
                 if isLast, let client { self?.calls.removeAll { $0 === client } }
+                if case .success(let reply) = result, let length, reply.moved > length {
+                    // Nobody computes with it.
+                    client?.close()
+                    self?.calls.removeAll { $0 === client }
+                    return each(.failure(.badAnswer("it has moved \(reply.moved) bytes of \(length)")))
+                }
                 each(result)
             }
         } catch {

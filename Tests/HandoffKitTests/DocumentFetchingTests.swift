@@ -240,6 +240,22 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
     }
 
+    @Test func aDaemonThatHasMovedMoreThanThereIsSpoilsOneFetchOnly() throws {
+        let first = try PlayedSender("a", content)
+        let second = try PlayedSender("a", content)
+        first.onBytes = { [content] stream, call, _ in
+            first.write(Array(content.prefix(40_000)))
+            call?.fail(
+                AppErrorName.streamEnded.rawValue,
+                StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut").json)
+            stream.close()
+        }
+        second.onBytes = { _, call, _ in call?.reply(PassFileReply(moved: .max, done: true).json) }
+        play([first, second])
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try !start(url))
+    }
+
     @Test func whatTheOtherAppRefusesIsFalse() throws {
         play([])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
