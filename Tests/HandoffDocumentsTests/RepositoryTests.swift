@@ -59,6 +59,15 @@ import Testing
         #expect(GitConfig.origin(Array(text.utf8)) == url)
     }
 
+    @Test(.timeLimit(.minutes(1))) func theLargestFileCostsLittle() {
+        let long = String(repeating: "a", count: GitConfig.byteLimit - 100)
+        let origin = "[remote \"origin\"]\nurl = "
+        #expect(GitConfig.origin(Array((origin + long).utf8)) == long)
+        #expect(GitConfig.origin(Array("[remote \"\(long)\"]\nurl = no\n\(origin)x\n".utf8)) == "x")
+        let lines = String(repeating: "\\\n", count: (GitConfig.byteLimit - 100) / 2)
+        #expect(GitConfig.origin(Array((origin + lines + "x").utf8)) == "x")
+    }
+
     @Test func worktreesAndPartsOfBiggerCheckoutsAreKnown() throws {
         let tree = try TestTree()
         try tree.checkout("main", "git@example.org:a.git")

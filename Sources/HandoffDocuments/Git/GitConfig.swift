@@ -46,25 +46,26 @@ package enum GitConfig {
         _ line: Substring.UnicodeScalarView
     ) -> (isOrigin: Bool, rest: Substring.UnicodeScalarView)? {
         var inside = ""
-        var quoted: String?
+        var quoted = ""
+        var isQuoted = false
         var isEscaped = false
         for (place, scalar) in zip(line.indices, line).dropFirst() {
-            if let name = quoted, isEscaped || scalar != "\"" {
+            if isQuoted, isEscaped || scalar != "\"" {
                 if !isEscaped, scalar == "\\" {
                     isEscaped = true
                 } else {
-                    quoted = name + String(scalar)
+                    quoted.unicodeScalars.append(scalar)
                     isEscaped = false
                 }
             } else if scalar == "\"" {
-                guard quoted == nil else {
+                guard !isQuoted else {
                     // The end of the name: only the bracket may follow.
                     let after = line[line.index(after: place)...].drop(while: isBlank)
                     guard after.first == "]" else { return nil }
                     let section = inside.lowercased().filter { $0 != " " && $0 != "\t" }
                     return (section == "remote" && quoted == "origin", after.dropFirst())
                 }
-                quoted = ""
+                isQuoted = true
             } else if scalar == "]" {
                 return (inside.lowercased() == "remote.origin", line[line.index(after: place)...])
             } else {
@@ -77,7 +78,8 @@ package enum GitConfig {
     /// A value: quotes and escapes resolved, without a comment and the blanks around it.
     private static func value(_ text: Substring.UnicodeScalarView) -> String {
         var value = ""
-        var kept = ""
+        // How much of it is more than blanks at the end; the value itself would be copied at each character.
+        var kept = 0
         var isQuoted = false
         var isEscaped = false
         for scalar in text.drop(while: isBlank) {
@@ -94,9 +96,9 @@ package enum GitConfig {
             } else {
                 value.unicodeScalars.append(scalar)
             }
-            if isQuoted || !isBlank(scalar) { kept = value }
+            if isQuoted || !isBlank(scalar) { kept = value.utf8.count }
         }
-        return kept
+        return String(decoding: value.utf8.prefix(kept), as: UTF8.self)
     }
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
