@@ -256,6 +256,18 @@ import Testing
         #expect(try !start(url))
     }
 
+    @Test(arguments: ["handoff", "handoff/documents"])
+    func nobodyElseCanWriteInTheCache(_ folder: String) throws {
+        play([try PlayedSender("a", content)])
+        let path = place.path + "/cache/" + folder
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
+        #expect(try start(url))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o755)
+    }
+
     @Test func whatTheOtherAppRefusesIsFalse() throws {
         play([])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -371,12 +383,19 @@ import Testing
     }
 
     @Test func whatAProcessHasLeftIsDeletedByTheNext() throws {
-        try place.write("old", to: "cache/handoff/documents/old/1/a")
-        try place.write("", to: "cache/handoff/documents/old.lock")
+        let old = "cache/handoff/documents/\(UUID().uuidString.lowercased())"
+        try place.write("old", to: old + "/1/a")
+        try place.write("", to: old + ".lock")
+        // Not of ours: names that lead to other folders, or are no process's.
+        for name in [".", "..", "other"] { try place.write("", to: "cache/handoff/documents/\(name).lock") }
+        try place.write("mine", to: "cache/handoff/documents/other/1/b")
+        try place.write("mine", to: "cache/handoff/c")
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try start(url))
-        #expect(place.fetched == ["a"])
+        #expect(place.fetched == ["a", "b"])
+        #expect(FileManager.default.fileExists(atPath: place.path + "/cache/handoff/c"))
+        #expect(!FileManager.default.fileExists(atPath: "\(place.path)/\(old)"))
         url.stopAccessingSecurityScopedResource()
     }
 }

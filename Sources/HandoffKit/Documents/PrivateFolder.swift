@@ -8,6 +8,9 @@ import LoopIO
 final class PrivateFolder {
     /// Where it is; made by `make`.
     let path: String
+    /// How often a lock file is made: each time that another process takes it away makes that less likely for the next.
+    private static let mostAttempts = 16
+
     private let parent: String
     private let name: String
     private var lock: Descriptor?
@@ -29,10 +32,7 @@ final class PrivateFolder {
     func remove() {
         guard lock != nil else { return }
         // What cannot be deleted now, a later process deletes.
-        do throws(Errno) {
-            try ReceivedContent.remove(folder: path)
-            _ = unlink(path + ".lock")
-        } catch {}
+        try? Self.delete(path)
         lock = nil
     }
 
@@ -44,9 +44,13 @@ final class PrivateFolder {
         do throws(Errno) {
             if lock == nil {
                 try FileTreeMaking.makeFolders(parent)
+                // Whoever could write there could put a folder of theirs in the place of ours.
+                try FileTreeMaking.claim((parent as NSString).deletingLastPathComponent)
+                try FileTreeMaking.claim(parent)
                 removeOthers()
-                lock = try Self.open(path + ".lock", mustLock: false)
-                try FileTreeMaking.makeFolder(path)
+                let held = try Self.hold(path + ".lock")
+                try FileTreeMaking.makeNewFolder(path)
+                lock = consume held
             }
             try FileTreeMaking.makeFolder(place)
         } catch {
@@ -61,27 +65,44 @@ final class PrivateFolder {
     /// Deletes what processes have left that are gone: nobody holds their locks.
     private func removeOthers() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        for name in names where name.hasSuffix(".lock") && name != self.name + ".lock" {
-            let file = parent + "/" + name
-            guard let held = try? Self.open(file, mustLock: true) else { continue }
-            try? ReceivedContent.remove(folder: String(file.dropLast(".lock".count)))
-            _ = unlink(file)
+        for file in names where file.hasSuffix(".lock") {
+            let name = String(file.dropLast(".lock".count))
+            // Anything else is nobody's folder, or leads to another place.
+            guard name != self.name, UUID(uuidString: name) != nil,
+                let held = try? Self.open("\(parent)/\(file)"), (try? Self.lock(held, LOCK_NB)) != nil
+            else { continue }
+            try? Self.delete("\(parent)/\(name)")
             held.close()
         }
     }
 
-    /// Makes a file, or opens it, and locks it (flock(2)) for as long as the descriptor is open.
-    /// - Parameter mustLock: whether a file system without locks is a failure.
-    private static func open(_ path: String, mustLock: Bool) throws(Errno) -> Descriptor {
-        let file = Descriptor(
-            owning: try SystemCall.retrying { Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) })
-        let raw = file.raw
-        do throws(Errno) {
-            try SystemCall.retrying { flock(raw, LOCK_EX | LOCK_NB) }
-        } catch {
-            guard error != .wouldBlock, !mustLock else { throw error }
+    /// Deletes a folder whose lock is held, and then its lock file, by which a later process finds it otherwise.
+    private static func delete(_ path: String) throws(Errno) {
+        try ReceivedContent.remove(folder: path)
+        _ = unlink(path + ".lock")
+    }
+
+    /// Makes a lock file, and locks it for as long as the descriptor is open. On a file system without locks nobody does.
+    private static func hold(_ path: String) throws(Errno) -> Descriptor {
+        // A process that cleans up may have locked it first, and has deleted it then: another one is made.
+        for _ in 0..<Self.mostAttempts {
+            let file = try open(path, O_CREAT)
+            guard (try? lock(file)) != nil else { return file }
+            var status = stat()
+            if fstat(file.raw, &status) == 0, status.st_nlink > 0 { return file }
         }
-        return file
+        throw .wouldBlock
+    }
+
+    private static func open(_ path: String, _ flags: Int32 = 0) throws(Errno) -> Descriptor {
+        Descriptor(
+            owning: try SystemCall.retrying { Glibc.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0o600) })
+    }
+
+    /// Locks a file (flock(2)).
+    private static func lock(_ file: borrowing Descriptor, _ flags: Int32 = 0) throws(Errno) {
+        let raw = file.raw
+        try SystemCall.retrying { flock(raw, LOCK_EX | flags) }
     }
 
     private static var cache: String {
@@ -108,7 +129,29 @@ private enum FileTreeMaking {
     /// Makes a folder of mode 0700, unless it is there.
     static func makeFolder(_ path: String) throws(Errno) {
         do throws(Errno) {
-            try SystemCall.retrying { mkdir(path, 0o700) }
+            try makeNewFolder(path)
         } catch .exists {}
+    }
+
+    /// Makes a folder of mode 0700.
+    /// - Throws: EEXIST when there is something of that name.
+    static func makeNewFolder(_ path: String) throws(Errno) {
+        try SystemCall.retrying { mkdir(path, 0o700) }
+    }
+
+    /// Sees to it that nobody else can write in a folder.
+    /// - Throws: EACCES for another user's folder, or link.
+    static func claim(_ path: String) throws(Errno) {
+        var link = stat()
+        try SystemCall.retrying { lstat(path, &link) }
+        let folder = Descriptor(
+            owning: try SystemCall.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        let raw = folder.raw
+        var status = stat()
+        try SystemCall.retrying { fstat(raw, &status) }
+        guard link.st_uid == geteuid(), status.st_uid == geteuid() else { throw .permissionDenied }
+        let mode = status.st_mode & 0o777
+        guard mode & 0o022 != 0 else { return }
+        try SystemCall.retrying { fchmod(raw, mode & ~0o022) }
     }
 }
