@@ -298,6 +298,8 @@ import Testing
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
+        // Before that the joiner has seconds for its part.
+        _ = try join.inviter()
         fleet.pass(.seconds(200))
         try desk.answer(device, accept: true)
         try window.joined(device)
@@ -308,6 +310,7 @@ import Testing
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()
+        _ = try join.inviter()
         fleet.pass(.seconds(239))
         #expect(window.waiting == 0)
         fleet.pass(.seconds(2))
