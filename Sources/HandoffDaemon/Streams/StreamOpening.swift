@@ -12,7 +12,8 @@ final class StreamOpening {
     private static let patience = Duration.seconds(20)
     /// How soon it is tried again, and until when: a device that has just joined, or has a new label, is found a moment later.
     private static let pause = Duration.milliseconds(50)
-    private static let trying = Duration.seconds(3)
+    private static let trying = Duration.seconds(5)
+    private static let unreachable = HandoffFailure.peerUnreachable(device: "", cause: "").reason
 
     /// The app's call.
     let call: ControlCall
@@ -61,6 +62,7 @@ final class StreamOpening {
             guard let self else { return }
             switch result {
             case .success(let ticket): connect(ticket)
+            case .failure(let failure) where failure.reason == Self.unreachable: tryAgain(failure) { $0.ask() }
             case .failure(let failure): fail(failure)
             }
         }
