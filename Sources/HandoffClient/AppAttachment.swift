@@ -40,6 +40,7 @@ package final class AppAttachment {
     private var state = State.idle
     private var wasAttached = false
     private var pause = firstPause
+    private var order = EventOrder()
     private var report: (Report) -> Void = { _ in }
 
     package init(path: String, loop: EventLoop, app: AttachRequest) {
@@ -72,6 +73,19 @@ package final class AppAttachment {
         report = { _ in }
     }
 
+    /// `Publish` in the session that is attached. Events of the activity are reported behind the answer.
+    package func publish(
+        _ activity: ActivityDescription, _ then: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void
+    ) {
+        guard case .attached(_, let session) = state else { return then(.failure(.lost(path: path))) }
+        order.publishes()
+        session.calls.publish(session: session.id, activity: activity) { [weak self] result in
+            then(result)
+            guard let self, case .attached(_, let current) = state, current.calls === session.calls else { return }
+            for event in order.isAnswered() { report(.event(event)) }
+        }
+    }
+
     /// Takes the answer of a call in this attachment.
     /// - Returns: the answer; nil when it failed, which was or will be reported.
     package func accept<Value>(_ result: Result<Value, ClientError>) -> Value? {
@@ -102,7 +116,7 @@ package final class AppAttachment {
         case (.attaching, .success):
             fail(.badAnswer("an event before 'attached'"))
         case (.attached, .success(let event)):
-            report(.event(event))
+            if let event = order.came(event) { report(.event(event)) }
         case (.attaching, .failure(let error)), (.attached, .failure(let error)):
             if case .lost = error, wasAttached { lose() } else { fail(error) }
         case (.idle, _), (.waiting, _):
@@ -121,6 +135,7 @@ package final class AppAttachment {
         calls.onEnd = { [weak self] in self?.lose() }
         let session = AppSession(id: id, calls: calls)
         state = .attached(events: events, session)
+        order = EventOrder()
         wasAttached = true
         pause = Self.firstPause
         report(.attached(session))

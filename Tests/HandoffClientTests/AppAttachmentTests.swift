@@ -101,6 +101,57 @@ import Testing
         #expect(events == [.save(activity)])
     }
 
+    @Test func eventsOfAnActivityAreReportedBehindTheAnswerThatNamesIt() throws {
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        let id = Sample.activityID(0xA1)
+        var attached: FakeDaemon.Call?
+        var timer: LoopTimer?
+        daemon.onCall = { call in
+            switch call.member {
+            case "Attach":
+                attached = call
+                call.reply(AppEvent.attached(session: "s").json, continues: true)
+            default:
+                // The connections are read in any order: long enough for the event to come first.
+                attached?.reply(AppEvent.save(id).json, continues: true)
+                timer = try? test.loop.timer(after: .milliseconds(20)) {
+                    call.reply(AppEvent.published(id, advice: nil).json)
+                }
+            }
+        }
+        let attachment = attachment()
+        var story: [String] = []
+        attachment.start { report in
+            switch report {
+            case .attached:
+                attachment.publish(ActivityDescription(type: "com.example.editing")) { result in
+                    story.append((try? result.get().id) == id ? "published" : "failed")
+                }
+            case .event(.save(id)):
+                story.append("save")
+                test.end()
+            default: break
+            }
+        }
+        try test.run()
+        #expect(story == ["published", "save"])
+        withExtendedLifetime(timer) {}
+    }
+
+    @Test func eventsWaitForTheCallsBeforeThemAlone() {
+        let events = (1...3).map { AppEvent.save(Sample.activityID(UInt8($0))) }
+        var order = EventOrder()
+        #expect(order.came(events[0]) == events[0])
+        order.publishes()
+        #expect(order.came(events[0]) == nil)
+        order.publishes()
+        #expect(order.came(events[1]) == nil && order.came(events[2]) == nil)
+        #expect(order.isAnswered() == [events[0]])
+        #expect(order.came(events[0]) == nil)
+        #expect(order.isAnswered() == [events[1], events[2], events[0]])
+        #expect(order.came(events[1]) == events[1])
+    }
+
     @Test func stoppingEndsBothConnectionsAndIsSilent() throws {
         let daemon = try daemon(session: "s")
         let attachment = attachment()

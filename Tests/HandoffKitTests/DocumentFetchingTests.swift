@@ -286,12 +286,14 @@ import Testing
     @Test func aDocumentForWhichThereIsNoRoomIsFalse() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
         let sender = PlayedSender(header, content)
+        sender.onFailure = { [kit] in kit.note("told") }
         play([sender])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url) else {
             Issue.record("it was fetched")
             return
         }
+        try await aside { [kit] in try kit.run(until: "told") }
         #expect((error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason == "full")
         #expect(place.fetched.isEmpty)
         // The other device hears why, and not where documents are kept here.

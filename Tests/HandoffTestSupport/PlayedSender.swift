@@ -19,6 +19,8 @@ package final class PlayedSender {
     package var refusal: AppErrorName?
     /// Called instead of sending the file's bytes: with the stream, the call, and those bytes.
     package var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
+    /// Called when the other side, or this one, has given up.
+    package var onFailure: () -> Void = {}
     /// Changes what is sent as the digest.
     package var digest: ContentDigest
 
@@ -72,7 +74,9 @@ package final class PlayedSender {
             case .readContent: perform(machine.content(content) + machine.contentEnded())
             case .end: stream?.shutdownWrite()
             case .succeed: succeeded = true
-            case .fail(let failure): self.failure = failure
+            case .fail(let failure):
+                self.failure = failure
+                onFailure()
             }
         }
     }

@@ -52,7 +52,7 @@ final class PublishSession {
     private func publish(in session: AppSession) {
         if wasOffered { refresh() }
         let description = request.description(userInfo: userInfo?.object)
-        session.calls.publish(session: session.id, activity: description) { [weak self] result in
+        attachment.publish(description) { [weak self] result in
             guard let self, let published = attachment.accept(result) else { return }
             offer = (session, published.id)
             wasOffered = true

@@ -134,11 +134,11 @@ final class AppConnection: @unchecked Sendable {
     // MARK: Calls
 
     private func syncOnLoop(_ key: UUID) {
-        guard let application, let call = nextCall(key, application), let session else { return }
+        guard let application, let call = nextCall(key, application), session != nil else { return }
         let generation = generation
         switch call {
         case .publish(let description):
-            session.calls.publish(session: session.id, activity: description) { [weak self] result in
+            attachment?.publish(description) { [weak self] result in
                 guard let self, generation == self.generation else { return }
                 switch result {
                 case .success(let published):
