@@ -10,7 +10,8 @@ package struct WebPage: Sendable, Equatable {
     package let argument: String
 
     /// Nil unless `WebURL` accepts the address, and its host has nothing but letters, digits, `-`, `_` and `.`, or is
-    /// an IPv6 address.
+    /// an IPv6 address. Beyond ASCII letters, their marks and decimal digits are taken: symbols and punctuation there may
+    /// become `/`, `?`, `#`, `@` or `:` for whom they are normalised, and another host with it.
     package init?(_ url: String) {
         guard WebURL.isAcceptable(url) else { return nil }
         let bytes = Array(url.utf8)
@@ -23,7 +24,8 @@ package struct WebPage: Sendable, Equatable {
             host = nil
         } else {
             let name = authority.prefix { $0 != UInt8(ascii: ":") }
-            guard name.allSatisfy({ $0 >= 0x80 || Self.isHostByte($0) }) else { return nil }
+            guard let text = String(validating: name, as: UTF8.self), text.unicodeScalars.allSatisfy(Self.isHostScalar)
+            else { return nil }
             host = DomainClaim.normalised(name)
         }
         var argument = Array(bytes[..<end])
@@ -37,6 +39,17 @@ package struct WebPage: Sendable, Equatable {
         // All bytes beyond ASCII are in the host, as whole characters.
         guard let text = String(validating: argument, as: UTF8.self) else { return nil }
         self.argument = text
+    }
+
+    private static func isHostScalar(_ scalar: Unicode.Scalar) -> Bool {
+        if let byte = UInt8(exactly: scalar.value), byte < 0x80 { return isHostByte(byte) }
+        guard !scalar.properties.isDefaultIgnorableCodePoint else { return false }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
+            .spacingMark, .decimalNumber:
+            return true
+        default: return false
+        }
     }
 
     static func isHostByte(_ byte: UInt8) -> Bool {

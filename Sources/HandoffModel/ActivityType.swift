@@ -15,7 +15,9 @@ package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         guard (1...Self.maximumByteCount).contains(text.utf8.count) else { return nil }
         let isVisible = text.unicodeScalars.allSatisfy { scalar in
+            // Joiners and selectors of variants, too: in a name for programs they only make two look like one.
             !scalar.properties.isWhitespace && !VisibleText.isHidden(scalar)
+                && !scalar.properties.isDefaultIgnorableCodePoint
         }
         guard isVisible else { return nil }
         self.init(checked: text)

@@ -2,7 +2,7 @@
 package enum VisibleText {
     /// The text with control, bidirectional and other invisible characters written as `\u{…}`.
     ///
-    /// The two joiners stay, since emoji and several scripts need them.
+    /// The two joiners and the selectors of variants stay, since emoji and several scripts need them.
     package static func escape(_ peerText: String) -> String {
         guard peerText.unicodeScalars.contains(where: isHidden) else { return peerText }
         var visible = ""
@@ -25,7 +25,8 @@ package enum VisibleText {
         }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: return true
-        default: return false
+        // Fillers count as letters, and a joiner of graphemes as a mark: nothing is shown for any of them.
+        default: return scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isVariationSelector
         }
     }
 }

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aLineOfJSONHidesNothing() throws {
-        let object: JSONObject = ["title": "a\u{202E}b\u{9B}c\u{E0041}\u{2028}\n\u{1B}[2J"]
+        let object: JSONObject = ["title": "a\u{202E}b\u{9B}c\u{E0041}\u{2028}\n\u{1B}[2J\u{3164}\u{200D}"]
         let line = JSONLine.text(object)
         #expect(line.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) })
         let back = try JSON(parsing: Array(line.utf8), limits: JSONLimits(bytes: 1000))

@@ -66,6 +66,50 @@ struct DesktopEntryTests {
         #expect(handler?.team == #"one two\"#)
     }
 
+    @Test func `a value begins right behind the equals sign, also with a mark that combines`() throws {
+        let handler = try Self.read(Self.entry("X-Handoff-ActivityTypes=\u{301}a;", "X-Handoff-TeamID=\u{301}"))
+        #expect(handler?.types.map { Array($0.text.utf8) } == [Array("\u{301}a".utf8)])
+        #expect(handler?.team.map { Array($0.utf8) } == Array("\u{301}".utf8))
+    }
+
+    @Test func `what is said of a file is short and visible, whatever is in it`() throws {
+        let marks = "a" + String(repeating: "\u{301}", count: 20_000)
+        let problem = try #require(Self.problem(Self.entry("X-Handoff-ActivityTypes=\(marks);")))
+        #expect(problem.utf8.count < 400)
+        let escape = try #require(Self.problem(Self.entry("X-Handoff-Domains=\u{1B}[2J\u{202E};")))
+        #expect(escape.hasPrefix(#"line 4: \u{1B}[2J\u{202E} is no domain"#))
+    }
+
+    @Test(arguments: [
+        ("Name=" + String(repeating: "n", count: 1025), "line 2: a name that is empty"),
+        ("Name=", "line 2: a name that is empty"), ("Name=a\u{202E}b", "line 2: a name with control"),
+        (#"Name=a\nb"#, "line 2: a name with control"), ("Name=a\u{0}b", "line 2: a name with control"),
+    ])
+    func `a name is short and visible`(name: String, begins: String) {
+        let text = "[Desktop Entry]\n\(name)\nType=Application\nX-Handoff-ActivityTypes=a;\n"
+        #expect(Self.problem(text)?.hasPrefix(begins) == true, "\(Self.problem(text) ?? "no error")")
+    }
+
+    @Test func `each limit is the last that is taken`() throws {
+        let types = (0..<HandlerLimits.types).map { "t\($0);" }.joined()
+        let domains = (0..<HandlerLimits.domains).map { "d\($0).example;" }.joined()
+        let handler = try Self.read(
+            Self.entry(
+                "X-Handoff-ActivityTypes=\(types)", "X-Handoff-Domains=\(domains)",
+                "X-Handoff-TeamID=" + String(repeating: "t", count: 255)))
+        #expect(handler?.types.count == 256 && handler?.domains.count == 256 && handler?.team?.count == 255)
+        let more = Self.problem(Self.entry("X-Handoff-ActivityTypes=t;", "X-Handoff-Domains=\(domains)more.example;"))
+        #expect(more == "line 5: more than 256 domains")
+        let long = Self.problem(Self.entry("X-Handoff-Domains=\(String(repeating: "a.", count: 130))example;"))
+        #expect(long?.hasPrefix("line 4: ") == true)
+    }
+
+    @Test func `field codes, quotes and dollars of Exec are the launcher's, and are not read`() throws {
+        let handler = try Self.read(
+            Self.entry(#"Exec=sh -c "rm -rf $HOME" %f %U %i %c %k"#, "X-Handoff-ActivityTypes=a;"))
+        #expect(handler?.launch == .desktopEntry(path: "/a/org.example.Editor.desktop"))
+    }
+
     @Test(arguments: [
         ("de_AT.UTF-8", "Bearbeiter (AT)"), ("de_DE", "Bearbeiter"), ("sr_RS@latin", "Urednik"), ("fr", "Editor"),
         ("C.UTF-8", "Editor"), ("", "Editor"), ("_@.", "Editor"),

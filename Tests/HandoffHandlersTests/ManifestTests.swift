@@ -44,6 +44,41 @@ struct ManifestTests {
         }
     }
 
+    @Test func `each limit is the last that is taken`() throws {
+        func exec(_ words: [String]) -> String {
+            #"{"types": ["t"], "exec": ["# + (["note"] + words).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
+        }
+        let most = Array(repeating: "w", count: HandlerLimits.words - 1)
+        #expect(try Self.read(exec(most)) != nil)
+        #expect(throws: HandlerFileError.self) { try Self.read(exec(most + ["w"])) }
+        #expect(try Self.read(exec([String(repeating: "w", count: HandlerLimits.word)])) != nil)
+        #expect(throws: HandlerFileError.self) {
+            try Self.read(exec([String(repeating: "w", count: HandlerLimits.word + 1)]))
+        }
+        let types = (0...HandlerLimits.types).map { "\"t\($0)\"" }
+        #expect(throws: HandlerFileError(line: 1, "more than 256 types")) {
+            try Self.read(#"{"exec": ["note"], "types": [\#(types.joined(separator: ","))]}"#)
+        }
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(throws: HandlerFileError.self) { try Self.read(#"{"exec": ["note"], "types": ["t"], "x": \#(deep)}"#) }
+        #expect(throws: HandlerFileError.self) { try Self.read(String(repeating: " ", count: 70_000) + exec([])) }
+    }
+
+    @Test(arguments: [
+        #"{"types": ["t"], "exec": ["note"], "exec": ["evil"]}"#,
+        #"{"types": ["t"], "exec": ["note"], "name": "a\nb"}"#,
+        #"{"types": ["t"], "exec": ["note"], "name": ""}"#, #"{"types": ["t"], "exec": ["note"], "id": "-x"}"#,
+        #"{"types": ["t"], "exec": [""]}"#, #"{"types": ["t"], "exec": ["."]}"#, #"{"types": ["t"], "exec": [".."]}"#,
+        #"{"types": ["t"], "exec": ["./note"]}"#, #"{"types": ["t"], "exec": ["~/note"]}"#,
+        #"{"types": ["t"], "exec": "note"}"#, #"{"types": ["a b"], "exec": ["note"]}"#,
+        #"{"domains": ["*"], "exec": ["note"]}"#, #"{"domains": ["https://a/"], "exec": ["note"]}"#,
+        #"{"domains": ["a.example:80"], "exec": ["note"]}"#, #"{"types": {"a": 1}, "exec": ["note"]}"#,
+    ])
+    func `a packager's mistake is no app`(text: String) {
+        // Words that name no program are not found; everything else is told.
+        #expect((try? Self.read(text)) == nil)
+    }
+
     @Test func `the user's choices are read line by line, and a bad one does not spoil the others`() throws {
         var problems: [HandlerFileError] = []
         let text = "# mine\n[Handlers]\ncom.example.a = x.desktop;y ; z\nbad\ncom.example.b=a/b;c\n"

@@ -11,6 +11,7 @@ struct ActivityTypeTests {
 
     @Test(arguments: [
         "", "a b", "a\tb", "a\n", "\u{0}", "a\u{7F}", "a\u{85}", "a\u{A0}b", "a\u{2028}", "a\u{202E}b", "\u{FEFF}a",
+        "a\u{200D}", "a\u{3164}", "a\u{34F}b", "a\u{FE0F}", "a\u{E0101}", "\u{115F}a", "a\u{E0061}",
         String(repeating: "x", count: 256), String(repeating: "é", count: 128),
     ])
     func `what cannot be seen or is too long is none`(text: String) {
@@ -66,6 +67,9 @@ struct VisibleTextTests {
         ("\u{9B}x", "\\u{9B}x"),
         ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
         ("👨\u{200D}👩\u{200D}👧", "👨\u{200D}👩\u{200D}👧"),
+        // Nothing is shown for these, though they count as letters and marks.
+        ("a\u{3164}\u{115F}\u{FFA0}b", "a\\u{3164}\\u{115F}\\u{FFA0}b"), ("a\u{34F}b\u{17B4}", "a\\u{34F}b\\u{17B4}"),
+        ("\u{2764}\u{FE0F} \u{845B}\u{E0100}", "\u{2764}\u{FE0F} \u{845B}\u{E0100}"),
         ("", ""),
     ])
     func `what cannot be seen is written out`(text: String, shown: String) {

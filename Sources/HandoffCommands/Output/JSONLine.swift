@@ -1,4 +1,5 @@
 package import HandoffJSON
+import HandoffModel
 
 /// Objects as `--json` prints them: one line each, with a version.
 package enum JSONLine {
@@ -35,9 +36,7 @@ package enum JSONLine {
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
+        // Joiners, too: an escape costs a program nothing.
+        VisibleText.isHidden(scalar) || scalar.properties.generalCategory == .format
     }
 }

@@ -114,7 +114,7 @@ package struct DesktopFile: Sendable, Equatable {
         let plain = key.prefix { $0 != "[" }
         guard Self.keys.contains(String(plain)) else { return }
         guard entries[key] == nil else { throw HandlerFileError(line: number, "\(key) a second time") }
-        entries[key] = Entry(raw: Self.trimmedText(line[equals...].dropFirst()), line: number)
+        entries[key] = Entry(raw: Self.trimmedText(line[line.utf8.index(after: equals)...]), line: number)
     }
 
     private static func unescaped(

@@ -71,7 +71,8 @@ enum HandlerValues {
         return words
     }
 
+    /// So much of a text as a message may have: scalars, since one character may have any number of marks.
     private static func clipped(_ text: String) -> String {
-        String(text.prefix(80))
+        String(text.unicodeScalars.prefix(80))
     }
 }

@@ -1,0 +1,125 @@
+import HandoffHandlers
+import HandoffModel
+import Testing
+
+/// What another device may send to break out of where it belongs: `docs/hostile-activities.md` has the same rows.
+struct HostileActivityTests {
+    /// An app of each kind that could be hit, with the type and the site that it declares.
+    private static func registry() -> HandlerRegistry {
+        func app(_ id: String, _ types: [String], team: String? = nil, domains: [String] = []) -> Handler {
+            guard let id = AppID(id) else { fatalError("the id is valid") }
+            return Handler(
+                id: id, name: "App", types: Set(types.compactMap { ActivityType($0) }), team: team,
+                domains: domains.compactMap { DomainClaim($0) }, launch: .command(["/bin/true"]), path: "/h/\(id).json",
+                installed: 1)
+        }
+        return HandlerRegistry(
+            handlers: [
+                app("editor", ["com.example.edit"], team: "TEAM"), app("plain", ["com.example.plain"]),
+                app("bank", [], domains: ["bank.example", "*.bank.example"]),
+            ], opensPages: true)
+    }
+
+    @Test(arguments: [
+        "-x", "--", "--help", "../../../etc/passwd", "/etc/passwd", "com.example.edit;id", "$(id)", "`id`", "${HOME}",
+        "%f", "%U", "%i", "a=b", "a\"b", "a'b", "*", "~root", "file:///etc/passwd", "com.example.EDIT",
+        "com.example.edit.", "com.example.edi\u{442}",
+    ])
+    func `a type is compared with what apps declare, and is nothing but that`(text: String) throws {
+        let type = try #require(ActivityType(text))
+        let decision = Self.registry().decide(type, team: "TEAM", page: .none, running: [])
+        #expect(decision == HandlerDecision(.nothing, .noApp(type)))
+    }
+
+    @Test(arguments: [
+        "", "team", "TEAM ", " TEAM", "TEAM\n", "TEAM\u{0}", "TEAM\u{200B}", "TE\u{202E}MA", "ＴＥＡＭ", "*", "TEAM;OTHER",
+        String(repeating: "T", count: 255),
+    ])
+    func `a team that is not the app's own to the last byte opens nothing`(team: String) throws {
+        let type = try #require(ActivityType("com.example.edit"))
+        #expect(Self.registry().decide(type, team: team, page: .none, running: []).opener == .nothing)
+        let plain = try #require(ActivityType("com.example.plain"))
+        #expect(Self.registry().decide(plain, team: team, page: .none, running: []).opener == .nothing)
+    }
+
+    @Test(arguments: [
+        "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "file://localhost/etc/passwd", "ftp://a/",
+        "vbscript:x", "x-handoff:y", "about:blank", "view-source:https://a/", "intent://a/#Intent;end",
+        "mailto:a@b", "ssh://a/", "smb://a/", "--proxy-server=http://evil/", "-https://a/", " https://a/",
+        "https:a", "https:/a", "https:\\\\a\\", "//a/", "/etc/passwd", "~/x", "https", "https://", "https:///etc",
+        // Who reads the host differently than the next one.
+        "https://user:pass@bank.example/", "https://bank.example@evil.example/", "https://bank.example%40evil.example/",
+        "https://bank.example\\@evil.example/", "https://evil.example\\.bank.example/", "https://bank.example:80:81/",
+        "https://bank.example:99999/", "https://[::1", "https://[fe80::1%25eth0]/", "https://[::1].bank.example/",
+        // What becomes a part of a URL's grammar once it is normalised (U+FF0F a slash, U+FF20 an at, U+2100 a/c, …).
+        "https://evil.example\u{FF0F}.bank.example/", "https://evil.example\u{FF1F}.bank.example/",
+        "https://evil.example\u{FF03}.bank.example/", "https://bank.example\u{FF20}evil.example/",
+        "https://bank.example\u{FF1A}80/", "https://evil.\u{2100}.bank.example/", "https://a\u{FF05}2e.example/",
+        "https://bank\u{3002}example/", "https://bank\u{FF0E}example/", "https://evil.example\u{2044}.bank.example/",
+        // What nobody sees.
+        "https://ba\u{200D}nk.example/", "https://ba\u{200B}nk.example/", "https://bank.example\u{202E}/",
+        "https://bank.example/\u{202E}fdp.exe", "https://ba\u{AD}nk.example/", "https://ba\u{3164}nk.example/",
+        // Lines, ends of text, and words.
+        "https://a/\n--help", "https://a/\r\nHost: b", "https://a/\u{0}", "https://a/ --help", "https://a/\t",
+        "https://a/\u{1B}[2J", "https://a/\u{9B}2J", "https://a b/", "https://$(id)/", "https://`id`/",
+        "https://a'b/", "https://a\"b/", "https://a;b/", "https://a&b/", "https://a|b/", "https://a*/",
+        "https://{a,b}/",
+        "https://%00/", "https://%f/",
+    ])
+    func `an address that is more than a page's is opened by nothing`(url: String) throws {
+        #expect(WebPage(url) == nil)
+        let type = try #require(ActivityType("com.example.other"))
+        let decision = Self.registry().decide(type, team: nil, page: .at(url), running: [])
+        #expect(decision == HandlerDecision(.nothing, .badPage))
+    }
+
+    @Test(arguments: [
+        ("https://a/$(id)`id`${HOME}", "https://a/%24(id)%60id%60%24%7BHOME%7D"),
+        ("https://a/'\"<>|^", "https://a/%27%22%3C%3E%7C%5E"),
+        // What Exec, printf and percent-decoding read stays as it is: a browser needs it, and nobody expands it.
+        ("https://a/%f%U%i%s%n%00%0a", "https://a/%f%U%i%s%n%00%0a"),
+        ("https://a/--help", "https://a/--help"), ("https://a#--help", "https://a#--help"),
+        ("https://a/../../etc/passwd", "https://a/../../etc/passwd"), ("https://a/;touch%20x", "https://a/;touch%20x"),
+        ("https://a/?x=javascript:alert(1)", "https://a/?x=javascript:alert(1)"),
+        ("https://a/日本", "https://a/%E6%97%A5%E6%9C%AC"), ("https://日本.example/", "https://日本.example/"),
+        ("https://a/e\u{301}", "https://a/e%CC%81"), ("HtTpS://A:8443/", "HtTpS://A:8443/"),
+        ("https://xn--80ak6aa92e.com/", "https://xn--80ak6aa92e.com/"),
+        ("https://[::ffff:1.2.3.4]:1/", "https://[::ffff:1.2.3.4]:1/"),
+        ("https://2130706433/", "https://2130706433/"),
+    ])
+    func `a page is one argument that begins with its scheme, without what a shell reads`(
+        url: String, argument: String
+    ) throws {
+        let page = try #require(WebPage(url))
+        #expect(Array(page.argument.utf8) == Array(argument.utf8))
+        #expect(page.argument.lowercased().hasPrefix("https://"))
+        #expect(!page.argument.utf8.contains { $0 <= 0x20 || $0 == 0x7F || "$`'\"\\<>|^{}".utf8.contains($0) })
+    }
+
+    @Test(arguments: [
+        "https://bank.example.evil.example/", "https://notbank.example/", "https://bank.example.:80.evil.example/",
+        "https://b\u{430}nk.example/", "https://xn--bnk-5cd.example/", "https://ｂａｎｋ.example/", "https://bank-example/",
+        "https://evil.example/bank.example", "https://evil.example?bank.example", "https://evil.example#@bank.example/",
+        "https://[::1]/bank.example", "https://ba%6Ek.example/", "https://bank.exampl\u{E9}/",
+    ])
+    func `another site is not taken for the one that an app claims`(url: String) throws {
+        let type = try #require(ActivityType("com.example.other"))
+        let opener = Self.registry().decide(type, team: nil, page: .at(url), running: []).opener
+        #expect(opener == (WebPage(url) == nil ? .nothing : .browser))
+    }
+
+    @Test func `a hostile id of an app, type or site in a file is no part of a path, a unit or a command`() throws {
+        for text in ["../a", "a/b", "-x", "a\nb", "a b", "$x", "a%i", "a;b", "a=b", "a\"b", "a\\b", "a`b", "\u{202E}a"]
+        {
+            #expect(AppID(text) == nil)
+        }
+        // Whatever an id may have, the unit that is named after it stays one file's name.
+        let id = try #require(AppID("a&b|c>d<e(f)*?[g]{h}~!#@,:^"))
+        let unit = AppUnit.name(for: id, random: "0")
+        #expect(
+            unit
+                == #"app-handoff-a\x26b\x7cc\x3ed\x3ce\x28f\x29\x2a\x3f\x5bg\x5d\x7bh\x7d\x7e\x21\x23\x40\x2c:\x5e-0.service"#
+        )
+        #expect(AppUnit.app(inUnit: unit) == id)
+    }
+}
