@@ -109,6 +109,24 @@ import Testing
         #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it fits: a1b, a1c\n")
     }
 
+    @Test func anIdThatTwoDevicesOfferAsksForTheDevice() throws {
+        let run = try CommandRun()
+        let id = Sample.activityID(0xA1).hex
+        let status = try run.run("continue", id) {
+            $0.fail(
+                "dev.handoff1.Control.AmbiguousIdentifier",
+                ["identifier": .string(id), "candidates": [.string(id), .string(id)], "message": "2 devices offer it"])
+        }
+        #expect(status == .failed)
+        #expect(
+            run.diagnostics == """
+                handoffctl: 2 devices offer it
+                  see whose they are with: handoffctl list
+                  say whose you mean with: --from DEVICE
+
+                """)
+    }
+
     @Test func aLastReplyThatPromisesMoreIsRefused() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "--json") { $0.reply(ContinueEvent.willContinue(.browsingWeb).json) }

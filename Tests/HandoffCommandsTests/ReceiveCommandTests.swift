@@ -32,7 +32,12 @@ import Testing
             case "ListActivities":
                 var offer = Sample.offer(0xA1, type: type, title: "Draft")
                 offer.streams = true
-                call.reply(["activities": [.object(offer.json)]])
+                // Another device may offer what it likes under the same id.
+                let other = ControlActivity(
+                    id: offer.id, type: type, title: "Draft", team: nil, device: Sample.device(0x66),
+                    deviceName: "laptop", deviceKind: .laptop, streams: true, hasWebpageURL: false, age: 0,
+                    opens: offer.opens)
+                call.reply(["activities": [.object(other.json), .object(offer.json)]])
             case "Continue":
                 var activity = Sample.continued(type: type, title: "Draft", userInfo: [:])
                 activity.streams = streams
@@ -155,7 +160,10 @@ import Testing
         #expect(run.objects.compactMap { $0["from"]?.integer } == [0, 40_000])
         #expect(run.errorObjects == [["version": 1, "note": "it was cut; trying again"]])
         #expect(
-            run.daemon.parameters(of: "Continue") == ["activity": .string(Sample.activityID(0xA1).hex), "take": true])
+            run.daemon.parameters(of: "Continue") == [
+                "activity": .string(Sample.activityID(0xA1).hex), "from": .string(Sample.device(0x1A).hex),
+                "take": true,
+            ])
     }
 
     @Test func itIsGivenUpWhenNothingMoves() throws {

@@ -63,8 +63,11 @@ package struct CommandFailure: Error, Equatable, Sendable {
             ]
         case "AmbiguousIdentifier":
             let candidates = refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []
-            advice =
-                candidates.isEmpty ? [] : ["it fits: \(candidates.joined(separator: ", "))"]
+            switch Set(candidates).count {
+            case 0: break
+            case 1: advice = ["see whose they are with: handoffctl list", "say whose you mean with: --from DEVICE"]
+            default: advice = ["it fits: \(candidates.joined(separator: ", "))"]
+            }
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
         case "NoSuchApp":

@@ -134,11 +134,12 @@ final class ReceiveSession {
                 switch result {
                 case .failure(let error): failed(error)
                 case .success(let offers):
-                    let own = offers.first { $0.id == activity.id }
+                    // Ids are known to all members: another device may offer one that is not its own.
+                    let own = offers.first { $0.id == activity.id && $0.device == activity.origin.device }
                     guard let offer = own ?? offers.first(where: { Self.is($0, activity) }) else {
                         return again(TransferFailure(.gone, "the activity is no longer on offer"))
                     }
-                    carryOn(ContinueRequest(activity: offer.id.hex, take: true))
+                    carryOn(ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true))
                 }
             }
         }

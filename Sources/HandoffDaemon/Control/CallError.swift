@@ -114,14 +114,20 @@ struct CallError: Error {
             ])
     }
 
+    /// - Parameter candidates: ids; all the same where several devices offer an activity under one id.
     static func ambiguous(
         _ identifier: String, _ candidates: [String], of things: String = "activities"
     ) -> CallError {
-        CallError(
+        let isOneID = Set(candidates).count == 1
+        let message =
+            isOneID
+            ? "\(candidates.count) devices offer an activity with the id \(identifier); say from which to continue"
+            : "\(identifier) fits \(candidates.count) \(things); give more of the id"
+        return CallError(
             name: ControlErrorName.ambiguousIdentifier.rawValue,
             parameters: [
                 "identifier": .string(identifier), "candidates": .array(candidates.map { .string($0) }),
-                "message": .string("\(identifier) fits \(candidates.count) \(things); give more of the id"),
+                "message": .string(message),
             ])
     }
 

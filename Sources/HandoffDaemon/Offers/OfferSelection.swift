@@ -8,11 +8,13 @@ package enum OfferSelection {
         case one(Offer)
         /// Nothing fits.
         case nothing
-        /// The beginning of an id fits several; their ids.
+        /// The beginning of an id fits several, or two devices offer one id; their ids.
         case ambiguous([String])
     }
 
     /// The offer whose id begins with `prefix`, or else the most recent one.
+    ///
+    /// Ids are random and known to all members: a device that offers one that another has wants to be taken for it.
     ///
     /// - Parameters:
     ///   - offers: what is on offer and fits the user's other conditions, most recent first.
@@ -24,7 +26,6 @@ package enum OfferSelection {
         let digits = normalised(prefix)
         guard !digits.isEmpty else { return .nothing }
         let fitting = offers.filter { id($0).hex.utf8.starts(with: digits) }
-        if let exact = fitting.first(where: { id($0).hex.utf8.count == digits.count }) { return .one(exact) }
         switch fitting.count {
         case 0: return .nothing
         case 1: return fitting.first.map { .one($0) } ?? .nothing
@@ -32,9 +33,11 @@ package enum OfferSelection {
         }
     }
 
-    /// Whether `text` means a device: the beginning of its id, or its whole name.
+    /// Whether `text` means a device: the beginning of its id, or its whole name. A whole id means its device alone,
+    /// whatever others are called.
     package static func means(_ text: String, id: DeviceID, name: String) -> Bool {
-        text.utf8.elementsEqual(name.utf8) || begins(id.hex, with: text)
+        if let whole = DeviceID(hex: String(decoding: normalised(text), as: UTF8.self)) { return whole == id }
+        return text.utf8.elementsEqual(name.utf8) || begins(id.hex, with: text)
     }
 
     /// Whether an id in lower-case hexadecimal begins with at least four digits, in either case, with or without groups.
