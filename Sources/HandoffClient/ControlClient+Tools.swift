@@ -18,6 +18,21 @@ extension ControlClient {
             then)
     }
 
+    /// `ReadLog`.
+    /// - Parameter number: only entries after this one.
+    package func readLog(after number: Int, _ then: @escaping (Result<ControlLogPage, ClientError>) -> Void) {
+        request(
+            .readLog, ["after": .integer(Int64(number))],
+            decode: { reply throws(VarlinkError) in try ControlLogPage(json: reply) }, then)
+    }
+
+    /// `FollowLog`: each entry after a number, until the connection ends; a failure is the last thing that is said.
+    package func followLog(after number: Int, _ each: @escaping (Result<ControlLogEntry, ClientError>) -> Void) {
+        followForever(
+            ControlMethod.followLog.rawValue, ["after": .integer(Int64(number))],
+            decode: { reply throws(VarlinkError) in try ControlLogEntry(Fields(reply)) }, each)
+    }
+
     /// `CreateAccount`; the answer is the new account.
     package func createAccount(_ then: @escaping (Result<AccountID, ClientError>) -> Void) {
         request(.createAccount, decode: { reply throws(VarlinkError) in try Fields(reply).id("account") }, then)

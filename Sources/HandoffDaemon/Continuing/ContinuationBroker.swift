@@ -40,6 +40,8 @@ final class ContinuationBroker {
         let began: (ContinuationID, StreamBook.Continued) -> Void
         /// It is not, after all.
         let undone: (ContinuationID) -> Void
+        /// Keeps who continued what.
+        let note: (ControlLogEntry) -> Void
         /// A new random id.
         let newID: () -> ContinuationID
         /// Decides who opens an activity whose page is known.
@@ -208,13 +210,24 @@ final class ContinuationBroker {
         case .finish:
             guard let payload = entry.payload else { return }
             if entry.machine.taker == .caller { begin(payload, entry, id) }
+            note(entry, "continued")
             entry.call.reply(answer(payload, entry, id).json)
         case .fail(let failure):
             log.info(
                 "Continuation failed",
                 ["code": "\(failure.code)", "reason": failure.reason, "device": request.device.short])
+            note(entry, failure.reason)
             entry.call.fail(CallError.continuationFailed(failure))
         }
+    }
+
+    private func note(_ entry: Running, _ outcome: String) {
+        let request = entry.request
+        surroundings.note(
+            ControlLogEntry(
+                event: .continuation, direction: .in, type: request.offer.type.text, device: request.device,
+                deviceName: request.origin.deviceName, app: entry.handler?.app ?? entry.started?.id.text,
+                outcome: outcome))
     }
 
     private func fetch(_ id: ContinuationID, _ request: Request) {

@@ -34,13 +34,15 @@ final class ControlService {
     private let surroundings: Surroundings
     private let account: AccountService
     private let pairing: PairingService
+    private let history: History
     private var board = OfferBoard()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
 
-    init(log: Logger, account: AccountService, pairing: PairingService, surroundings: Surroundings) {
+    init(log: Logger, account: AccountService, pairing: PairingService, history: History, surroundings: Surroundings) {
         self.log = log
         self.account = account
         self.pairing = pairing
+        self.history = history
         self.surroundings = surroundings
     }
 
@@ -50,6 +52,8 @@ final class ControlService {
             switch method {
             case .getStatus: call.reply(surroundings.status().json)
             case .setSwitches: try setSwitches(call)
+            case .readLog: try history.read(call)
+            case .followLog: try history.follow(call)
             case .createAccount: account.create(call)
             case .getAccount: account.get(call)
             case .exportAccount: try account.export(call)

@@ -210,12 +210,18 @@ package actor Daemon {
     /// Ends the core, which says goodbye; then calls `completion`, after two seconds at the latest.
     private func endCore(_ completion: @escaping () -> Void) {
         onCoreEnded = completion
-        core?.stop { [self, loop] in
-            loop.perform { self.assumeIsolated { $0.coreEnded() } }
+        core?.stop { [self, loop, coreNumber] in
+            loop.perform { self.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
         }
         deadline = try? loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
         // Without a timer the end does not wait at all.
         if deadline == nil || core == nil { coreEnded() }
+    }
+
+    /// What was announced is withdrawn; what is still to be written is what remains.
+    private func withdrawn(byCore number: Int) {
+        guard number == coreNumber, let core else { return }
+        core.history.finish { self.assumeIsolated { $0.coreEnded() } }
     }
 
     private func coreEnded() {

@@ -14,6 +14,7 @@ extension DaemonCore {
             tellOrigin: { [unowned self] in tellOrigin($0, $1) },
             began: { [unowned self] in streams.began($0, $1) },
             undone: { [unowned self] in streams.undone($0) },
+            note: { [unowned self] in history.note($0) },
             newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) },
             decide: { [unowned self] content in
                 decide(content.type, content.team, content.webpageURL.map { .at($0) } ?? .none)

@@ -255,6 +255,11 @@ extension DaemonCore {
                         with: .failure(.tooLarge(device: name, bytes: bytes, limit: configuration.payloadLimit)))
                 }
                 link.respond(to: request.id, with: .result(object))
+                history.note(
+                    ControlLogEntry(
+                        event: .payload, direction: .out, type: payload.content.type.text, device: device,
+                        deviceName: ring.name(of: device), app: payload.origin.app.flatMap { $0.isEmpty ? nil : $0 },
+                        outcome: "given"))
                 log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
             }
         }
@@ -290,6 +295,13 @@ extension DaemonCore {
             apps.desk.hasFetched(id, device)
         else { return }
         log.notice("Was continued", ["by": device.short])
+        let activity = apps.desk.activity(fetchedAs: id, by: device)
+        history.note(
+            ControlLogEntry(
+                event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
+                deviceName: ring.name(of: device),
+                app: activity.flatMap { apps.registry.session($0.session)?.app }.flatMap { $0.isEmpty ? nil : $0 },
+                outcome: "continued"))
         apps.wasContinued(id, by: origin(device))
     }
 }

@@ -16,7 +16,11 @@ extension DaemonCore {
             announce: { [unowned self] stream, grant in
                 apps.announce(stream, grant.resource, of: grant.activity, to: grant.session, from: origin(grant.device))
             },
-            name: { [unowned self] in ring.name(of: $0) })
+            name: { [unowned self] in ring.name(of: $0) },
+            app: { [unowned self] in
+                apps.registry.session($0).flatMap { $0.app.isEmpty ? nil : $0.app }
+            },
+            note: { [unowned self] in history.note($0) })
     }
 
     /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the

@@ -138,6 +138,11 @@ final class DaemonCore {
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, unixSeconds: unixSeconds,
         changed: { [unowned self] in board.take(sessionHold: sessions.hold) })
 
+    /// Who continued what and when.
+    private(set) lazy var history: History = History(
+        loop: loop, worker: worker, log: log.named("history"), file: HistoryFile(stored.folder),
+        unixTime: { [unixSeconds] in Double(unixSeconds()) })
+
     private(set) lazy var pool: LinkPool = LinkPool(
         loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
         surroundings: LinkPool.Surroundings(
@@ -209,7 +214,7 @@ final class DaemonCore {
 
     private(set) lazy var control: ControlService = ControlService(
         log: log.named("control"), account: AccountService(surroundings: accountSurroundings),
-        pairing: pairing, surroundings: controlSurroundings)
+        pairing: pairing, history: history, surroundings: controlSurroundings)
 
     /// 2001-01-01 in seconds since 1970: where dates of activities count from.
     private static let appleEpoch = 978_307_200.0

@@ -85,6 +85,70 @@ struct FolderAccess: ~Copyable {
         try SystemCall.retrying { fsync(number) }
     }
 
+    /// The size of a file in bytes (fstatat(2)); nil if there is none.
+    func size(_ name: String) throws(Errno) -> Int? {
+        let number = folder.raw
+        var status = stat()
+        do throws(Errno) {
+            try SystemCall.retrying { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
+        } catch .noSuchFile {
+            return nil
+        }
+        return Int(clamping: status.st_size)
+    }
+
+    /// Writes a line at the end of a file of mode 0600, which is made if need be, down to the disk (fdatasync(2)); on a
+    /// line of its own, should the last one have been cut.
+    func append(_ name: String, _ line: [UInt8]) throws(Errno) {
+        let file = try open(name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+        let number = file.raw
+        let end = try Self.plainSize(of: file)
+        var bytes = line
+        var last: UInt8 = 0
+        let wasRead = end > 0 ? try SystemCall.retrying { unsafe pread(number, &last, 1, off_t(end - 1)) } : 0
+        if wasRead == 1, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
+        while !bytes.isEmpty {
+            let written = try SystemCall.retrying { unsafe Glibc.write(number, bytes, bytes.count) }
+            guard written > 0 else { throw Errno(rawValue: EIO) }
+            bytes.removeFirst(written)
+        }
+        try SystemCall.retrying { fdatasync(number) }
+    }
+
+    /// The last bytes of a file, at most `limit` of them; nil if there is none.
+    func readEnd(_ name: String, limit: Int) throws(Errno) -> [UInt8]? {
+        let file: Descriptor
+        do throws(Errno) {
+            file = try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch .noSuchFile {
+            return nil
+        }
+        let number = file.raw
+        let size = try Self.plainSize(of: file)
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        var offset = max(0, size - limit)
+        while offset < size {
+            let count = try SystemCall.retrying {
+                unsafe pread(number, &piece, min(piece.count, size - offset), off_t(offset))
+            }
+            // Shorter than it said: someone else is writing into it.
+            guard count > 0 else { break }
+            bytes += piece.prefix(count)
+            offset += count
+        }
+        return bytes
+    }
+
+    /// The size of a plain file; EINVAL for anything else.
+    private static func plainSize(of file: borrowing Descriptor) throws(Errno) -> Int {
+        let number = file.raw
+        var status = stat()
+        try SystemCall.retrying { unsafe fstat(number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        return Int(clamping: status.st_size)
+    }
+
     /// Puts one file in the place of another (renameat(2)).
     func rename(_ old: String, to new: String) throws(Errno) {
         let number = folder.raw

@@ -80,6 +80,41 @@ package final class StateFolder: Sendable {
         }
     }
 
+    /// Adds a line to the log of continuations, durably; one that is full takes the place of the former one first.
+    ///
+    /// - Parameter limit: most bytes of a file.
+    func appendHistory(_ line: [UInt8], limit: Int) throws(StateError) {
+        do throws(Errno) {
+            var size = try access.size(Self.historyName)
+            if let full = size, full > max(0, limit - line.count) {
+                try access.rename(Self.historyName, to: Self.formerHistoryName)
+                size = nil
+            }
+            try access.append(Self.historyName, line)
+            // A new name is to last as well.
+            if size == nil { try access.synchronize() }
+        } catch {
+            throw .cannotWrite(path: "\(path)/\(Self.historyName)", error)
+        }
+    }
+
+    /// The bytes of the former log of continuations and of the present one, as far as they are there.
+    func readHistory(limit: Int) throws(StateError) -> [[UInt8]] {
+        var files: [[UInt8]] = []
+        for name in [Self.formerHistoryName, Self.historyName] {
+            do throws(Errno) {
+                if let bytes = try access.readEnd(name, limit: limit) { files.append(bytes) }
+            } catch {
+                throw .cannotRead(path: "\(path)/\(name)", error)
+            }
+        }
+        return files
+    }
+
+    /// The log of continuations, and the one before it.
+    private static let historyName = "history"
+    private static let formerHistoryName = "history.old"
+
     /// Opens the folder, if it is ours alone.
     private static func openOwn(_ path: String) throws(StateError) -> FolderAccess {
         func attempt<Value: ~Copyable>(_ body: () throws(Errno) -> Value) throws(StateError) -> Value {

@@ -22,6 +22,10 @@ final class StreamDesk {
         let announce: (StreamID, StreamBook.Grant) -> Bool
         /// What a device is called.
         let name: (DeviceID) -> String
+        /// The app with an attachment.
+        let app: (SessionID) -> String?
+        /// Keeps which streams there were.
+        let note: (ControlLogEntry) -> Void
     }
 
     /// A stream that has a connection.
@@ -30,6 +34,10 @@ final class StreamDesk {
         let handle: StreamHandle
         let relay: LoopRelay<StreamHandle.Event>
         var phase: Phase
+        /// Whether the activity is continued here, and the other device serves the stream.
+        let isAsked: Bool
+        /// The app here at its end; nil for a command.
+        var app: String?
     }
 
     /// Where a stream stands.
@@ -179,7 +187,8 @@ final class StreamDesk {
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
         let relay = LoopRelay<StreamHandle.Event>(to: loop) { [weak self] in self?.happened($0, to: id) }
         let handle = StreamHandle(channel, greeting: greeting, on: streamLoop) { relay.send($0) }
-        streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase)
+        let isAsked = if case .showingTicket = phase { true } else { false }
+        streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, isAsked: isAsked)
         counts[device, default: 0] += 1
         return id
     }
@@ -214,6 +223,11 @@ final class StreamDesk {
                 "device": stream.device.short, "outcome": reply.outcome.rawValue, "sent": "\(report.sent)",
                 "received": "\(report.received)",
             ])
+        surroundings.note(
+            ControlLogEntry(
+                event: .stream, direction: stream.isAsked ? .in : .out, device: stream.device,
+                deviceName: surroundings.name(stream.device), app: stream.app, outcome: reply.outcome.rawValue,
+                sent: Int64(clamping: report.sent), received: Int64(clamping: report.received)))
         for call in outcomes.ended(id, reply, now: loop.now) { call.reply(reply.json) }
     }
 
@@ -251,6 +265,7 @@ final class StreamDesk {
         else { return stream.handle.close() }
         proved(stream.device)
         streams[id]?.phase = .offered(timer)
+        streams[id]?.app = surroundings.app(grant.session)
         stream.handle.accept()
         log.info("Stream was opened", ["by": stream.device.short])
         if !surroundings.announce(id, grant) { stream.handle.reset(.refused) }
@@ -298,6 +313,7 @@ final class StreamDesk {
     private func accepted(_ id: StreamID) {
         guard let stream = streams[id], case .showingTicket(let opening) = stream.phase else { return }
         streams[id]?.phase = .flowing
+        streams[id]?.app = opening.session.flatMap(surroundings.app)
         opening.finished()
         log.info("Stream is open", ["to": stream.device.short])
         hand(id, to: opening.call)

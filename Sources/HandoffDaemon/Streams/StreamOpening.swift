@@ -19,6 +19,8 @@ final class StreamOpening {
     let call: ControlCall
     /// The origin.
     let device: DeviceID
+    /// The app's attachment; nil for a command.
+    let session: SessionID?
     private let activity: ActivityID
     private let resource: StreamResource?
     private unowned let desk: StreamDesk
@@ -36,6 +38,7 @@ final class StreamOpening {
     init(_ call: ControlCall, _ continued: StreamBook.Continued, _ resource: StreamResource?, desk: StreamDesk) {
         self.call = call
         device = continued.device
+        session = continued.session
         activity = continued.activity
         self.resource = resource
         self.desk = desk

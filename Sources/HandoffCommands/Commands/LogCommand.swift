@@ -1,0 +1,75 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+import LoopIO
+
+/// `log`: who continued what and when.
+package struct LogCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["log"], summary: "show who continued what and when",
+        options: [
+            OptionSpecification("--follow", .flag, "go on with what comes, until interrupted"),
+            OptionSpecification("--lines", .value("NUMBER"), "only the last ones"),
+        ],
+        details:
+            "The log holds types, devices, apps and outcomes: no titles, no pages and nothing of what was continued.",
+        example: "handoffctl log --follow")
+
+    private let follows: Bool
+    private let lines: Int?
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        follows = arguments.has("--follow")
+        lines = try arguments.value("--lines").map { text throws(UsageError) in
+            guard let number = Int(text), number >= 0, number <= 100_000, text.utf8.allSatisfy({ $0 != 0x2B }) else {
+                throw .badValue(
+                    text, of: "--lines", expected: "a number from 0 to 100000", command: Self.specification.name)
+            }
+            return number
+        }
+    }
+
+    package func run(in context: CommandContext) {
+        if follows { context.onInterrupt { context.finish(.done) } }
+        context.connect { client in
+            read(after: 0, kept: [], client, context)
+        }
+    }
+
+    /// Reads page after page; with `--lines` nothing is shown before the end is known.
+    private func read(after number: Int, kept: [ControlLogEntry], _ client: ControlClient, _ context: CommandContext) {
+        client.readLog(after: number) { [unowned client] result in
+            switch result {
+            case .failure(let error): context.fail(CommandFailure(error))
+            case .success(let page):
+                let last = page.entries.last?.number ?? number
+                var kept = kept
+                if let lines {
+                    kept = (kept + page.entries).suffix(lines)
+                } else {
+                    for entry in page.entries { Self.show(entry, context) }
+                }
+                // A page that does not go on would be asked for again and again.
+                guard !page.hasMore || last <= number else {
+                    return read(after: last, kept: kept, client, context)
+                }
+                for entry in kept { Self.show(entry, context) }
+                guard follows else { return context.finish(.done) }
+                client.followLog(after: last) { result in
+                    switch result {
+                    case .success(let entry): Self.show(entry, context)
+                    case .failure(let error): context.fail(CommandFailure(error))
+                    }
+                }
+            }
+        }
+    }
+
+    private static func show(_ entry: ControlLogEntry, _ context: CommandContext) {
+        if context.json {
+            context.console.line(entry.json)
+        } else {
+            context.console.line(LogText.line(entry))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import HandoffControl
+import HandoffLog
+import LoopIO
+
+/// The log of continuations, and who follows it. Lives on the daemon's loop; the file is written by the worker.
+final class History {
+    private let loop: EventLoop
+    private let worker: Worker
+    private let log: Logger
+    private let file: HistoryFile
+    private let unixTime: () -> Double
+    private var followers: [ObjectIdentifier: ControlCall] = [:]
+    private var pace = HistoryPace()
+    private var timer: LoopTimer?
+    private var hasFailed = false
+    /// Entries that wait for the disk.
+    private var waiting = 0
+    /// The most of them: a disk that hangs must not fill the memory.
+    private static let mostWaiting = 4096
+
+    init(
+        loop: EventLoop, worker: Worker, log: Logger, file: HistoryFile, unixTime: @escaping () -> Double
+    ) {
+        self.loop = loop
+        self.worker = worker
+        self.log = log
+        self.file = file
+        self.unixTime = unixTime
+    }
+
+    /// Adds an entry, with the time as it is now.
+    func note(_ entry: ControlLogEntry) {
+        var entry = entry
+        entry.time = unixTime()
+        // What begins here is as often as the user and the apps want; what others begin has its pace.
+        guard entry.direction == .out else { return write(entry) }
+        if let entry = pace.take(entry, at: loop.now) { write(entry) }
+        armTimer()
+    }
+
+    /// `ReadLog`.
+    func read(_ call: ControlCall) throws {
+        let after = try Fields(call.parameters).optionalInteger("after") ?? 0
+        page(after: after, call) { call.reply($0.json) }
+    }
+
+    /// `FollowLog`: what is there after a number, and then what comes.
+    func follow(_ call: ControlCall) throws {
+        guard call.wantsMore else { throw CallError.control(.expectedMore) }
+        let after = try Fields(call.parameters).optionalInteger("after") ?? 0
+        let key = ObjectIdentifier(call)
+        call.onClosed = { [weak self] in self?.followers[key] = nil }
+        // What is written before this is read is in the file; what comes after it is told by then.
+        page(after: after, call) { [weak self] page in
+            for entry in page.entries { call.replyContinuing(entry.json) }
+            if call.isOpen { self?.followers[key] = call }
+        }
+    }
+
+    /// Writes what waits, and calls `completion` when all that was noted is on the disk, or could not be written.
+    func finish(_ completion: @escaping () -> Void) {
+        for entry in pace.drain() { write(entry) }
+        timer = nil
+        // Behind all that the worker has to write.
+        worker.run({}, on: loop) { _ in completion() }
+    }
+
+    private func write(_ entry: ControlLogEntry) {
+        guard waiting < Self.mostWaiting else { return failed("too many entries wait for the disk") }
+        waiting += 1
+        worker.run({ [file, entry] in try file.append(entry) }, on: loop) { [weak self] result in
+            guard let self else { return }
+            waiting -= 1
+            switch result {
+            case .success(let written):
+                hasFailed = false
+                for call in followers.values { call.replyContinuing(written.json) }
+            case .failure(let error): failed("\(error)")
+            }
+        }
+    }
+
+    private func armTimer() {
+        guard let next = pace.next else { return timer = nil }
+        // Without a timer what waits is written at the end.
+        if timer == nil { timer = try? loop.timer(after: .zero) { [weak self] in self?.writeDue() } }
+        timer?.rearm(at: next)
+    }
+
+    private func writeDue() {
+        for entry in pace.due(at: loop.now) { write(entry) }
+        armTimer()
+    }
+
+    private func page(after: Int64, _ call: ControlCall, _ then: @escaping (ControlLogPage) -> Void) {
+        worker.run({ [file] in try file.page(after: Int(clamping: after)) }, on: loop) { result in
+            switch result {
+            case .success(let page): then(page)
+            case .failure(let error): call.fail(error)
+            }
+        }
+    }
+
+    /// Says once that nothing can be written: the disk may be full for days.
+    private func failed(_ reason: String) {
+        if !hasFailed { log.error("Cannot write the log of continuations", ["error": reason]) }
+        hasFailed = true
+    }
+}

@@ -1,0 +1,84 @@
+package import HandoffControl
+import HandoffJSON
+import LoopIO
+
+/// The log of continuations in the state folder: a line of JSON for each entry, in a file that is followed by another one
+/// when it is full; the former of the two is kept.
+///
+/// Blocks for as long as the disk does: to be used on a worker, one call at a time. A crash may cut the last line; such
+/// lines are passed by when the file is read.
+package final class HistoryFile: Sendable {
+    /// Most bytes of a file.
+    package static let longest = 1024 * 1024
+    /// Most entries of a page.
+    package static let pageSize = 256
+    /// Most bytes of a text in an entry. Names of apps and reasons of failures are none of ours.
+    package static let longestText = 256
+    /// Most bytes of a line: four texts, of which each byte may be written as six, and what is around them.
+    private static let longestLine = 8192
+
+    private let folder: StateFolder
+    /// The number of the last entry; nil before the files were read.
+    private let last = Locked<Int?>(nil)
+
+    package init(_ folder: StateFolder) {
+        self.folder = folder
+    }
+
+    /// Adds an entry, under the next number.
+    ///
+    /// - Returns: the entry as it was written.
+    package func append(_ entry: ControlLogEntry) throws(StateError) -> ControlLogEntry {
+        var entry = entry
+        let (number, overflow) = try lastNumber().addingReportingOverflow(1)
+        entry.number = overflow ? .max : number
+        entry.type = entry.type.map(Self.shortened)
+        entry.app = entry.app.map(Self.shortened)
+        entry.deviceName = Self.shortened(entry.deviceName)
+        entry.outcome = Self.shortened(entry.outcome)
+        let line = JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
+        try folder.appendHistory(line, limit: Self.longest)
+        last.withLock { $0 = entry.number }
+        return entry
+    }
+
+    /// The entries after a number, the oldest first; at most a page of them.
+    package func page(after number: Int) throws(StateError) -> ControlLogPage {
+        let entries = try all().filter { $0.number > number }
+        return ControlLogPage(
+            entries: Array(entries.prefix(Self.pageSize)), hasMore: entries.count > Self.pageSize)
+    }
+
+    /// As many whole characters of a text as an entry takes.
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        // Scalars, not characters: a single character may be as long as one likes.
+        var kept = String.UnicodeScalarView()
+        var size = 0
+        for scalar in text.unicodeScalars {
+            size += UTF8.width(scalar)
+            guard size <= longestText else { break }
+            kept.append(scalar)
+        }
+        return String(kept)
+    }
+
+    private func lastNumber() throws(StateError) -> Int {
+        if let number = last.withLock({ $0 }) { return number }
+        return try all().map(\.number).max() ?? 0
+    }
+
+    private func all() throws(StateError) -> [ControlLogEntry] {
+        try folder.readHistory(limit: Self.longest).flatMap { bytes in
+            bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.entry)
+        }
+    }
+
+    /// The entry of a line; nil for one that is cut or none of ours.
+    private static func entry(_ line: ArraySlice<UInt8>) -> ControlLogEntry? {
+        guard line.count <= longestLine,
+            let object = try? JSON(parsing: Array(line), limits: JSONLimits(bytes: longestLine)).object
+        else { return nil }
+        return try? ControlLogEntry(Fields(object))
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import Testing
+
+@Suite("The log of continuations on the disk")
+struct HistoryFileTests {
+    private let folder: TestFolder
+    private let stored: StoredState
+
+    init() throws {
+        folder = try TestFolder()
+        stored = try StateFolder.open(folder.path, now: 1_700_000_000)
+    }
+
+    private func entry(_ name: String = "desk") -> ControlLogEntry {
+        ControlLogEntry(
+            time: 1_700_000_000.5, event: .stream, direction: .out, type: "com.example.a",
+            device: DeviceID(checked: [UInt8](repeating: 7, count: DeviceID.byteCount)), deviceName: name,
+            app: "Editor", outcome: "ended", sent: 5, received: .max)
+    }
+
+    @Test("entries come back as they were written, with numbers that go on over restarts")
+    func roundTrip() throws {
+        let file = HistoryFile(stored.folder)
+        #expect(try file.page(after: 0) == ControlLogPage(entries: [], hasMore: false))
+        var first = try file.append(entry("a\u{202E}\"\n"))
+        #expect(first.number == 1)
+        let again = HistoryFile(stored.folder)
+        let second = try again.append(entry())
+        #expect(second.number == 2)
+        #expect(try again.page(after: 0).entries == [first, second])
+        #expect(try again.page(after: 1).entries == [second])
+        first.number = 0
+        #expect(first == entry("a\u{202E}\"\n"))
+    }
+
+    @Test("lines that are cut or none of ours are passed by, and the next one stands alone")
+    func damage() throws {
+        try append("nonsense\n{}\n{\"number\": 7}\n\u{0}\n{\"number\": 8, \"ti")
+        let file = HistoryFile(stored.folder)
+        let written = try file.append(entry())
+        #expect(written.number == 1)
+        #expect(try file.page(after: 0).entries == [written])
+    }
+
+    @Test("numbers of an entry that nobody wrote never trap")
+    func hugeNumbers() throws {
+        var last = entry()
+        last.number = .max
+        try append(String(decoding: JSON.object(last.json).encoded(), as: UTF8.self) + "\n")
+        let file = HistoryFile(stored.folder)
+        #expect(try file.append(entry()).number == .max)
+        #expect(try file.page(after: .max).entries.isEmpty)
+        #expect(try file.page(after: .min).entries.count == 2)
+    }
+
+    @Test("a full file takes the place of the former one, and pages go on over both")
+    func rotation() throws {
+        let file = HistoryFile(stored.folder)
+        let long = entry(String(repeating: "\u{1}", count: HistoryFile.longestText))
+        var last = 0
+        while folder.read("history.old") == nil { last = try file.append(long).number }
+        #expect(last > 400 && last < 1000)
+        #expect(try #require(folder.read("history.old")).count <= HistoryFile.longest)
+        var numbers: [Int] = []
+        var page = ControlLogPage(entries: [], hasMore: true)
+        while page.hasMore {
+            page = try file.page(after: numbers.last ?? 0)
+            #expect(page.entries.count <= HistoryFile.pageSize)
+            numbers += page.entries.map(\.number)
+        }
+        #expect(numbers == Array(1...last))
+    }
+
+    @Test("texts that are too long are cut, so that the longest entry can be read again")
+    func longTexts() throws {
+        var long = entry(String(repeating: "\u{1}", count: 100_000))
+        long.type = long.deviceName
+        long.app = "e" + String(repeating: "\u{301}", count: 100_000)
+        long.outcome = long.deviceName
+        let file = HistoryFile(stored.folder)
+        let written = try file.append(long)
+        #expect(written.deviceName.utf8.count == HistoryFile.longestText)
+        #expect(written.app?.utf8.count == HistoryFile.longestText - 1)
+        #expect(try file.page(after: 0).entries == [written])
+    }
+
+    @Test("nothing but a plain file is written to")
+    func link() throws {
+        #expect(symlink("/dev/null", "\(folder.path)/history") == 0)
+        #expect(throws: StateError.self) { _ = try HistoryFile(stored.folder).append(entry()) }
+    }
+
+    private func append(_ text: String) throws {
+        let file = open("\(folder.path)/history", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        try #require(file >= 0 && write(file, text, text.utf8.count) == text.utf8.count)
+        close(file)
+    }
+}

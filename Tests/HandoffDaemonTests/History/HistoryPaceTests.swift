@@ -1,0 +1,90 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffModel
+import LoopIO
+import Testing
+
+@Suite("What other devices may fill the log of continuations with")
+struct HistoryPaceTests {
+    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+
+    private func entry(
+        _ device: UInt8 = 1, _ event: ControlLogEntry.Event = .payload, time: Double = 0, sent: Int64? = nil
+    ) -> ControlLogEntry {
+        ControlLogEntry(
+            time: time, event: event, direction: .out, type: "com.example.a",
+            device: DeviceID(checked: [UInt8](repeating: device, count: DeviceID.byteCount)), deviceName: "laptop",
+            outcome: "given", sent: sent)
+    }
+
+    /// A pace in which a device has used up what it has at once.
+    private func spent(_ device: UInt8 = 1) -> HistoryPace {
+        var pace = HistoryPace()
+        for _ in 0..<HistoryPace.burst { #expect(pace.take(entry(device), at: start) != nil) }
+        #expect(pace.next == nil)
+        return pace
+    }
+
+    @Test("what is beyond the burst waits until there is one more, put together by kind")
+    func joined() {
+        var pace = spent()
+        for time in 1...5 { #expect(pace.take(entry(time: Double(time), sent: 10), at: start) == nil) }
+        #expect(pace.take(entry(1, .continuation), at: start) == nil)
+        #expect(pace.next == start + HistoryPace.interval)
+        #expect(pace.due(at: start).isEmpty)
+
+        var together = entry(time: 5, sent: 50)
+        together.count = 5
+        #expect(pace.due(at: start + HistoryPace.interval) == [together])
+        #expect(pace.next == start + HistoryPace.interval * 2)
+        #expect(pace.due(at: start + HistoryPace.interval * 9) == [entry(1, .continuation)])
+        #expect(pace.next == nil)
+    }
+
+    @Test("nothing overtakes what waits")
+    func order() {
+        var pace = spent()
+        #expect(pace.take(entry(), at: start) == nil)
+        #expect(pace.take(entry(1, .continuation), at: start + HistoryPace.interval) == nil)
+        #expect(pace.due(at: start + HistoryPace.interval * 2).map(\.event) == [.payload, .continuation])
+    }
+
+    @Test("one device does not use up what another has")
+    func devices() {
+        var pace = spent()
+        #expect(pace.take(entry(1), at: start) == nil)
+        #expect(pace.take(entry(2), at: start) == entry(2))
+    }
+
+    @Test("a day of asking a thousand times a minute makes as many entries as the pace allows, and all are counted")
+    func flood() {
+        var pace = HistoryPace()
+        var written: [ControlLogEntry] = []
+        for minute in 0..<1440 {
+            let now = start + .seconds(60 * minute)
+            written += pace.due(at: now)
+            for _ in 0..<1000 { written += pace.take(entry(), at: now).map { [$0] } ?? [] }
+        }
+        #expect(written.count == HistoryPace.burst + 719)
+        #expect((written + pace.drain()).map(\.count).reduce(0, +) == 1_440_000)
+    }
+
+    @Test("what waits at the end is there to be written, once")
+    func drain() {
+        var pace = spent()
+        #expect(pace.take(entry(), at: start) == nil)
+        #expect(pace.drain() == [entry()])
+        #expect(pace.drain().isEmpty && pace.next == nil)
+    }
+
+    @Test("sums that no number holds never trap")
+    func hugeSums() {
+        var pace = spent()
+        for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
+        #expect(pace.drain().first?.sent == .max)
+        var late = HistoryPace()
+        let end = LoopInstant(nanoseconds: .max)
+        for _ in 0..<HistoryPace.burst * 2 { _ = late.take(entry(), at: end) }
+        #expect(late.due(at: end).count <= HistoryPace.burst)
+    }
+}
