@@ -4,135 +4,18 @@ played, and so is the browser. gio is the real one."""
 import json
 import os
 import shutil
-import sys
 import threading
 import time
 
-from harness import Failure, Skip, expect, main, test
+from desk import TYPE, Desk, error, events
+from harness import expect, main, test
+from logind import text
+from played_manager import PlayedManager
 from streaming import Connection
 from user_manager import UserManager
 
-TYPE = "com.example.editing"
 OTHER = "com.example.other"
 WEB = "NSUserActivityTypeBrowsingWeb"
-APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
-
-
-class Desk:
-    """A device whose apps are those of a test: its folders, programs and files."""
-
-    def __init__(self, stage, manager=None, real=()):
-        self.stage = stage
-        self.origin = stage.daemon("origin")
-        self.daemon = stage.daemon("taker", start=False, options=["--log-level", "info"])
-        self.home = os.path.join(self.daemon.folder, "home")
-        self.config = os.path.join(self.home, ".config", "handoff")
-        self.data = os.path.join(self.daemon.folder, "data")
-        self.system = os.path.join(self.daemon.folder, "system")
-        self.programs = os.path.join(self.daemon.folder, "programs")
-        for folder in (self.data, self.system, self.programs):
-            os.makedirs(folder)
-        for name in real:
-            if not shutil.which(name):
-                raise Skip(f"{name} is not installed", optional=True)
-            os.symlink(shutil.which(name), os.path.join(self.programs, name))
-        self.daemon.extra = {
-            "PATH": self.programs, "XDG_DATA_HOME": self.data, "XDG_DATA_DIRS": self.system,
-            "XDG_CONFIG_HOME": os.path.dirname(self.config), "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
-            **(manager.environment if manager else {}),
-        }
-        self.records = 0
-
-    def start(self):
-        self.daemon.start()
-        self.stage.join(self.origin, self.daemon)
-        self.watch = self.daemon.follow("watch")
-        self.watch.wait("ready")
-        return self
-
-    def ctl(self, *words, **more):
-        return self.daemon.ctl(*words, **more)
-
-    def write(self, folder, name, content):
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path + ".new", "w") as file:
-            file.write(content)
-        os.rename(path + ".new", path)
-        return path
-
-    def record(self):
-        self.records += 1
-        return os.path.join(self.daemon.folder, f"record-{self.records}")
-
-    def command(self, record, *options):
-        return [sys.executable, APP, record, *options]
-
-    def entry(self, id, types=(), team=None, domains=(), exec="/bin/true", folder=None, extra=""):
-        lines = ["[Desktop Entry]", "Type=Application", f"Name=The {id}", f"Exec={exec}"]
-        if types:
-            lines.append(f"X-Handoff-ActivityTypes={';'.join(types)};")
-        if team:
-            lines.append(f"X-Handoff-TeamID={team}")
-        if domains:
-            lines.append(f"X-Handoff-Domains={';'.join(domains)};")
-        return self.write(folder or self.data, f"applications/{id}.desktop", "\n".join(lines) + f"\n{extra}\n")
-
-    def manifest(self, id, words, **fields):
-        return self.write(self.config, f"handlers.d/{id}.json", json.dumps({"name": f"The {id}", "exec": words, **fields}))
-
-    def app(self, id, *options, **fields):
-        """A played app with a manifest; answers its record."""
-        record = self.record()
-        self.manifest(id, self.command(record, "--app", id, *options), **fields)
-        return record
-
-    def browser(self, status=0):
-        """A played xdg-open, which writes its words down, one a line; answers where."""
-        record = self.record()
-        path = self.write(self.programs, "xdg-open", f"""#!/bin/sh
-for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
-/bin/mv '{record}.part' '{record}'
-exit {status}
-""")
-        os.chmod(path, 0o755)
-        return record
-
-    def publish(self, type=TYPE, *words):
-        publish = self.origin.publish(type, *words)
-        self.offer = self.watch.wait("added", id=publish.id)
-        return publish
-
-    def opens(self, **fields):
-        """Waits until the one offer opens so; answers how."""
-        offer = self.offer
-        limit = time.monotonic() + 20
-        while not all(offer["opens"].get(key) == value for key, value in fields.items()):
-            try:
-                offer = self.watch.wait("changed", within=max(0.01, limit - time.monotonic()))
-            except Failure as error:
-                raise Failure(f"it opens by {offer['opens']}, not {fields}: {error}") from None
-        self.offer = offer
-        return offer["opens"]
-
-
-def events(record, event, within=20, **fields):
-    """Waits until a played app has noted such an event; answers it."""
-    limit = time.monotonic() + within
-    seen = []
-    while time.monotonic() < limit:
-        if os.path.exists(record):
-            with open(record) as file:
-                seen = [json.loads(line) for line in file.read().split("\n")[:-1]]
-        for line in seen:
-            if line["event"] == event and all(line.get(key) == value for key, value in fields.items()):
-                return line
-        time.sleep(0.02)  # The app writes in its own time.
-    raise Failure(f"no '{event}' in {record}: {seen}")
-
-
-def error(result):
-    return json.loads(result.errors)
 
 
 @test("an app that does not run is started, and gets its activity once it attaches")
@@ -481,6 +364,55 @@ def unit_fails(stage):
     desk.opens(kind="web")
     done = desk.ctl("continue", publish.id).line
     expect(done["opens"] == {"kind": "web"} and os.path.exists(record), f"wrong: {done}")
+
+
+def played(stage):
+    """A device whose service manager is played, and an offer that opens in an app that would start in a unit."""
+    manager = PlayedManager(stage)
+    desk = Desk(stage, manager)
+    record = desk.record()
+    desk.manifest("app", ["/bin/sh", "-c", f"echo started >'{record}'"], types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    return manager, desk, record
+
+
+@test("a service manager that cannot keep a unit for what its launcher leaves behind is asked to leave that alone")
+def older_manager(stage):
+    manager, desk, record = played(stage)
+    # The words of systemd before 250, which does not know ExitType.
+    manager.refusals = [("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property ExitType, or unknown property.")]
+    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    expect(refused["reason"] == "appNotAttached", f"wrong: {refused}")
+    first, second = manager.starts
+    expect(text("ExitType") in first and text("KillMode") not in first, f"wrong first call: {first}")
+    expect(text("ExitType") not in second and text("KillMode") in second and text("process") in second, f"wrong: {second}")
+    names = [start[4:].split(b"\0")[0] for start in manager.starts]
+    expect(names[0] == names[1] and names[0].startswith(b"app-handoff-app-"), f"wrong units: {names}")
+    expect(not os.path.exists(record), "it was started outside of the manager, too")
+
+
+@test("what a service manager refuses is not started in another way, and is told in its words")
+def refusing_manager(stage):
+    manager, desk, record = played(stage)
+    manager.refusals = [("org.freedesktop.systemd1.UnitMasked", "Unit is masked.")]
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "Unit is masked." in refused["message"], f"wrong: {refused}")
+    manager.refusals = [("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property X.")] * 2
+    refused = error(desk.ctl("continue", code=1))
+    expect("Cannot set property X." in refused["message"], f"wrong: {refused}")
+    expect(len(manager.starts) == 3 and not os.path.exists(record), f"wrong starts: {manager.starts}")
+
+
+@test("a program that fails between two questions about its unit has failed")
+def failed_meanwhile(stage):
+    manager, desk, _ = played(stage)
+    # It was inactive since it had not begun, and the moment of its end is that of its failure.
+    manager.values = {"ActiveState": ["inactive", "failed"], "InactiveEnterTimestampMonotonic": [7], "Result": ["exit-code"],
+                      "ExecMainStatus": [7]}
+    refused = error(desk.ctl("continue", "--timeout", "5", code=1))
+    expect(refused["reason"] == "launchFailed" and "status 7" in refused["message"], f"wrong: {refused}")
 
 
 if __name__ == "__main__":

@@ -112,19 +112,26 @@ package struct TransientUnit: Sendable {
         while true {
             guard let state = bus.text(Self.manager, path, Self.unitInterface, "ActiveState") else { return }
             switch state {
-            case "failed":
-                let result = bus.text(Self.manager, path, Self.serviceInterface, "Result") ?? "unknown"
-                let status: Int32 = bus.number(Self.manager, path, Self.serviceInterface, "ExecMainStatus", "i") ?? 0
-                throw .ended(result == "exit-code" ? "it ended with status \(status)" : "its unit failed: \(result)")
+            case "failed": throw Self.failure(bus, path) ?? .ended("its unit failed")
             case "inactive":
-                // So it is before its start, too.
+                // So it is before its start, too, and it may have begun and failed since that was asked for.
                 let ended: UInt64? = bus.number(Self.manager, path, Self.unitInterface, Self.endProperty, "t")
-                if ended ?? 1 != 0 { return }
+                if ended ?? 1 != 0 {
+                    if let failure = Self.failure(bus, path) { throw failure }
+                    return
+                }
             default: break
             }
             let left = end - clock.now
             guard left > .zero, bus.waitForSignal(left) else { return }
         }
+    }
+
+    /// How the program of a unit failed; nil when it did not, as far as the manager says.
+    private static func failure(_ bus: borrowing UserBus, _ path: String) -> Problem? {
+        guard let result = bus.text(manager, path, serviceInterface, "Result"), result != "success" else { return nil }
+        let status: Int32 = bus.number(manager, path, serviceInterface, "ExecMainStatus", "i") ?? 0
+        return .ended(result == "exit-code" ? "it ended with status \(status)" : "its unit failed: \(result)")
     }
 }
 

@@ -1,0 +1,66 @@
+"""A bus of the user with nothing but a service manager that is played: it starts nothing, and says what a test wants it to say."""
+
+import struct
+
+from logind import CALL, ERROR, NO_REPLY, REPLY, Logind, padded, text
+
+
+class PlayedManager(Logind):
+    """`starts` has the calls that start a unit, as bytes. Set `refusals` to what the next of them are answered with, each a name
+    and words, and `values` to what properties are, one after the other: the last stays."""
+
+    def __init__(self, stage):
+        self.starts, self.refusals, self.values = [], [], {"ActiveState": ["active"]}
+        super().__init__(stage)
+
+    @property
+    def environment(self):
+        return {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.path}"}
+
+    def _answer(self, connection, data):
+        kind, flags, (_, serial, fields) = data[1], data[2], struct.unpack("<III", data[4:16])
+        if kind != CALL:
+            return
+        head, body = data[16:16 + fields], data[16 + fields + -fields % 8:]
+        if self._calls(head, "Hello"):
+            self._give(connection, serial, REPLY, "s", text(":1.1"))
+        elif self._calls(head, "StartTransientUnit"):
+            self.starts.append(body)
+            if self.refusals:
+                name, words = self.refusals.pop(0)
+                self._give(connection, serial, ERROR, "s", text(words), name)
+            else:
+                self._give(connection, serial, REPLY, "o", text("/org/freedesktop/systemd1/job/1"))
+        elif self._calls(head, "Get"):
+            property = next((name for name in self.values if text(name) in body), None)
+            if property is None:
+                return self._give(connection, serial, ERROR, "s", text("no such property"),
+                                  "org.freedesktop.DBus.Error.UnknownProperty")
+            values = self.values[property]
+            value = values.pop(0) if len(values) > 1 else values[0]
+            self._give(connection, serial, REPLY, "v", self._variant(property, value))
+        elif not flags & NO_REPLY:
+            self._give(connection, serial, REPLY, "", b"")
+
+    @staticmethod
+    def _calls(head, member):
+        return b"\3\1s\0" + text(member) in head
+
+    @staticmethod
+    def _variant(property, value):
+        if isinstance(value, str):
+            return padded(b"\1s\0", 4) + text(value)
+        if property == "ExecMainStatus":
+            return padded(b"\1i\0", 4) + struct.pack("<i", value)
+        return padded(b"\1t\0", 8) + struct.pack("<Q", value)
+
+    def _give(self, connection, serial, kind, signature, body, error=None):
+        fields = b"\5\1u\0" + struct.pack("<I", serial)
+        if error:
+            fields = padded(fields, 8) + b"\4\1s\0" + text(error)
+        if signature:
+            fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
+        fields = padded(fields, 8) + b"\7\1s\0" + text("org.freedesktop.systemd1")
+        head = b"l" + bytes([kind, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
+        with self.guard:
+            connection.sendall(padded(head + fields, 8) + body)
