@@ -190,6 +190,25 @@ import Testing
         #expect(document.userActivity == nil)
     }
 
+    @Test func aURLFromOutsideThatIsNoFilesIsNoDocumentToHandOver() throws {
+        // As a hostile device may send it under the key for documents.
+        let url = try #require(URL(string: "https://example.org/a.md"))
+        let document = HandoffDocument(fileURL: url, activityType: "com.example.editing", application: application)
+        document.becomeMain()
+        document.changed()
+        #expect(document.userActivity == nil && document.fileURL == url)
+        // Once it is saved in front, it is handed over, and when it is moved to where no file is, no more.
+        document.fileURL = try place.write("x", to: "notes/a.md")
+        try kit.run { $0.contains { $0.hasPrefix("Publish") } }
+        #expect(published["title"] == "a.md")
+        document.fileURL = url
+        try kit.run(until: "Invalidate")
+        #expect(document.userActivity == nil)
+        document.resignMain()
+        document.fileURL = try place.write("x", to: "notes/b.md")
+        #expect(document.userActivity == nil)
+    }
+
     @Test func mistakesInTheUsersFileAreReported() throws {
         // Without roots in code the user's files are read, which are what they are on this machine.
         let roots = HandoffSharedRoot.configured()

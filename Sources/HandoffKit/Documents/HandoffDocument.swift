@@ -6,7 +6,7 @@ import HandoffModel
 /// document class inherits from it, or has one as a member.
 ///
 /// Its activity says where the document is (`NSUserActivityDocumentURLKey`), which arrives as the same document on a device that
-/// has it, and as one that can be fetched on another.
+/// has it, and as one that can be fetched on another. A document that is in no file, as one that was never saved, has no activity.
 ///
 /// Unchecked Sendable: the lock is held around every access.
 open class HandoffDocument: HandoffResponder, @unchecked Sendable {
@@ -15,33 +15,44 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
     private let application: HandoffApplication
     private let lock = NSLock()
     private var url: URL
+    /// Whether its window is in front.
+    private var isMain = false
 
     /// A document that is not in front.
     /// - Parameters:
-    ///   - fileURL: where it is, a `file:` URL; another one ends the process.
+    ///   - fileURL: where it is. With another URL than that of a file, as another device may send one, the document has no
+    ///     activity.
     ///   - activityType: the type of its activity, in reverse-DNS form, not empty.
     ///   - application: the app.
     public init(fileURL: URL, activityType: String, application: HandoffApplication = .shared) {
-        if !fileURL.isFileURL { misuse("a document needs a file URL, not '\(fileURL.absoluteString)'") }
         url = fileURL
         self.activityType = activityType
         self.application = application
         super.init()
     }
 
-    /// Where it is. Set it when it was moved or saved under another name.
+    /// Where it is. Set it when it was moved or saved under another name; with another URL than that of a file its activity ends.
     open var fileURL: URL {
         get { lock.withLock { url } }
         set {
-            if !newValue.isFileURL { misuse("a document needs a file URL, not '\(newValue.absoluteString)'") }
-            lock.withLock { url = newValue }
-            userActivity?.title = newValue.lastPathComponent
-            userActivity?.needsSave = true
+            let isMain = lock.withLock {
+                url = newValue
+                return self.isMain
+            }
+            guard newValue.isFileURL else { return endActivity() }
+            if let activity = userActivity {
+                activity.title = newValue.lastPathComponent
+                activity.needsSave = true
+            } else if isMain {
+                becomeMain()
+            }
         }
     }
 
     /// Its window came to the front: its activity becomes the current one, and is made at the first time.
     open func becomeMain() {
+        lock.withLock { isMain = true }
+        guard fileURL.isFileURL else { return }
         if let activity = userActivity { return activity.becomeCurrent() }
         let activity = NSUserActivity(activityType: activityType, application: application)
         activity.title = fileURL.lastPathComponent
@@ -51,6 +62,7 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
 
     /// Its window is not in front any more, and no other document's is.
     open func resignMain() {
+        lock.withLock { isMain = false }
         userActivity?.resignCurrent()
     }
 
@@ -61,6 +73,11 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
 
     /// It was closed: its activity ends. `becomeMain` begins another one.
     open func close() {
+        lock.withLock { isMain = false }
+        endActivity()
+    }
+
+    private func endActivity() {
         let activity = userActivity
         userActivity = nil
         activity?.invalidate()
@@ -68,6 +85,7 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
 
     /// Writes where the document is into the activity. Overriding it, call this one, too.
     open override func updateUserActivityState(_ activity: NSUserActivity) {
+        guard fileURL.isFileURL else { return }
         activity.addUserInfoEntries(from: [NSUserActivityDocumentURLKey: fileURL])
     }
 }
