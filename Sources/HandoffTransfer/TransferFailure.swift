@@ -70,7 +70,7 @@ extension TransferFailure {
     package static func system(_ action: String, _ error: Errno) -> TransferFailure {
         switch error {
         case .noSpace, .quotaExceeded:
-            TransferFailure(.full, "\(action): \(error); make room there, then run the command again")
+            TransferFailure(.full, "\(action): \(error); make room there, then try again")
         case .fileTooLarge:
             TransferFailure(
                 .full, "\(action): \(error); the file system or a limit of this process allows no file of that size")
@@ -82,12 +82,12 @@ extension TransferFailure {
     /// The other side sent what the protocol does not have.
     static func malformed(_ what: String) -> TransferFailure {
         TransferFailure(
-            .malformed, "cannot understand the other device: \(what); is its handoffctl of the same version?")
+            .malformed, "cannot understand the other device: \(what); is Handoff there of the same version?")
     }
 
     /// The other side ended its direction too early.
     static let ended = TransferFailure(
-        .gone, "the other device ended the stream before the transfer was complete; run the command again to go on")
+        .gone, "the other device ended the stream before the transfer was complete; try again to go on")
 }
 
 extension Errno {

@@ -229,7 +229,7 @@ package struct ReceiverMachine: Sendable {
         }
         guard own == theirs else {
             let failure = TransferFailure(
-                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, run the command again"
+                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, try again"
             )
             return [.discard] + fail(failure)
         }
