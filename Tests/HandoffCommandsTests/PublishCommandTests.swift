@@ -39,6 +39,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"{"at": {"deep": [{"$url": "FILE:///home/me/a"}]}}"#, true), (#"{"at": {"$url": "https://a/"}}"#, false),
+        (#"{"at": "file:///home/me/a"}"#, false),
+    ])
+    func itSaysThatThePathOfAFileMeansNothingElsewhere(userInfo: String, isTold: Bool) throws {
+        run.onOutput = { [run] line in
+            if line.hasPrefix("published") { run.context?.interrupt() }
+        }
+        #expect(try run.run("publish", "com.example.editing", "--user-info", userInfo, answer: daemon()) == .done)
+        #expect(run.diagnostics.contains("send the file itself with --stream") == isTold, "\(run.diagnostics)")
+    }
+
     @Test func itTellsWhatHappensUntilInterrupted() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("continued") { run.context?.interrupt() }
