@@ -107,8 +107,10 @@ package struct CompletionQuery: Sendable {
     private static func placeholder(of command: CommandSpecification, at index: Int) -> String? {
         let all = command.operands.split(separator: " ").map { $0.filter { $0 != "[" && $0 != "]" } }
         guard let last = all.last else { return nil }
-        if index < all.count { return all[index].replacing("...", with: "") }
-        return last.hasSuffix("...") ? last.replacing("...", with: "") : nil
+        let more = "..."
+        guard index < all.count || last.hasSuffix(more) else { return nil }
+        let placeholder = all[min(index, all.count - 1)]
+        return placeholder.hasSuffix(more) ? String(placeholder.dropLast(more.count)) : placeholder
     }
 
     /// What a placeholder of the help texts stands for.

@@ -160,7 +160,9 @@ extension PeerSessionMachine {
 
     /// Whether a request is to be counted as one for a stream, by a look that costs nothing: it is short, and has the word.
     private static func seemsToOpenStream(_ body: [UInt8]) -> Bool {
-        body.count <= longestOpening && String(decoding: body, as: UTF8.self).contains("\"\(PeerMethod.openStream)\"")
+        let word = Array("\"\(PeerMethod.openStream)\"".utf8)
+        guard body.count <= longestOpening, body.count >= word.count else { return false }
+        return (0...body.count - word.count).contains { body[$0...].starts(with: word) }
     }
 
     /// A request for a stream has a hundred bytes, and as many again with a resource; an honest one of this length may be
