@@ -4,6 +4,7 @@ played, and so is the browser. gio is the real one."""
 import json
 import os
 import shutil
+import subprocess
 import threading
 import time
 
@@ -364,6 +365,49 @@ def unit_fails(stage):
     desk.opens(kind="web")
     done = desk.ctl("continue", publish.id).line
     expect(done["opens"] == {"kind": "web"} and os.path.exists(record), f"wrong: {done}")
+
+
+@test("an app is verified by the scope that the desktop runs it in, and one in a sandbox cannot take another's name", limit=90)
+def claims_of_apps(stage):
+    manager = UserManager(stage)
+    desk = Desk(stage, manager).start()
+    environment = {**desk.daemon.environment, **manager.environment, "HANDOFF_SOCKET": desk.daemon.socket}
+
+    def attach(app, unit=None):
+        """Runs an app that says to be `app`, in a scope of this name or in none; answers what it noted, and its process."""
+        record = desk.record()
+        words = desk.command(record, "--app", app, TYPE)
+        if unit:
+            words = ["systemd-run", "--user", "--quiet", "--scope", f"--unit={unit}", "--", *words]
+        with open(record + ".log", "w") as log:
+            process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        stage.processes.append(process)
+        return record, process
+
+    def end(process):
+        process.terminate()
+        process.wait(20)
+        desk.opens(kind="nothing")
+
+    desk.publish()
+    desk.opens(kind="nothing")
+    for unit, verified in (("app-gnome-org.example.Editor-12.scope", True), ("app-org.example.Editor-7.scope", True),
+                           ("app-org.evil.Game-1.scope", False), ("run-r1.scope", False), (None, False)):
+        record, process = attach("org.example.Editor", unit)
+        events(record, "attached")
+        app = desk.ctl("apps").line
+        expect((app["id"], app["running"], app["verified"]) == ("org.example.Editor", True, verified), f"{unit}: {app}")
+        desk.opens(kind="app")
+        end(process)
+    for unit in ("app-flatpak-org.evil.Game-1.scope", "snap.evil.game.0a-1b.scope"):
+        record, process = attach("org.example.Editor", unit)
+        refused = events(record, "error")
+        expect(refused["error"].endswith(".NotThisApp"), f"{unit}: {refused}")
+        expect(process.wait(20) == 0 and desk.ctl("apps").lines == [], f"{unit}: it is attached")
+    record, process = attach("org.example.Editor.Helper", "app-flatpak-org.example.Editor-2.scope")
+    events(record, "attached")
+    expect(desk.ctl("apps").line["verified"] is True, "an app of the sandbox's own family is not verified")
+    end(process)
 
 
 def played(stage):

@@ -18,6 +18,8 @@ final class TestDevice {
     private let sockets: ScratchFolder
     private let sink = MemorySink()
     var configuration = Configuration()
+    /// What apps declare, and how they are started.
+    var apps = AppSurroundings.none
     /// The discovery of the present core: another one after the device has left an account.
     var discovery: FakeDiscovery { latestDiscovery.withLock { $0 } }
     private let latestDiscovery: Locked<FakeDiscovery>
@@ -66,6 +68,7 @@ final class TestDevice {
         let path = controlPath
         let configuration = configuration
         let name = name
+        let apps = apps
         let clock = fleet.clock
         let air = fleet.air
         let latest = latestDiscovery
@@ -84,7 +87,7 @@ final class TestDevice {
                 port: port, clients: [(listener: try Listener(unixPath: path, on: loop), role: .control)])
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: makeDiscovery,
-                pairingDiscovery: pairingDiscovery, userID: geteuid(),
+                pairingDiscovery: pairingDiscovery, userID: geteuid(), apps: apps,
                 isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
             return bound

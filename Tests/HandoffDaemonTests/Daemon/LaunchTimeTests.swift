@@ -1,0 +1,87 @@
+import Glibc
+import HandoffControl
+import HandoffDaemon
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// How long an app may take from its start until it attaches. The app that is started does nothing; who attaches is played.
+@Suite final class LaunchTimeTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+    private let home: ScratchFolder
+
+    init() throws {
+        fleet = try Fleet()
+        let home = try ScratchFolder()
+        self.home = home
+        for folder in [".config", ".config/handoff", ".config/handoff/handlers.d"] { mkdir(home.file(folder), 0o700) }
+        let manifest = #"{"name": "The app", "exec": ["/bin/true"], "types": ["\#(Note.type)"]}"#
+        try home.write(bytes: Array(manifest.utf8), to: ".config/handoff/handlers.d/app.json")
+        let devices = try fleet.account("desk", "couch") { device in
+            guard device.name == "couch" else { return }
+            device.apps = AppSurroundings(
+                environment: ["HOME": home.path, "XDG_DATA_DIRS": home.path, "PATH": "/bin:/usr/bin"], socket: nil)
+        }
+        (desk, couch) = (devices[0], devices[1])
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    /// A continuation whose app has been started, and is awaited; the payload is here.
+    private func launch(_ request: ContinueRequest = ContinueRequest()) throws -> OpenCall {
+        _ = try desk.publish(Note.activity("late"))
+        try fleet.poll("an offer that an app opens") { try couch.offers().first?.opens.kind == .app }
+        let call = try couch.continue(request)
+        try fleet.poll("the start of the app") { couch.log.contains { $0.contains("Starts an app") } }
+        try fleet.poll("the payload is on its way") {
+            try desk.call(.readLog, ["after": 0])["entries"]?.array?.isEmpty == false
+        }
+        // What is on its way arrives before an answer that is asked for later, and some more.
+        for _ in 0..<5 { _ = try couch.status() }
+        return call
+    }
+
+    @Test func afterThirtySecondsItHasFailedAndNotBefore() throws {
+        let call = try launch()
+        let begin = fleet.clock.now
+        fleet.clock.advance(by: .seconds(29))
+        // The daemon answers, so that it has seen what time it is.
+        _ = try couch.status()
+        #expect(call.waiting <= 1)
+        let failure = try call.failure()
+        #expect(failure.code == 4610 && failure.reason == "appNotAttached")
+        #expect(failure.message.contains("The app"))
+        let taken = fleet.clock.now.nanoseconds - begin.nanoseconds
+        // The clock runs while something is waited for.
+        #expect(taken >= 29_500_000_000 && taken < 40_000_000_000, "\(taken)")
+        // Who comes later gets nothing.
+        let late = try couch.attach("app", types: Note.type)
+        _ = try couch.status()
+        #expect(late.waiting == 0)
+    }
+
+    @Test func anAppThatComesInTheLastMomentGetsItsActivity() throws {
+        let call = try launch()
+        fleet.clock.advance(by: .seconds(28))
+        let app = try couch.attach("app", types: Note.type)
+        let continuation = try app.willContinue()
+        #expect(try app.content(continuation).userInfo == Note.userInfo("late"))
+        // From here on it is the app that takes its time.
+        fleet.clock.advance(by: .seconds(5))
+        try app.answer(continuation, handled: true)
+        _ = try call.result()
+        guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+    }
+
+    @Test func aShorterTimeOfTheCallerIsTheWhole() throws {
+        let call = try launch(ContinueRequest(timeout: 3))
+        fleet.clock.advance(by: .seconds(3))
+        #expect(try call.failure().reason == "appNotAttached")
+    }
+}
