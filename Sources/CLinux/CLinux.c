@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -283,3 +284,10 @@ void clinux_name_thread(const char *name) {
 }
 
 int clinux_forbid_dump(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int clinux_clock_is_synchronized(void) {
+    struct timex state;
+    memset(&state, 0, sizeof state);
+    if (adjtimex(&state) == -1) return -1;
+    return (state.status & STA_UNSYNC) == 0;
+}

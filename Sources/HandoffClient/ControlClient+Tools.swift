@@ -18,6 +18,11 @@ extension ControlClient {
             then)
     }
 
+    /// `Diagnose`.
+    package func diagnose(_ then: @escaping (Result<ControlDiagnosis, ClientError>) -> Void) {
+        request(.diagnose, decode: { reply throws(VarlinkError) in try ControlDiagnosis(json: reply) }, then)
+    }
+
     /// `ReadLog`.
     /// - Parameter number: only entries after this one.
     package func readLog(after number: Int, _ then: @escaping (Result<ControlLogPage, ClientError>) -> Void) {

@@ -43,6 +43,7 @@ package enum AppErrorName: String, Sendable, CaseIterable {
 package enum ControlMethod: String, Sendable, CaseIterable {
     case getStatus = "dev.handoff1.Control.GetStatus"
     case setSwitches = "dev.handoff1.Control.SetSwitches"
+    case diagnose = "dev.handoff1.Control.Diagnose"
     case readLog = "dev.handoff1.Control.ReadLog"
     case followLog = "dev.handoff1.Control.FollowLog"
     case createAccount = "dev.handoff1.Control.CreateAccount"

@@ -1,3 +1,4 @@
+import CLinux
 import CSystemd
 import Glibc
 
@@ -40,5 +41,35 @@ package enum MachineInfo {
         guard sd_pid_get_user_unit(process, &unit) >= 0, let unit else { return nil }
         defer { free(unit) }
         return String(cString: unit)
+    }
+
+    /// How many files this process may have open (getrlimit(2), RLIMIT_NOFILE); nil without a limit.
+    package static var openFileLimit: Int? { limit(RLIMIT_NOFILE) }
+
+    /// How many bytes this process may keep out of swap (RLIMIT_MEMLOCK); nil without a limit.
+    package static var lockedMemoryLimit: Int? { limit(__RLIMIT_MEMLOCK) }
+
+    /// Whether this process is in a user namespace in which not all users of the machine are (user_namespaces(7)).
+    package static var isInUserNamespace: Bool {
+        guard let map = try? LocalFile.read("/proc/self/uid_map", limit: 65_536).bytes else { return false }
+        let words = String(decoding: map, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+        return words != ["0", "0", "4294967295"]
+    }
+
+    /// Whether the kernel knows that something keeps the clock right (adjtimex(2)); nil when it does not say.
+    package static var clockIsSynchronized: Bool? {
+        switch clinux_clock_is_synchronized() {
+        case 1: true
+        case 0: false
+        default: nil
+        }
+    }
+
+    /// The soft limit, which is the one that counts; RLIM_INFINITY is all ones.
+    private static func limit(_ resource: __rlimit_resource) -> Int? {
+        var limit = rlimit()
+        let kind = __rlimit_resource_t(resource.rawValue)
+        guard getrlimit(kind, &limit) == 0, limit.rlim_cur != rlim_t.max else { return nil }
+        return Int(clamping: limit.rlim_cur)
     }
 }

@@ -12,6 +12,9 @@ int clinux_is_thread_sanitized(void);
 /// prctl(2), PR_SET_DUMPABLE 0: no core file and no debugger of the same user sees the keys. Returns 0 or -1 with errno.
 int clinux_forbid_dump(void);
 
+/// Whether the kernel counts the clock as kept right (adjtimex(2), asking only): 1, 0, or -1 with errno.
+int clinux_clock_is_synchronized(void);
+
 /// eventfd(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_eventfd(void);
 

@@ -27,7 +27,7 @@ package struct CommandTable: Sendable {
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
-        LogCommand.self,
+        DoctorCommand.self, LogCommand.self,
         CompletionCommand.self, HelpCommand.self,
     ])
 

@@ -12,6 +12,7 @@ final class ControlService {
         let status: () -> ControlStatus
         let addPeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
         let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        let diagnose: (@escaping (ControlDiagnosis) -> Void) -> Void
         let setSwitches: (SetSwitchesRequest, @escaping (Result<ControlSwitches, any Error>) -> Void) -> Void
         let offers: () -> [RemoteOffer]
         /// Why an offer may not be received; nil when it may.
@@ -52,6 +53,7 @@ final class ControlService {
             switch method {
             case .getStatus: call.reply(surroundings.status().json)
             case .setSwitches: try setSwitches(call)
+            case .diagnose: surroundings.diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
             case .followLog: try history.follow(call)
             case .createAccount: account.create(call)

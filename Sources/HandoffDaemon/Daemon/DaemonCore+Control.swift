@@ -20,6 +20,7 @@ extension DaemonCore {
             removePeer: { [unowned self] in
                 changePeers($0, { $0.removing($1) }, { [unowned self] in statics.remove($0) }, completion: $1)
             },
+            diagnose: { [unowned self] in diagnose(completion: $0) },
             setSwitches: { [unowned self] in setSwitches($0, completion: $1) },
             offers: { [unowned self] in offers() },
             held: { [unowned self] in board.hold(.receive, of: $0.activity.type, with: $0.device) },

@@ -14,6 +14,8 @@ extension DaemonCore {
             established: { [unowned self] link, hello in
                 // Its connections were closed when it was removed; should one have been overlooked, it ends here.
                 guard ring.peerKey(link.device) != nil else { return link.close(.notLive) }
+                health.note(link.device, at: loop.now)
+                health.note(link.device, trouble: nil)
                 sync.established(link)
                 network.linkEstablished(link, hello)
             },
@@ -28,6 +30,7 @@ extension DaemonCore {
             grew: { [unowned self] in pool.relieve() },
             ended: { [unowned self] link in
                 pool.ended(link)
+                if ring.live.contains(link.device) { health.note(link.device, trouble: link.trouble) }
                 network.linkEnded(link)
                 statics.review()
             })

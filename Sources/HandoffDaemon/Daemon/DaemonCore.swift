@@ -52,6 +52,8 @@ final class DaemonCore {
     var disabledApps: DisabledApps
     /// Who has the account key in force.
     var holders = KeyHolders()
+    /// When the others were heard, and what went wrong with them.
+    var health = PeerHealth()
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
     /// Running while this device leaves its account.
@@ -308,6 +310,7 @@ final class DaemonCore {
         pool.accountChanged(ring)
         network.accountChanged()
         budgets.retain(ring.live)
+        health.retain(ring.live)
         paces = paces.filter { ring.live.contains($0.key) }
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)

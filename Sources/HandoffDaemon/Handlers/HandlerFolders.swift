@@ -7,8 +7,8 @@ package import LoopIO
 package final class HandlerFolders {
     /// How long changes gather: installing a package touches many files.
     private static let debounce = Duration.milliseconds(250)
-    /// How many files that cannot be used are named in the log at a time.
-    private static let maximumProblems = 32
+    /// How many files that cannot be used are named at a time.
+    static let maximumProblems = 32
 
     private let loop: EventLoop
     private let log: Logger
@@ -19,7 +19,8 @@ package final class HandlerFolders {
     private var timer: LoopTimer?
     private var isReading = false
     private var mustReadAgain = false
-    private var problems: Set<String> = []
+    /// Files that cannot be used, each with what is wrong.
+    private(set) var problems: Set<String> = []
     /// What was read last, with those that the user has switched off.
     package private(set) var registry = HandlerRegistry()
 

@@ -41,6 +41,9 @@ package final class StateFolder: Sendable {
         flock(lock.raw, LOCK_UN)
     }
 
+    /// The permission bits of the folder as they are now; nil when it cannot be asked.
+    var mode: UInt32? { try? access.status().mode }
+
     /// The path of a file in the folder, for messages.
     package func path(of file: StateFile) -> String {
         "\(path)/\(file.rawValue)"

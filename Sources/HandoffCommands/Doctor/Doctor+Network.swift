@@ -1,0 +1,154 @@
+import HandoffControl
+import HandoffModel
+
+/// What may keep devices from finding and reaching each other.
+extension Doctor {
+    static func discovery(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
+        let name = status.discovery
+        let refusesOthers = avahiRefusesOthers(machine.avahiConfiguration.content)
+        if name == "static" {
+            return DoctorCheck(
+                "discovery", .warning, "devices are found at fixed addresses only, as configured",
+                remedy: "add them with: handoffctl peer add HOST:PORT; or set discovery = auto in handoffd.conf")
+        }
+        guard status.discoveryState == "running" else {
+            let remedy =
+                name == "avahi"
+                ? "sudo systemctl enable --now avahi-daemon; or set discovery = auto in handoffd.conf"
+                : machine.avahiRuns && refusesOthers
+                    ? "Avahi runs, and lets no other program use multicast DNS: set disallow-other-stacks=no in "
+                        + "/etc/avahi/avahi-daemon.conf, or discovery = avahi in handoffd.conf"
+                    : "set discovery = auto in handoffd.conf; the daemon's log says more"
+            return DoctorCheck(
+                "discovery", status.discoveryState == "starting" ? .warning : .problem,
+                "devices are not found by themselves: \(name) is \(status.discoveryState)", remedy: remedy)
+        }
+        if name == "embedded", machine.avahiRuns, refusesOthers {
+            return DoctorCheck(
+                "discovery", .problem,
+                "Avahi runs, and lets no other program use multicast DNS (disallow-other-stacks=yes), so that the responder "
+                    + "inside handoffd hears nothing",
+                remedy: "set discovery = auto in handoffd.conf; or disallow-other-stacks=no in "
+                    + "/etc/avahi/avahi-daemon.conf")
+        }
+        return DoctorCheck("discovery", .ok, "devices are found by multicast DNS (\(name))")
+    }
+
+    /// Whether a line of the configuration says that nobody else may bind port 5353.
+    private static func avahiRefusesOthers(_ text: String?) -> Bool {
+        guard let text else { return false }
+        return FirewallText.lines(text).contains { line in
+            let bare = line.filter { !$0.isWhitespace }
+            return bare == "disallow-other-stacks=yes" || bare == "disallow-other-stacks=true"
+        }
+    }
+
+    static func listening(_ status: ControlStatus, _ machine: MachineFacts) -> [DoctorCheck] {
+        let isOpen = [machine.tcp, machine.udp].map { SocketTable.listens(on: status.port, in: $0) }
+        let names = zip(["TCP", "UDP"], isOpen).compactMap { $1 == false ? $0 : nil }
+        guard names.isEmpty else {
+            return [
+                DoctorCheck(
+                    "port", .problem, "nothing listens on port \(status.port) for \(names.joined(separator: " and "))",
+                    remedy: "systemctl --user restart handoffd")
+            ]
+        }
+        guard !isOpen.contains(nil) else { return [] }
+        let note =
+            FirewallText.usualPorts.contains(status.port)
+            ? "" : "; the profiles for firewalls do not have it, but 24863 to 24872"
+        return [DoctorCheck("port", .ok, "the daemon listens on port \(status.port), TCP and UDP\(note)")]
+    }
+
+    static func firewall(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
+        let port = status.port
+        let isUsual = FirewallText.usualPorts.contains(port)
+        if FirewallText.ufwIsOn(machine.ufw.content) {
+            let isOpen = machine.ufwRules.content.flatMap {
+                FirewallText.ufwAllows(port, $0, defaults: machine.ufwDefaults.content ?? "")
+            }
+            let remedy = isUsual ? "sudo ufw allow Handoff" : "sudo ufw allow \(port); sudo ufw allow 5353/udp"
+            return firewall("ufw", lets: isOpen, port, remedy, look: "sudo ufw status")
+        }
+        if machine.firewalldRuns {
+            let zone = FirewallText.firewalldDefaultZone(machine.firewalld.content ?? "")
+            let isOpen = machine.firewalldZone.content.map { FirewallText.firewalldAllows(port, $0) }
+            let what =
+                isUsual
+                ? "--add-service=handoff" : "--add-port=\(port)/tcp --add-port=\(port)/udp --add-service=mdns"
+            return firewall(
+                zone.map { "firewalld (default zone \($0))" } ?? "firewalld",
+                lets: machine.firewalld == .unreadable ? nil : isOpen, port,
+                "sudo firewall-cmd --permanent \(what) && sudo firewall-cmd --reload",
+                look: "sudo firewall-cmd --list-all")
+        }
+        if machine.nftables.exists {
+            let rule = "meta l4proto { tcp, udp } th dport { 5353, \(port) } accept"
+            return firewall(
+                "nftables", lets: machine.nftables.content.flatMap { NftablesText.allows(port, $0) }, port,
+                "put '\(rule)' into the input chain of /etc/nftables.conf, then: sudo systemctl reload nftables",
+                look: "sudo nft list ruleset")
+        }
+        if machine.iptables.exists {
+            return firewall(
+                "iptables", lets: nil, port,
+                "sudo iptables -I INPUT -p tcp --dport \(port) -j ACCEPT; sudo iptables -I INPUT -p udp -m multiport "
+                    + "--dports 5353,\(port) -j ACCEPT",
+                look: "sudo iptables -S INPUT")
+        }
+        return DoctorCheck(
+            "firewall", .ok,
+            "none was found: neither ufw nor firewalld is on, and no rules are saved for nftables or iptables")
+    }
+
+    /// - Parameters:
+    ///   - isOpen: whether the firewall lets in what comes; nil when this user cannot tell.
+    ///   - remedy: what makes it do so.
+    ///   - look: the command by which the administrator sees it.
+    private static func firewall(
+        _ name: String, lets isOpen: Bool?, _ port: UInt16, _ remedy: String, look: String
+    ) -> DoctorCheck {
+        let ports = "port \(port) (TCP and UDP) and multicast DNS (UDP 5353)"
+        switch isOpen {
+        case true?: return DoctorCheck("firewall", .ok, "\(name) lets in \(ports)")
+        case false?: return DoctorCheck("firewall", .problem, "\(name) does not let in \(ports)", remedy: remedy)
+        case nil:
+            return DoctorCheck(
+                "firewall", .warning, "\(name) is on; cannot tell whether it lets in \(ports)",
+                remedy: "see with: \(look); if it does not: \(remedy)")
+        }
+    }
+
+    static func members(_ status: ControlStatus, _ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
+        guard status.account != nil, let diagnosis else { return [] }
+        guard !diagnosis.members.isEmpty else {
+            return [
+                DoctorCheck(
+                    "devices", .warning, "this is the only device of its account",
+                    remedy: "let another one in with: handoffctl pair, and there: handoffctl join")
+            ]
+        }
+        return diagnosis.members.map(member)
+    }
+
+    private static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
+        let name = "\(member.name) (\(member.device.short))"
+        let trouble = member.trouble.map { "; the last connection: \($0)" } ?? ""
+        let remedy =
+            "see whether it is on and in the same network; where multicast does not reach: handoffctl peer add HOST:PORT"
+        guard member.online else {
+            let heard = member.heard.map { seconds in
+                "was heard \(RelativeAge.text(seconds: seconds))" + (seconds < 60 ? "" : " ago")
+            }
+            return DoctorCheck(
+                "devices", .warning, "\(name) is not there: it \(heard ?? "was not heard since the start")\(trouble)",
+                remedy: remedy)
+        }
+        guard member.trouble == nil else {
+            return DoctorCheck(
+                "devices", .warning, "\(name) is there, but not well to reach\(trouble)",
+                remedy: "run handoffctl doctor there as well: a firewall may let datagrams in and connections not")
+        }
+        return DoctorCheck("devices", .ok, "\(name) is there")
+    }
+}

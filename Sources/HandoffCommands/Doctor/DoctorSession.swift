@@ -1,0 +1,75 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+
+/// One run of `doctor`: asks the daemon, looks at the machine, and shows what it means.
+final class DoctorSession {
+    private let context: CommandContext
+    private var client: ControlClient?
+    private var facts = DoctorFacts()
+    private var isDone = false
+
+    init(_ context: CommandContext) {
+        self.context = context
+    }
+
+    func start() {
+        facts.machine = MachineProbe.facts()
+        do {
+            let client = try ControlClient(path: context.socketPath, loop: context.loop)
+            self.client = client
+            context.after(Doctor.patience) { [weak self] in
+                self?.failed("the daemon at \(self?.context.socketPath ?? "") does not answer")
+            }
+            client.getStatus { [weak self] in self?.told($0) }
+        } catch {
+            failed(CommandFailure(error).message)
+        }
+    }
+
+    private func told(_ result: Result<ControlStatus, ClientError>) {
+        switch result {
+        case .failure(let error): failed(CommandFailure(error).message)
+        case .success(let status):
+            facts.status = status
+            // A daemon that is older may not know these: what it does not say is not judged.
+            client?.diagnose { [weak self] result in
+                guard let self else { return }
+                facts.diagnosis = try? result.get()
+                client?.listApps { [weak self] result in
+                    self?.facts.apps = try? result.get()
+                    self?.finish()
+                }
+            }
+        }
+    }
+
+    private func failed(_ message: String) {
+        if facts.status == nil { facts.unreachable = message } else { facts.isStuck = true }
+        finish()
+    }
+
+    private func finish() {
+        guard !isDone else { return }
+        isDone = true
+        client?.close()
+        let checks = Doctor.checks(facts)
+        for check in checks {
+            if context.json {
+                context.console.line(check.json)
+            } else {
+                context.console.write(Self.text(check))
+            }
+        }
+        context.finish(checks.contains { $0.state == .problem } ? .failed : .done)
+    }
+
+    private static func text(_ check: DoctorCheck) -> String {
+        let state = Describe.word(check.state.rawValue, width: 7)
+        let name = Describe.word(check.name, width: 9)
+        let line = "\(state)  \(name)  \(VisibleText.escape(check.message))\n"
+        // Below the message, and marked: it is what to copy.
+        let indent = Describe.word("", width: 18)
+        return line + (check.remedy.map { "\(indent)  -> \(VisibleText.escape($0))\n" } ?? "")
+    }
+}

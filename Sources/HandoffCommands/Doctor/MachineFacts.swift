@@ -1,0 +1,57 @@
+/// What a file said, or why it could not be read.
+package enum FileFact: Sendable, Equatable {
+    /// There is no such file.
+    case missing
+    /// It may not be read, or something else is wrong with it.
+    case unreadable
+    /// Its text.
+    case text(String)
+
+    /// The text; nil when there is none to read.
+    var content: String? { if case .text(let text) = self { text } else { nil } }
+
+    /// Whether there is a file.
+    var exists: Bool { self != .missing }
+
+    /// The text of a file of one line, without what is blank around it.
+    var word: String? { content.map(FirewallText.trimmed) }
+}
+
+/// What the machine says of itself, in files that everybody may read, or nobody but the administrator.
+package struct MachineFacts: Sendable {
+    /// `/etc/avahi/avahi-daemon.conf`.
+    package var avahiConfiguration = FileFact.missing
+    /// Whether Avahi's daemon runs.
+    package var avahiRuns = false
+    /// `/etc/ufw/ufw.conf`.
+    package var ufw = FileFact.missing
+    /// `/etc/default/ufw`.
+    package var ufwDefaults = FileFact.missing
+    /// `/etc/ufw/user.rules`.
+    package var ufwRules = FileFact.missing
+    /// Whether firewalld runs.
+    package var firewalldRuns = false
+    /// `/etc/firewalld/firewalld.conf`.
+    package var firewalld = FileFact.missing
+    /// The file of firewalld's default zone, the administrator's or the one that came with it.
+    package var firewalldZone = FileFact.missing
+    /// `/etc/nftables.conf`, when it is loaded at the start of the machine.
+    package var nftables = FileFact.missing
+    /// Rules that were saved for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.
+    package var iptables = FileFact.missing
+    /// `/proc/net/tcp` and `/proc/net/tcp6`.
+    package var tcp: [FileFact] = []
+    /// `/proc/net/udp` and `/proc/net/udp6`.
+    package var udp: [FileFact] = []
+    /// Whether the kernel knows that the clock is right; nil when it does not say.
+    package var clockIsSynchronized: Bool?
+    /// `/proc/sys/user/max_user_namespaces`.
+    package var namespaceLimit = FileFact.missing
+    /// `/proc/sys/kernel/unprivileged_userns_clone`, which some kernels have.
+    package var namespaceClone = FileFact.missing
+    /// `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`, which some kernels have.
+    package var namespaceAppArmor = FileFact.missing
+
+    /// A machine of which nothing is known.
+    package init() {}
+}

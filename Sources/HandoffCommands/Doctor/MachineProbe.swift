@@ -1,0 +1,51 @@
+import LoopIO
+
+/// Reads what the machine says of itself. Waits for the disk, and for nothing else.
+enum MachineProbe {
+    /// Most bytes that are read of a file.
+    private static let limit = 4 * 1024 * 1024
+
+    /// All of it.
+    static func facts() -> MachineFacts {
+        var facts = MachineFacts()
+        facts.avahiConfiguration = file("/etc/avahi/avahi-daemon.conf")
+        facts.avahiRuns = file("/run/avahi-daemon/pid").exists
+        readFirewalls(&facts)
+        facts.tcp = [file("/proc/net/tcp"), file("/proc/net/tcp6")]
+        facts.udp = [file("/proc/net/udp"), file("/proc/net/udp6")]
+        facts.clockIsSynchronized = MachineInfo.clockIsSynchronized
+        facts.namespaceLimit = file("/proc/sys/user/max_user_namespaces")
+        facts.namespaceClone = file("/proc/sys/kernel/unprivileged_userns_clone")
+        facts.namespaceAppArmor = file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+        return facts
+    }
+
+    private static func readFirewalls(_ facts: inout MachineFacts) {
+        facts.ufw = file("/etc/ufw/ufw.conf")
+        facts.ufwDefaults = file("/etc/default/ufw")
+        facts.ufwRules = file("/etc/ufw/user.rules")
+        facts.firewalldRuns = file("/run/firewalld.pid").exists
+        facts.firewalld = file("/etc/firewalld/firewalld.conf")
+        if let zone = FirewallText.firewalldDefaultZone(facts.firewalld.content ?? "") {
+            let own = file("/etc/firewalld/zones/\(zone).xml")
+            facts.firewalldZone = own.exists ? own : file("/usr/lib/firewalld/zones/\(zone).xml")
+        }
+        // Loaded at the start of the machine where its unit is wanted.
+        let isLoaded = ["sysinit.target.wants", "multi-user.target.wants"].contains {
+            file("/etc/systemd/system/\($0)/nftables.service").exists
+        }
+        facts.nftables = isLoaded ? file("/etc/nftables.conf") : .missing
+        let saved = file("/etc/iptables/rules.v4")
+        facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
+    }
+
+    private static func file(_ path: String) -> FileFact {
+        do throws(Errno) {
+            return .text(String(decoding: try LocalFile.read(path, limit: limit).bytes, as: UTF8.self))
+        } catch .noSuchFile {
+            return .missing
+        } catch {
+            return .unreadable
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// When each device was heard last, and what went wrong with it last. Plain values, for `doctor`.
+struct PeerHealth {
+    private var heard: [DeviceID: LoopInstant] = [:]
+    private var troubles: [DeviceID: String] = [:]
+
+    /// A device was heard.
+    mutating func note(_ device: DeviceID, at now: LoopInstant) {
+        heard[device] = now
+    }
+
+    /// A connection to a device has ended; nil when nothing was wrong with it.
+    mutating func note(_ device: DeviceID, trouble: String?) {
+        troubles[device] = trouble
+    }
+
+    /// Forgets who is no member any more.
+    mutating func retain(_ devices: Set<DeviceID>) {
+        heard = heard.filter { devices.contains($0.key) }
+        troubles = troubles.filter { devices.contains($0.key) }
+    }
+
+    /// How long ago a device was heard, in seconds.
+    func age(of device: DeviceID, at now: LoopInstant) -> Double? {
+        heard[device].map { Double((now - $0).components.seconds) }
+    }
+
+    /// What went wrong with it last.
+    func trouble(with device: DeviceID) -> String? { troubles[device] }
+}

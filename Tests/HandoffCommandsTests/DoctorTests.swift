@@ -1,0 +1,307 @@
+import HandoffCommands
+import HandoffControl
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// What `doctor` makes of what it finds.
+@Suite struct DoctorTests {
+    /// A machine and a daemon with nothing wrong.
+    private static var well: DoctorFacts {
+        var machine = MachineFacts()
+        machine.tcp = [.text(table(state: "0A"))]
+        machine.udp = [.text(table(state: "07"))]
+        machine.clockIsSynchronized = true
+        machine.namespaceLimit = .text("15000\n")
+        let status = ControlStatus(
+            daemon: "handoffd/\(ProgramVersion.number)", device: Sample.device(0x3F), name: "desk", kind: .desktop,
+            account: Sample.account, epoch: 1, discovery: "avahi", discoveryState: "running", port: 24_863, peers: [],
+            published: 0, offered: 0, tickets: [], warnings: [])
+        let app = ControlApp(
+            id: "org.example.Editor", name: "Editor", source: .desktop, file: nil, types: ["com.example.a"], team: nil,
+            domains: [], running: false, verified: nil, enabled: true)
+        return DoctorFacts(
+            status: status,
+            diagnosis: ControlDiagnosis(
+                stateFolder: "/home/a/.local/state/handoff", stateMode: 0o700, openFiles: 16_384,
+                lockedMemory: 8_388_608, isIsolated: false,
+                members: [ControlDiagnosis.Member(device: Sample.device(0x1A), name: "laptop", online: true, heard: 1)]),
+            apps: [app], machine: machine)
+    }
+
+    /// A table of sockets in which one of this state has port 24863.
+    private static func table(state: String) -> String {
+        """
+          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid
+           0: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0
+           1: 00000000:611F 00000000:0000 \(state) 00000000:00000000 00:00000000 00000000  1000
+        """
+    }
+
+    private func found(_ name: String, _ change: (inout DoctorFacts) -> Void) -> [DoctorCheck] {
+        var facts = Self.well
+        change(&facts)
+        return Doctor.checks(facts).filter { $0.name == name }
+    }
+
+    private func only(_ name: String, _ change: (inout DoctorFacts) -> Void) throws -> DoctorCheck {
+        let checks = found(name, change)
+        #expect(checks.count == 1)
+        return try #require(checks.first)
+    }
+
+    @Test func whereNothingIsWrongEverythingIsFine() {
+        let checks = Doctor.checks(Self.well)
+        #expect(checks.allSatisfy { $0.state == .ok && $0.remedy == nil })
+        let names = [
+            "daemon", "account", "switches", "discovery", "port", "firewall", "clock", "apps", "sandbox", "files",
+            "devices", "state",
+        ]
+        #expect(checks.map(\.name) == names)
+    }
+
+    @Test func withoutADaemonTheMachineIsStillLookedAt() {
+        var facts = Self.well
+        facts.status = nil
+        facts.unreachable = "cannot reach the daemon at /run/x: no such file"
+        let checks = Doctor.checks(facts)
+        #expect(checks.first?.state == .problem && checks.first?.message == facts.unreachable)
+        #expect(checks.map(\.name) == ["daemon", "clock", "sandbox"])
+        #expect(checks.first?.remedy?.contains("systemctl --user start handoffd") == true)
+        facts.machine.namespaceLimit = .text("0\n")
+        let sandbox = Doctor.checks(facts).last
+        #expect(sandbox?.state == .problem && sandbox?.remedy?.contains("50-sandbox.conf") == true)
+    }
+
+    @Test func aDaemonThatAnswersNoMoreIsAProblem() throws {
+        let check = try only("daemon") { facts in
+            facts.isStuck = true
+            facts.diagnosis = nil
+            facts.apps = nil
+        }
+        #expect(check.state == .problem && check.message.contains("did not answer"))
+    }
+
+    @Test func aDaemonOfAnotherVersionIsTold() throws {
+        #expect(try only("daemon") { $0.status?.daemon = "handoffd/0.0.1" }.state == .warning)
+    }
+
+    @Test func noAccountIsAProblem() throws {
+        let check = try only("account") { $0.status?.account = nil }
+        #expect(check.state == .problem && check.remedy?.contains("handoffctl join") == true)
+    }
+
+    @Test func eachSwitchThatIsOffIsTold() {
+        let checks = found("switches") { facts in
+            facts.status?.switches = ControlSwitches(
+                advertising: false, receiving: false,
+                holds: [
+                    ControlHold(direction: .advertise, author: .policy, message: "forbidden"),
+                    ControlHold(direction: .receive, author: .user, message: "switched off"),
+                    ControlHold(direction: .advertise, author: .session, message: "locked"),
+                    ControlHold(direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
+                ])
+        }
+        #expect(checks.map(\.state) == [.problem, .problem, .warning, .warning])
+        #expect(checks[1].remedy == "handoffctl receive on")
+        #expect(checks[3].remedy == "handoffctl receive on --device 1a1a1a1")
+        #expect(checks[0].remedy?.contains("/etc/handoff/policy.d") == true)
+    }
+
+    @Test func avahiThatLetsNobodyElseInIsAProblemOfTheResponderInside() throws {
+        let check = try only("discovery") { facts in
+            facts.status?.discovery = "embedded"
+            facts.machine.avahiRuns = true
+            facts.machine.avahiConfiguration = .text("[server]\n#x\ndisallow-other-stacks = yes\n")
+        }
+        #expect(check.state == .problem && check.message.contains("disallow-other-stacks"))
+        for text in ["#disallow-other-stacks=yes", "disallow-other-stacks=no", ""] {
+            let check = try only("discovery") { facts in
+                facts.status?.discovery = "embedded"
+                facts.machine.avahiRuns = true
+                facts.machine.avahiConfiguration = .text(text)
+            }
+            #expect(check.state == .ok)
+        }
+    }
+
+    @Test func discoveryThatDoesNotRunIsAProblem() throws {
+        let check = try only("discovery") { $0.status?.discoveryState = "unavailable: the Avahi daemon does not run" }
+        #expect(check.state == .problem && check.remedy?.contains("avahi-daemon") == true)
+        #expect(try only("discovery") { $0.status?.discovery = "static" }.state == .warning)
+    }
+
+    @Test func aPortOnWhichNobodyListensIsAProblem() throws {
+        let check = try only("port") { $0.machine.udp = [.text("header\n")] }
+        #expect(check.state == .problem && check.message.contains("UDP") && !check.message.contains("TCP"))
+        #expect(found("port") { $0.machine.tcp = [.unreadable, .missing] }.isEmpty)
+    }
+
+    @Test func ufwIsReadWhereItCanBe() throws {
+        func check(_ rules: FileFact) throws -> DoctorCheck {
+            try only("firewall") { facts in
+                facts.machine.ufw = .text("ENABLED=yes\n")
+                facts.machine.ufwRules = rules
+            }
+        }
+        let unknown = try check(.unreadable)
+        #expect(unknown.state == .warning && unknown.message.contains("cannot tell"))
+        #expect(unknown.remedy?.hasSuffix("sudo ufw allow Handoff") == true)
+        #expect(try check(.text("### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in\n")).state == .problem)
+        let ours = "### tuple ### allow tcp 24863:24872 0.0.0.0/0 any 0.0.0.0/0 Handoff - in\n"
+        #expect(try check(.text(ours)).state == .problem)
+        #expect(try check(.text(ours + ours.replacing("tcp", with: "udp"))).state == .ok)
+        #expect(try check(.text("### tuple ### allow any any 0.0.0.0/0 any 192.168.0.0/16 in\n")).state == .ok)
+        let denied = ours.replacing("allow tcp", with: "deny any")
+        #expect(try check(.text(denied + ours + ours.replacing("tcp", with: "udp"))).message.contains("cannot tell"))
+        for rules in ["### tuple ###\n", "\u{0}", "### tuple ### allow tcp 70000: 0 any 0 in in\n"] {
+            #expect(try check(.text(rules)).state == .problem)
+        }
+        let lax = try only("firewall") { facts in
+            facts.machine.ufw = .text("ENABLED=yes\n")
+            facts.machine.ufwDefaults = .text("DEFAULT_INPUT_POLICY=\"ACCEPT\"\n")
+            facts.machine.ufwRules = .text("")
+        }
+        #expect(lax.state == .ok)
+        #expect(found("firewall") { $0.machine.ufw = .text("# ENABLED=yes\nENABLED=no") }.first?.state == .ok)
+    }
+
+    @Test func firewalldIsReadWhereItCanBe() throws {
+        func check(_ zone: FileFact, port: UInt16 = 24_863) throws -> DoctorCheck {
+            try only("firewall") { facts in
+                facts.status?.port = port
+                facts.machine.firewalldRuns = true
+                facts.machine.firewalld = .text("# x\nDefaultZone=home\n")
+                facts.machine.firewalldZone = zone
+            }
+        }
+        #expect(try check(.unreadable).message.contains("cannot tell"))
+        let shut = try check(.text("<zone><service name=\"handoffs\"/></zone>"))
+        #expect(shut.state == .problem && shut.message.contains("default zone home"))
+        #expect(shut.remedy?.contains("--add-service=handoff") == true)
+        #expect(try check(.text("<zone>\n  <service name=\"handoff\"/>\n</zone>")).state == .ok)
+        #expect(try check(.text("<zone><service name=\"handoff\"/></zone>"), port: 4000).state == .problem)
+        let ports = "<port port=\"24863\" protocol=\"tcp\"/><port protocol='udp' port='24000-25000'/>"
+        #expect(try check(.text("<zone>\(ports)</zone>")).state == .problem)
+        #expect(try check(.text("<zone>\(ports)<service name='mdns'/></zone>")).state == .ok)
+        #expect(try check(.text("<zone target=\"ACCEPT\">")).state == .ok)
+        let hidden = try only("firewall") { facts in
+            facts.machine.firewalldRuns = true
+            facts.machine.firewalld = .unreadable
+            facts.machine.firewalldZone = .text("<zone>")
+        }
+        #expect(hidden.state == .warning && hidden.message.contains("cannot tell"))
+    }
+
+    @Test func rulesThatWereSavedForIptablesAreNotGuessedAt() throws {
+        let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
+        #expect(check.state == .warning && check.message.contains("cannot tell"))
+    }
+
+    /// Lines of a chain that drops what nothing lets in, and whether they let the port and multicast DNS in.
+    private static let rules: [(String, Bool?)] = [
+        ("", false),
+        ("tcp dport 24863 accept\nudp dport { 5353, 24863 } accept", true),
+        ("tcp dport { 22, 24000-25000 } counter accept comment \"x\"\nudp dport {24863,mdns} accept", true),
+        ("meta l4proto { tcp, udp } th dport { 5353, 24863 } accept", true),
+        ("tcp dport 24863 accept; udp dport { 5353, 24863 } accept", true),
+        ("tcp dport 24863 accept", false),
+        ("tcp dport 124863 accept", nil),
+        ("tcp dport 2486 accept\nudp dport 2486 accept", false),
+        ("# tcp dport 24863 accept\n# udp dport { 5353, 24863 } accept", false),
+        ("ct state invalid drop\nct state established,related accept\niif lo accept\ntcp dport ssh accept", false),
+        ("ip saddr 192.168.0.0/16 accept", nil),
+        ("tcp dport 24863 drop\ntcp dport 24863 accept\nudp dport { 5353, 24863 } accept", nil),
+        ("jump more", nil), ("tcp dport @mine accept", nil), ("tcp dport { accept", nil), ("}", false),
+        ("tcp dport 9-1 accept", nil), ("tcp dport - accept", nil), ("{{{{", nil), ("accept", true),
+    ]
+
+    @Test(arguments: rules) func nftablesIsReadWhereItCanBe(_ rules: String, _ expected: Bool?) {
+        let text = """
+            table inet filter {
+              chain input {
+                type filter hook input priority filter; policy drop;
+                \(rules)
+              }
+              chain forward {
+                type filter hook forward priority filter; policy drop;
+              }
+            }
+            """
+        #expect(NftablesText.allows(24_863, text) == expected)
+    }
+
+    @Test func nftablesWithoutAChainForInputLetsAllIn() throws {
+        func check(_ rules: FileFact) throws -> DoctorCheck { try only("firewall") { $0.machine.nftables = rules } }
+        #expect(try check(.unreadable).message.contains("cannot tell"))
+        #expect(try check(.text("table inet filter {\n}\n")).state == .ok)
+        let accepting = "chain input {\ntype filter hook input priority 0; policy accept;\n}\n"
+        #expect(try check(.text(accepting)).state == .ok)
+        let closed = try check(.text("chain input {\ntype filter hook input priority 0; policy drop;\n}\n"))
+        #expect(closed.state == .problem && closed.remedy?.contains("th dport { 5353, 24863 } accept") == true)
+        #expect(try check(.text("chain i { type filter hook input priority 0; }")).message.contains("cannot tell"))
+        #expect(try check(.text("include \"/etc/nftables.d/*\"\n")).message.contains("cannot tell"))
+    }
+
+    @Test func aClockThatNobodyKeepsIsTold() throws {
+        #expect(try only("clock") { $0.machine.clockIsSynchronized = false }.state == .warning)
+        #expect(try only("clock") { $0.machine.clockIsSynchronized = nil }.message.contains("cannot tell"))
+        let check = try only("clock") { $0.diagnosis?.members[0].clockAhead = 1e300 }
+        #expect(check.state == .warning && check.message.contains("laptop"))
+    }
+
+    @Test func aMachineWithoutAppsIsTold() throws {
+        #expect(try only("apps") { $0.apps = [] }.state == .warning)
+        let off = try only("apps") { $0.apps?[0].enabled = false }
+        #expect(off.state == .warning && off.remedy?.contains("handoffctl app enable") == true)
+        #expect(found("apps") { $0.apps = nil }.isEmpty)
+    }
+
+    @Test func aFileOfAnAppThatCannotBeUsedIsTold() throws {
+        let checks = found("apps") { $0.diagnosis?.appProblems = ["cannot use /x.json: line 1: no name"] }
+        #expect(checks.map(\.state) == [.warning, .ok] && checks[0].message.contains("/x.json"))
+    }
+
+    @Test func whatKeepsNamespacesFromBeingMadeIsNamed() throws {
+        let obstacles: [(inout DoctorFacts) -> Void] = [
+            { $0.machine.namespaceLimit = .text("0\n") }, { $0.machine.namespaceClone = .text("0\n") },
+            { $0.machine.namespaceAppArmor = .text("1\n") },
+        ]
+        for obstacle in obstacles {
+            let check = try only("sandbox", obstacle)
+            #expect(check.state == .warning && check.remedy?.contains("sysctl") == true)
+            let isolated = try only("sandbox") { facts in
+                obstacle(&facts)
+                facts.diagnosis?.isIsolated = true
+            }
+            #expect(isolated.state == .ok)
+        }
+    }
+
+    @Test func limitsThatAreTooTightAreTold() throws {
+        #expect(try only("files") { $0.diagnosis?.openFiles = 256 }.state == .warning)
+        #expect(try only("files") { $0.diagnosis?.openFiles = nil }.state == .ok)
+        #expect(try only("memory") { $0.diagnosis?.lockedMemory = 4096 }.state == .warning)
+    }
+
+    @Test func devicesThatAreNotThereAreTold() throws {
+        #expect(try only("devices") { $0.diagnosis?.members = [] }.remedy?.contains("handoffctl pair") == true)
+        let gone = try only("devices") { facts in
+            facts.diagnosis?.members[0].online = false
+            facts.diagnosis?.members[0].heard = 7200
+            facts.diagnosis?.members[0].trouble = "connection refused"
+        }
+        #expect(gone.state == .warning && gone.message.contains("2 h") && gone.message.contains("connection refused"))
+        #expect(try only("devices") { $0.diagnosis?.members[0].trouble = "timed out" }.state == .warning)
+    }
+
+    @Test func aStateFolderThatOthersMayEnterIsAProblem() throws {
+        let check = try only("state") { $0.diagnosis?.stateMode = 0o755 }
+        #expect(check.state == .problem && check.remedy == "chmod 700 '/home/a/.local/state/handoff'")
+        #expect(try only("state") { $0.diagnosis?.stateMode = nil }.state == .problem)
+    }
+
+    @Test func warningsOfTheDaemonArePassedOn() throws {
+        #expect(try only("warning") { $0.status?.warnings = ["no key"] }.message == "no key")
+    }
+}

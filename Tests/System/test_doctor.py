@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""doctor finds what is wrong, and says what to do.
+
+Daemons on this machine's loopback interface. What concerns the whole machine is planted for one program only: in a mount or
+user namespace of its own, by a limit of its process, or by a clock that is loaded before the C library.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import harness
+from harness import Skip, expect, run, test
+from logind import Logind
+
+TYPE = "com.example.editing"
+IN_NAMESPACE = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+
+
+def doctor(daemon, *options, prefix=()):
+    return run([*prefix, os.path.join(harness.BIN, "handoffctl"), "--socket", daemon.socket, *options, "doctor"],
+               daemon.environment)
+
+
+def checks(daemon, code=None, prefix=()):
+    """What doctor finds, by names; of several of a name the worst."""
+    result = doctor(daemon, "--json", prefix=prefix)
+    expect(result.code in (0, 1) and (code is None or result.code == code), str(result))
+    expect(result.code == int(any(line["state"] == "problem" for line in result.lines)), str(result))
+    found = {}
+    for line in result.lines:
+        expect(line["version"] == 1 and line["state"] in ("ok", "warning", "problem") and line["message"], f"{line}")
+        expect((line["remedy"] is None) == (line["state"] == "ok"), f"{line}")
+        states = ("ok", "warning", "problem")
+        if states.index(found.get(line["check"], {"state": "ok"})["state"]) <= states.index(line["state"]):
+            found[line["check"]] = line
+    return found
+
+
+def ask_until(daemon, check, **fields):
+    """Asks again until a check has these fields, as what is planted may take its time; the test's time limit ends it."""
+    while True:
+        found = checks(daemon)[check]
+        if all(found[key] == value for key, value in fields.items()):
+            return found
+
+
+def is_root():
+    if os.geteuid() != 0:
+        raise Skip("folders in place of /etc and /run need root")
+
+
+def machine(stage, etc=(), run=()):
+    """The words before a command that make it see these files below /etc and /run: pairs of paths and texts."""
+    is_root()
+    folders = []
+    for name, files in (("etc", etc), ("run", run)):
+        folder = os.path.join(stage.folder, name)
+        if not os.path.exists(folder):
+            os.mkdir(folder)
+            if name == "etc":
+                leave = shutil.ignore_patterns("ufw", "firewalld", "nftables*", "iptables", "avahi", "ssl", "alternatives", "handoff")
+                shutil.copytree("/etc", folder, symlinks=True, ignore=leave, ignore_dangling_symlinks=True,
+                                dirs_exist_ok=True)
+        for path, text in files:
+            path = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        folders.append(folder)
+    return [*IN_NAMESPACE, 'mount --bind "$0" /etc && mount --bind "$1" /run && shift && exec "$@"', *folders]
+
+
+def account(stage, **more):
+    origin = stage.daemon("origin", **more)
+    origin.ctl("account", "create")
+    return origin
+
+
+@test("where two devices find each other, there is no problem")
+def well(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    origin.publish(TYPE)
+    watch.wait("added")
+    found = checks(taker, code=0, prefix=machine(stage))
+    for name in ("daemon", "account", "switches", "discovery", "port", "firewall", "files", "state", "devices"):
+        expect(found[name]["state"] == "ok", f"{found.get(name)}")
+    expect("origin" in found["devices"]["message"], f"{found['devices']}")
+    text = doctor(taker)
+    expect(text.output.startswith("ok       daemon     handoffd") and "\n                    -> " in text.output, str(text))
+
+
+@test("1: a daemon that does not run, and the rest is still looked at")
+def no_daemon(stage):
+    origin = stage.daemon("origin", start=False)
+    found = checks(origin, code=1)
+    expect(found["daemon"]["state"] == "problem" and "systemctl --user start handoffd" in found["daemon"]["remedy"], f"{found}")
+    expect("clock" in found and "sandbox" in found and "account" not in found, f"{found}")
+
+
+@test("2: a daemon that hangs")
+def hangs(stage):
+    origin = account(stage)
+    origin.process.send_signal(signal.SIGSTOP)
+    try:
+        found = checks(origin, code=1)
+    finally:
+        origin.process.send_signal(signal.SIGCONT)
+    expect("does not answer" in found["daemon"]["message"] and found["daemon"]["remedy"], f"{found}")
+
+
+@test("3: no account")
+def no_account(stage):
+    found = checks(stage.daemon("origin"), code=1)
+    expect(found["account"]["state"] == "problem" and "handoffctl join" in found["account"]["remedy"], f"{found}")
+
+
+@test("4: what the user has switched off, with the command that ends it")
+def switches(stage):
+    origin = account(stage)
+    origin.ctl("receive", "off")
+    found = checks(origin, code=1)
+    expect(found["switches"]["remedy"] == "handoffctl receive on", f"{found}")
+    origin.ctl(*found["switches"]["remedy"].split()[1:])
+    expect(checks(origin)["switches"]["state"] == "ok", "the remedy does not help")
+
+
+@test("5: what the administrator forbids, with the file")
+def policy(stage):
+    origin = stage.daemon("origin", start=False)
+    words, prefix = origin.words, machine(stage, etc=[("handoff/policy.d/10-x.conf", "advertise = no\n")])
+    origin.words = lambda *more: [*prefix, *words(*more)]
+    origin.start()
+    origin.ctl("account", "create")
+    found = checks(origin, code=1)
+    expect(found["switches"]["state"] == "problem" and "10-x.conf:1" in found["switches"]["message"], f"{found}")
+    expect("/etc/handoff/policy.d" in found["switches"]["remedy"], f"{found}")
+
+
+@test("6: a locked screen")
+def locked(stage):
+    logind = Logind(stage)
+    logind.session("2", Type="wayland", LockedHint=True)
+    origin = stage.daemon("origin", start=False, configuration="lock-delay = 0 s\n")
+    origin.extra = logind.environment
+    origin.start()
+    origin.ctl("account", "create")
+    found = ask_until(origin, "switches", state="warning")
+    expect("lock-delay" in found["remedy"], f"{found}")
+
+
+@test("7: Avahi does not run where only it may be used")
+def avahi(stage):
+    if os.path.exists("/run/avahi-daemon/pid"):
+        raise Skip("Avahi runs here", optional=True)
+    origin = stage.daemon("origin", start=False, discovery="avahi")
+    origin.extra = {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
+    origin.start()
+    origin.ctl("account", "create")
+    found = ask_until(origin, "discovery", state="problem")
+    expect("systemctl enable --now avahi-daemon" in found["remedy"], f"{found}")
+
+
+@test("8: Avahi lets nobody else use multicast DNS")
+def selfish(stage):
+    origin = account(stage)
+    ask_until(origin, "discovery", state="ok")
+    found = checks(origin, code=1, prefix=machine(
+        stage, etc=[("avahi/avahi-daemon.conf", "[server]\ndisallow-other-stacks=yes\n")], run=[("avahi-daemon/pid", "1\n")]))
+    expect(found["discovery"]["state"] == "problem" and "disallow-other-stacks=no" in found["discovery"]["remedy"], f"{found}")
+
+
+@test("9: ufw is on and shut, unreadable, and open")
+def ufw(stage):
+    origin = account(stage)
+    port = origin.ctl("status").line["port"]
+
+    def found(rules, **more):
+        return checks(origin, prefix=machine(stage, etc=[("ufw/ufw.conf", "ENABLED=yes\n"), ("ufw/user.rules", rules)]),
+                      **more)["firewall"]
+
+    shut = found("### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in\n", code=1)
+    expect(shut["state"] == "problem" and f"sudo ufw allow {port}" in shut["remedy"], f"{shut}")
+    open_ = "".join(f"### tuple ### allow {kind} {port} 0.0.0.0/0 any 0.0.0.0/0 in\n" for kind in ("tcp", "udp"))
+    expect(found(open_)["state"] == "ok", "an open firewall is no problem")
+    os.unlink(os.path.join(stage.folder, "etc", "ufw", "user.rules"))
+    hidden = checks(origin, prefix=machine(stage))["firewall"]
+    expect(hidden["state"] == "warning" and "cannot tell" in hidden["message"], f"{hidden}")
+
+
+@test("10: firewalld and nftables are shut, and open")
+def firewalls(stage):
+    origin = account(stage)
+    port = origin.ctl("status").line["port"]
+    table = "table inet filter {\n chain input {\n  type filter hook input priority 0; policy drop;\n  ct state established accept\n%s }\n}\n"
+    wanted = ("systemd/system/sysinit.target.wants/nftables.service", "")
+    shut = checks(origin, code=1, prefix=machine(stage, etc=[wanted, ("nftables.conf", table % "")]))["firewall"]
+    rule = shut["remedy"].split("'")[1]
+    found = checks(origin, prefix=machine(stage, etc=[("nftables.conf", table % f"  {rule}\n")]))["firewall"]
+    expect(found["state"] == "ok" and "nftables" in found["message"], f"the remedy does not help: {found}")
+
+    zone = '<zone><service name="ssh"/>%s</zone>'
+    etc = [("firewalld/firewalld.conf", "DefaultZone=work\n"), ("firewalld/zones/work.xml", zone % "")]
+    shut = checks(origin, code=1, prefix=machine(stage, etc=etc, run=[("firewalld.pid", "1\n")]))["firewall"]
+    expect("zone work" in shut["message"] and f"--add-port={port}/tcp" in shut["remedy"], f"{shut}")
+    ports = f'<service name="mdns"/><port protocol="tcp" port="{port}"/><port protocol="udp" port="{port}"/>'
+    found = checks(origin, prefix=machine(stage, etc=[("firewalld/zones/work.xml", zone % ports)]))["firewall"]
+    expect(found["state"] == "ok", f"{found}")
+
+
+@test("11: a clock that is far ahead of another device's")
+def clock(stage):
+    source = stage.file("clock.c", "#include <time.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+                        "time_t time(time_t *to) { struct timespec now; syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);\n"
+                        "now.tv_sec += 7200; if (to) *to = now.tv_sec; return now.tv_sec; }\n")
+    library = os.path.join(stage.folder, "clock.so")
+    try:
+        done = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], capture_output=True, text=True, timeout=60)
+    except OSError:
+        raise Skip("there is no C compiler (cc)") from None
+    expect(done.returncode == 0, done.stderr)
+    origin, taker = stage.daemon("origin", start=False), stage.daemon("taker")
+    origin.extra = {"LD_PRELOAD": library}
+    origin.start()
+    stage.join(origin, taker)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    origin.publish(TYPE)
+    watch.wait("added")
+    found = checks(taker)["clock"]
+    expect(found["state"] == "warning" and "origin" in found["message"] and "timedatectl" in found["remedy"], f"{found}")
+
+
+@test("12: a manifest that cannot be used, with file and reason")
+def manifest(stage):
+    origin = stage.daemon("origin", start=False)
+    folder = os.path.join(origin.environment["HOME"], ".config", "handoff", "handlers.d")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "broken.json"), "w") as file:
+        file.write('{"name": "Broken"')
+    origin.start()
+    origin.ctl("account", "create")
+    result = doctor(origin, "--json")
+    while "broken.json" not in result.output:
+        result = doctor(origin, "--json")
+    line = next(line for line in result.lines if "broken.json" in line["message"])
+    expect(line["check"] == "apps" and line["state"] == "warning" and "mend" in line["remedy"], f"{line}")
+    with open(os.path.join(folder, "broken.json"), "w") as file:
+        json.dump({"name": "Whole", "exec": ["/bin/true"], "types": [TYPE]}, file)
+    expect(ask_until(origin, "apps", state="ok")["message"] == "one app continues activities", "the remedy does not help")
+
+
+@test("13: user namespaces are forbidden, so that the unit does not start")
+def namespaces(stage):
+    origin = stage.daemon("origin", start=False)
+    prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"']
+    if run([*prefix, "/bin/true"], origin.environment).code != 0:
+        raise Skip("no user namespace can be made here", optional=True)
+    found = checks(origin, code=1, prefix=prefix)
+    expect(found["sandbox"]["state"] == "problem" and "50-sandbox.conf" in found["sandbox"]["remedy"], f"{found}")
+    origin.start()
+    found = checks(origin, prefix=prefix)
+    expect(found["sandbox"]["state"] == "warning" and "sysctl" in found["sandbox"]["remedy"], f"{found}")
+
+
+@test("14: a state folder that others may enter")
+def folder(stage):
+    origin = account(stage)
+    os.chmod(origin.state, 0o755)
+    found = checks(origin, code=1)
+    expect(found["state"]["remedy"] == f"chmod 700 '{origin.state}'", f"{found}")
+    subprocess.run(found["state"]["remedy"], shell=True, check=True, timeout=10)
+    expect(checks(origin)["state"]["state"] == "ok", "the remedy does not help")
+
+
+@test("15: few files may be open")
+def files(stage):
+    origin = stage.daemon("origin", start=False)
+    words = origin.words
+    origin.words = lambda *more: ["prlimit", "--nofile=512", "--memlock=4096", *words(*more)]
+    origin.start()
+    origin.ctl("account", "create")
+    found = checks(origin)
+    expect(found["files"]["state"] == "warning" and "512" in found["files"]["message"]
+           and "LimitNOFILE" in found["files"]["remedy"], f"{found}")
+    expect("memory" not in found or "LimitMEMLOCK" in found["memory"]["remedy"], f"{found}")
+
+
+@test("16: an account of one device, and fixed addresses alone")
+def static(stage):
+    found = checks(account(stage, discovery="static"))
+    expect(found["discovery"]["state"] == "warning" and "handoffctl peer add" in found["discovery"]["remedy"], f"{found}")
+    expect(found["devices"]["state"] == "warning" and "handoffctl pair" in found["devices"]["remedy"], f"{found}")
+
+
+@test("17: a device that is gone, with when it was heard")
+def gone(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    origin.publish(TYPE)
+    watch.wait("added")
+    origin.stop()
+    watch.wait("removed")
+    found = checks(taker)["devices"]
+    expect(found["state"] == "warning" and "origin" in found["message"] and "just now" in found["message"]
+           and "handoffctl peer add" in found["remedy"], f"{found}")
+
+
+if __name__ == "__main__":
+    harness.main()
