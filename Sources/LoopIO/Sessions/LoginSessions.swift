@@ -116,7 +116,7 @@ package final class LoginSessions {
     private func match(_ rule: String, _ handler: @escaping () -> Void) throws(Errno) {
         let match = BusCall { _ in handler() }
         let context = Unmanaged.passUnretained(match).toOpaque()
-        try Errno.check(sd_bus_add_match_async(bus, &match.slot, rule, didReply, nil, context))
+        try Errno.check(sd_bus_add_match_async(bus, &match.slot, rule, busDidReply, nil, context))
         matches.append(match)
     }
 
@@ -137,7 +137,7 @@ package final class LoginSessions {
         let key = ObjectIdentifier(call)
         call.onEnd = { [weak self] in self?.calls[key] = nil }
         try Errno.check(
-            sd_bus_call_async(bus, &call.slot, message, didReply, Unmanaged.passUnretained(call).toOpaque(), 0))
+            sd_bus_call_async(bus, &call.slot, message, busDidReply, Unmanaged.passUnretained(call).toOpaque(), 0))
         calls[key] = call
     }
 
@@ -163,13 +163,13 @@ package final class LoginSessions {
     }
 
     private func listed(_ reply: OpaquePointer?) {
-        guard let reply, let sessions = try? BusReader.sessions(reply, of: userID) else { return answered(nil) }
+        guard let reply, let sessions = try? LoginReader.sessions(reply, of: userID) else { return answered(nil) }
         retry = Self.firstRetry
         awaited = 0
         for (id, path) in sessions.prefix(Self.most) {
             do throws(Errno) {
                 try call(path, Self.propertiesInterface, "GetAll", Self.sessionInterface) { [weak self] reply in
-                    self?.described(reply.flatMap { try? BusReader.session($0, id: id) })
+                    self?.described(reply.flatMap { try? LoginReader.session($0, id: id) })
                 }
                 awaited += 1
             } catch {
@@ -196,59 +196,19 @@ package final class LoginSessions {
     }
 }
 
-/// A call whose reply is awaited, or a match: what sd-bus calls back.
-private final class BusCall {
-    var slot: OpaquePointer?
-    var onEnd: () -> Void = {}
-    private var handler: ((OpaquePointer?) -> Void)?
-
-    /// - Parameter handler: gets the message, which lives during the call; nil for an error.
-    init(_ handler: @escaping (OpaquePointer?) -> Void) {
-        self.handler = handler
-    }
-
-    deinit {
-        cancel()
-    }
-
-    func cancel() {
-        handler = nil
-        sd_bus_slot_unref(slot)
-        slot = nil
-    }
-
-    func deliver(_ message: OpaquePointer?) {
-        let isError = sd_bus_message_is_method_error(message, nil) > 0
-        let handler = handler
-        // First, so that what the handler begins is not taken for what has ended.
-        onEnd()
-        handler?(isError ? nil : message)
-    }
-}
-
-/// Called by sd-bus on the loop's thread, while the slot lives.
-private func didReply(
-    _ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<sd_bus_error>?
-) -> Int32 {
-    guard let context else { return 0 }
-    // The strong reference keeps it alive when it is let go.
-    Unmanaged<BusCall>.fromOpaque(context).takeUnretainedValue().deliver(message)
-    return 0
-}
-
-/// Reads what logind answers (sd_bus_message_read_basic(3)).
-private enum BusReader {
+/// Reads what logind answers.
+private enum LoginReader {
     /// Ids and paths of a user's sessions, from the reply to `ListSessions`: `a(susso)`.
     static func sessions(_ message: OpaquePointer, of userID: UInt32) throws(Errno) -> [(id: String, path: String)] {
         var sessions: [(id: String, path: String)] = []
-        try Errno.check(sd_bus_message_enter_container(message, type("a"), "(susso)"))
-        while try Errno.check(sd_bus_message_enter_container(message, type("r"), "susso")) > 0 {
-            let id = try text(message, "s")
+        try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "(susso)"))
+        while try Errno.check(sd_bus_message_enter_container(message, BusReader.type("r"), "susso")) > 0 {
+            let id = try BusReader.text(message, "s")
             var user: UInt32 = 0
-            try Errno.check(sd_bus_message_read_basic(message, type("u"), &user))
-            _ = try text(message, "s")
-            _ = try text(message, "s")
-            let path = try text(message, "o")
+            try Errno.check(sd_bus_message_read_basic(message, BusReader.type("u"), &user))
+            _ = try BusReader.text(message, "s")
+            _ = try BusReader.text(message, "s")
+            let path = try BusReader.text(message, "o")
             try Errno.check(sd_bus_message_exit_container(message))
             if user == userID { sessions.append((id, path)) }
         }
@@ -258,9 +218,9 @@ private enum BusReader {
     /// A session from the reply to `GetAll`: `a{sv}`.
     static func session(_ message: OpaquePointer, id: String) throws(Errno) -> LoginSession {
         var session = LoginSession(id: id, sessionClass: "", type: "", state: "")
-        try Errno.check(sd_bus_message_enter_container(message, type("a"), "{sv}"))
-        while try Errno.check(sd_bus_message_enter_container(message, type("e"), "sv")) > 0 {
-            switch try text(message, "s") {
+        try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "{sv}"))
+        while try Errno.check(sd_bus_message_enter_container(message, BusReader.type("e"), "sv")) > 0 {
+            switch try BusReader.text(message, "s") {
             case "Class": session.sessionClass = try variant(message)
             case "Type": session.type = try variant(message)
             case "State": session.state = try variant(message)
@@ -275,33 +235,25 @@ private enum BusReader {
         return session
     }
 
-    private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
-
-    private static func text(_ message: OpaquePointer, _ letter: Unicode.Scalar) throws(Errno) -> String {
-        var text: UnsafePointer<CChar>?
-        try Errno.check(sd_bus_message_read_basic(message, type(letter), &text))
-        return text.map { String(cString: $0) } ?? ""
-    }
-
     private static func variant(_ message: OpaquePointer) throws(Errno) -> String {
-        try Errno.check(sd_bus_message_enter_container(message, type("v"), "s"))
-        let value = try text(message, "s")
+        try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "s"))
+        let value = try BusReader.text(message, "s")
         try Errno.check(sd_bus_message_exit_container(message))
         return value
     }
 
     private static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
         var value: Int32 = 0
-        try Errno.check(sd_bus_message_enter_container(message, type("v"), "b"))
-        try Errno.check(sd_bus_message_read_basic(message, type("b"), &value))
+        try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "b"))
+        try Errno.check(sd_bus_message_read_basic(message, BusReader.type("b"), &value))
         try Errno.check(sd_bus_message_exit_container(message))
         return value != 0
     }
 
     private static func number(_ message: OpaquePointer) throws(Errno) -> UInt64 {
         var value: UInt64 = 0
-        try Errno.check(sd_bus_message_enter_container(message, type("v"), "t"))
-        try Errno.check(sd_bus_message_read_basic(message, type("t"), &value))
+        try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "t"))
+        try Errno.check(sd_bus_message_read_basic(message, BusReader.type("t"), &value))
         try Errno.check(sd_bus_message_exit_container(message))
         return value
     }

@@ -1,0 +1,33 @@
+import CSystemd
+
+/// Reads values from a message of a bus, one after the other (sd_bus_message_read_basic(3)).
+enum BusReader {
+    /// A letter of the bus's type system as sd-bus takes it.
+    static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+
+    /// A text; `letter` is `s`, `o` or `g`.
+    static func text(_ message: OpaquePointer, _ letter: Unicode.Scalar) throws(Errno) -> String {
+        var text: UnsafePointer<CChar>?
+        try Errno.check(sd_bus_message_read_basic(message, type(letter), &text))
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// A number of 32 bits without sign: `u`.
+    static func number(_ message: OpaquePointer) throws(Errno) -> UInt32 {
+        var value: UInt32 = 0
+        try Errno.check(sd_bus_message_read_basic(message, type("u"), &value))
+        return value
+    }
+
+    /// A list of texts: `as`; what is beyond `limit` is passed over.
+    static func texts(_ message: OpaquePointer, limit: Int) throws(Errno) -> [String] {
+        var texts: [String] = []
+        try Errno.check(sd_bus_message_enter_container(message, type("a"), "s"))
+        while try Errno.check(sd_bus_message_at_end(message, 0)) == 0 {
+            let next = try text(message, "s")
+            if texts.count < limit { texts.append(next) }
+        }
+        try Errno.check(sd_bus_message_exit_container(message))
+        return texts
+    }
+}
