@@ -31,6 +31,9 @@ package struct LoginSession: Sendable, Equatable {
 
     /// Whether a person sits, or sat, before a desktop here. Others, such as those over SSH, are neither locked nor idle.
     package var isGraphical: Bool {
-        ["x11", "wayland", "mir"].contains(type) && sessionClass.hasPrefix("user") && state != "closing"
+        ["x11", "wayland", "mir"].contains(type) && isOfPerson
     }
+
+    /// Whether a person has logged in here, in whatever way, and not out.
+    package var isOfPerson: Bool { sessionClass.hasPrefix("user") && state != "closing" }
 }
