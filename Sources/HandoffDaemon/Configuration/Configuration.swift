@@ -46,6 +46,9 @@ package struct Configuration: Sendable, Equatable {
     /// How long after a lock, and without a user, activities are still advertised.
     package var sessionDelays = SessionGate.Delays()
 
+    /// Whether the desktop shows what the other devices offer.
+    package var notifications = true
+
     /// The least important messages that are logged.
     package var logLevel: LogLevel = .notice
 

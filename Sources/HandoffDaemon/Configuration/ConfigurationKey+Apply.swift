@@ -37,6 +37,7 @@ extension ConfigurationKey {
             )
         case .lockDelay: Self.setDelay(&configuration.sessionDelays.lock, text)
         case .idleDelay: Self.setDelay(&configuration.sessionDelays.idle, text)
+        case .notifications: Self.set(&configuration.notifications, ["on": true, "off": false][text])
         case .logLevel: Self.set(&configuration.logLevel, LogLevel(name: text))
         }
     }
@@ -59,6 +60,7 @@ extension ConfigurationKey {
         case .receiverLifetime: configuration.receiverLifetime = defaults.receiverLifetime
         case .lockDelay: configuration.sessionDelays.lock = defaults.sessionDelays.lock
         case .idleDelay: configuration.sessionDelays.idle = defaults.sessionDelays.idle
+        case .notifications: configuration.notifications = defaults.notifications
         case .logLevel: configuration.logLevel = defaults.logLevel
         }
     }

@@ -16,6 +16,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case receiverLifetime = "receiver-lifetime"
     case lockDelay = "lock-delay"
     case idleDelay = "idle-delay"
+    case notifications
     case logLevel = "log-level"
 
     /// Whether the setting may be given several times, each adding to the last.
@@ -48,6 +49,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"
         case .receiverLifetime: "a time from 5 min to 10 min, with the unit s or min"
         case .lockDelay, .idleDelay: "'never', or a time from 0 s to 24 h, with the unit ms, s, min or h"
+        case .notifications: "'on' or 'off'"
         case .logLevel: "one of: " + Self.words(LogLevel.allCases.map(\.name))
         }
     }

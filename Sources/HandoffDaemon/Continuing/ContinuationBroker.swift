@@ -16,6 +16,8 @@ final class ContinuationBroker {
         let taker: Taker
         /// How long the whole may take; nil for the usual time, and that of an app's start with it.
         let timeout: Duration?
+        /// For the app or browser that is started.
+        let token: ActivationToken?
     }
 
     /// Who takes it over.
@@ -51,14 +53,15 @@ final class ContinuationBroker {
         /// What people call an app.
         let name: (AppSession) -> String
         /// Starts an app for activities of a type; the answer comes exactly once.
-        let launch: (Handler, ActivityType, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
+        let launch:
+            (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
         /// Opens a page in the browser; the answer comes exactly once.
-        let openPage: (WebPage, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
+        let openPage: (WebPage, ActivationToken?, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
     }
 
     private struct Running {
         let request: Request
-        let call: ControlCall
+        let caller: any ContinuationCaller
         var machine: ContinuationMachine
         /// The app that takes it over, once it is attached.
         var handler: AppSession?
@@ -93,30 +96,30 @@ final class ContinuationBroker {
         self.surroundings = surroundings
     }
 
-    /// Begins a continuation; `call` is answered when its outcome is known.
-    func begin(_ request: Request, call: ControlCall) {
+    /// Begins a continuation; the caller is told its outcome when that is known.
+    func begin(_ request: Request, for caller: any ContinuationCaller) {
         let id = surroundings.newID()
         var entry: Running
         switch request.taker {
-        case .caller: entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .caller))
+        case .caller: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .caller))
         case .app(let session):
-            entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .handler))
+            entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .handler))
             entry.handler = session
         case .launch(let handler):
-            entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .started))
+            entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .started))
             entry.started = handler
-        case .page: entry = Running(request: request, call: call, machine: ContinuationMachine(taker: .page))
+        case .page: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .page))
         }
         do {
             entry.timer = try loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         } catch {
-            call.fail(CallError.control(.limitExceeded, "cannot set a timer: \(error)"))
+            caller.failed(CallError.control(.limitExceeded, "cannot set a timer: \(error)"))
             return
         }
         running[id] = entry
-        call.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
+        caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
         log.info("Continuation began", ["type": request.offer.type.text, "device": request.device.short])
-        if call.wantsMore { call.replyContinuing(ContinueEvent.willContinue(request.offer.type).json) }
+        caller.willContinue(request.offer.type)
         step(id) { $0.begin() }
     }
 
@@ -211,13 +214,13 @@ final class ContinuationBroker {
             guard let payload = entry.payload else { return }
             if entry.machine.taker == .caller { begin(payload, entry, id) }
             note(entry, "continued")
-            entry.call.reply(answer(payload, entry, id).json)
+            entry.caller.continued(answer(payload, entry, id))
         case .fail(let failure):
             log.info(
                 "Continuation failed",
                 ["code": "\(failure.code)", "reason": failure.reason, "device": request.device.short])
             note(entry, failure.reason)
-            entry.call.fail(CallError.continuationFailed(failure))
+            entry.caller.failed(CallError.continuationFailed(failure))
         }
     }
 
@@ -286,7 +289,7 @@ final class ContinuationBroker {
         }
         guard !isUnderWay else { return }
         // Weak: a start may outlast the core whose account this was for.
-        surroundings.launch(handler, entry.type) { [weak self] result in
+        surroundings.launch(handler, entry.type, entry.request.token) { [weak self] result in
             guard let self, case .failure(let failure) = result else { return }
             log.error("Cannot start an app", ["app": handler.id.text, "reason": failure.message])
             for (id, entry) in running where entry.started?.id == handler.id {
@@ -298,10 +301,11 @@ final class ContinuationBroker {
     private func openPage(_ content: ActivityContent, of id: ContinuationID) {
         running[id]?.handler = nil
         surroundings.undone(id)
+        let token = running[id]?.request.token
         guard let page = content.webpageURL.flatMap({ WebPage($0) }) else {
             return step(id) { $0.pageFailed(.pageNotOpened(cause: "its address cannot be used")) }
         }
-        surroundings.openPage(page) { [weak self] result in
+        surroundings.openPage(page, token) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success: step(id) { $0.pageOpened() }
@@ -350,7 +354,7 @@ final class ContinuationBroker {
         entry.timer?.cancel()
         entry.launchTimer?.cancel()
         entry.fetch?.cancel()
-        entry.call.onClosed = nil
+        entry.caller.onClosed = nil
         running[id] = nil
         if !entry.wasTaken { surroundings.undone(id) }
     }

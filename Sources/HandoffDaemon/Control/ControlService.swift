@@ -25,7 +25,9 @@ final class ControlService {
         let setApp: (String, Bool, @escaping (Result<String, any Error>) -> Void) -> Void
         let origin: (DeviceID) -> ControlOrigin
         let hasAccount: () -> Bool
-        let begin: (ContinuationBroker.Request, ControlCall) -> Void
+        let begin: (ContinuationBroker.Request, any ContinuationCaller) -> Void
+        /// What is on offer, or what would open it, is other than before; most recent first.
+        let offersShown: ([ControlActivity]) -> Void
     }
 
     /// The longest time-out that a caller may ask for.
@@ -73,7 +75,7 @@ final class ControlService {
             case .removePeer: try changePeers(call, surroundings.removePeer)
             case .listActivities: try list(call)
             case .watch: try watch(call)
-            case .continue: try beginContinuation(call)
+            case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
             case .listApps:
                 call.reply(["apps": .array(surroundings.apps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
@@ -85,8 +87,10 @@ final class ControlService {
 
     /// The offers, or what would open them, may have changed: watchers are told the difference.
     func offersChanged() {
-        let events = board.update(surroundings.offers().map(surroundings.shown))
+        let offers = surroundings.offers().map(surroundings.shown)
+        let events = board.update(offers)
         guard !events.isEmpty else { return }
+        surroundings.offersShown(offers)
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
@@ -141,8 +145,13 @@ final class ControlService {
         call.onClosed = { [self] in watchers[key] = nil }
     }
 
-    private func beginContinuation(_ call: ControlCall) throws {
-        let asked = try ContinueRequest(json: call.parameters)
+    /// Begins to continue what was asked for.
+    ///
+    /// - Parameters:
+    ///   - token: for the app or browser that is started.
+    ///   - caller: told how it ends, unless this throws.
+    /// - Throws: when nothing fits, or nothing opens it.
+    func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
         let prefix = asked.activity
         let take = asked.take ?? false
         guard surroundings.hasAccount() else {
@@ -174,7 +183,7 @@ final class ControlService {
             surroundings.begin(
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: surroundings.origin(offer.device),
-                    taker: taker, timeout: asked.timeout.flatMap(Self.duration)), call)
+                    taker: taker, timeout: asked.timeout.flatMap(Self.duration), token: token), caller)
         }
     }
 

@@ -32,6 +32,7 @@ package actor Daemon {
         let worker: Worker
         let apps: AppSurroundings
         let followSessions: SessionFollowing?
+        let findNotifications: NotificationServerFinding?
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
         let unixSeconds: @Sendable () -> UInt64
@@ -76,6 +77,7 @@ package actor Daemon {
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - apps: how apps are known and started.
     ///   - followSessions: how the user's sessions are followed; nil: no session keeps anything from being advertised.
+    ///   - findNotifications: how the desktop's notification server is found; nil: nothing is shown.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
@@ -83,14 +85,14 @@ package actor Daemon {
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
-        followSessions: SessionFollowing? = nil,
+        followSessions: SessionFollowing? = nil, findNotifications: NotificationServerFinding? = nil,
         isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
             configuration: configuration, policy: policy, name: name, worker: try Worker(name: "files"), apps: apps,
-            followSessions: followSessions, discovery: discovery,
+            followSessions: followSessions, findNotifications: findNotifications, discovery: discovery,
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
         let core = try makeCore(stored)
         let server = ControlServer(
@@ -155,7 +157,7 @@ package actor Daemon {
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
             stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
             pairingAllowance: pairingAllowance, apps: making.apps, followSessions: making.followSessions,
-            unixSeconds: making.unixSeconds)
+            findNotifications: making.findNotifications, unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

@@ -11,7 +11,10 @@ extension DaemonCore {
     var continuationSurroundings: ContinuationBroker.Surroundings {
         ContinuationBroker.Surroundings(
             fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
-            tellOrigin: { [unowned self] in tellOrigin($0, $1) },
+            tellOrigin: { [unowned self] in
+                notifications.continued($1, from: $0)
+                tellOrigin($0, $1)
+            },
             began: { [unowned self] in streams.began($0, $1) },
             undone: { [unowned self] in streams.undone($0) },
             note: { [unowned self] in history.note($0) },
@@ -21,8 +24,8 @@ extension DaemonCore {
             },
             session: { [unowned self] in apps.registry.session($0) },
             name: { [unowned self] in folders.registry.name(of: $0.app) },
-            launch: { [unowned self] in launcher.launch($0, for: $1, completion: $2) },
-            openPage: { [unowned self] in launcher.open($0, completion: $1) })
+            launch: { [unowned self] in launcher.launch($0, for: $1, token: $2, completion: $3) },
+            openPage: { [unowned self] in launcher.open($0, token: $1, completion: $2) })
     }
 
     /// Who would take an offer over, as far as it is known without the payload.

@@ -31,7 +31,8 @@ extension DaemonCore {
             setApp: { [unowned self] in setApp($0, enabled: $1, completion: $2) },
             origin: { [unowned self] in origin($0) },
             hasAccount: { [unowned self] in keeper.state != nil },
-            begin: { [unowned self] in broker.begin($0, call: $1) })
+            begin: { [unowned self] in broker.begin($0, for: $1) },
+            offersShown: { [unowned self] in notifications.take($0.compactMap(NotificationOffer.init)) })
     }
 
     // MARK: - Showing

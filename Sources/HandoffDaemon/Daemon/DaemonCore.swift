@@ -33,6 +33,8 @@ final class DaemonCore {
     let appSurroundings: AppSurroundings
     /// How the user's sessions are followed; nil: not at all.
     private let followSessions: SessionFollowing?
+    /// How the notification server is found; nil: nothing is shown.
+    private let findNotifications: NotificationServerFinding?
     let budgets = MemberBudgets()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAllowance: PairingAllowanceBox
@@ -67,7 +69,8 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
-        apps: AppSurroundings, followSessions: SessionFollowing?, unixSeconds: @escaping () -> UInt64
+        apps: AppSurroundings, followSessions: SessionFollowing?, findNotifications: NotificationServerFinding?,
+        unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
         self.log = log
@@ -86,6 +89,7 @@ final class DaemonCore {
         disabledApps = stored.apps
         appSurroundings = apps
         self.followSessions = followSessions
+        self.findNotifications = findNotifications
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
@@ -138,7 +142,12 @@ final class DaemonCore {
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, unixSeconds: unixSeconds,
-        changed: { [unowned self] in board.take(sessionHold: sessions.hold) })
+        changed: { [unowned self] in board.take(sessionHold: sessions.hold) },
+        quietChanged: { [unowned self] in notifications.setQuiet($0) })
+
+    private(set) lazy var notifications: NotificationDesk = NotificationDesk(
+        loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
+        continuing: { [unowned self] in continueChosen($0, token: $1, completion: $2) })
 
     /// Who continued what and when.
     private(set) lazy var history: History = History(
@@ -235,6 +244,7 @@ final class DaemonCore {
         disableApps()
         folders.start()
         board.start()
+        notifications.start()
         sessions.start(followSessions)
         network.start()
         keeper.review()
@@ -276,6 +286,7 @@ final class DaemonCore {
         board.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
         apps.payloadLimit = configuration.payloadLimit
+        notifications.setOn(configuration.notifications)
     }
 
     /// Ends: says goodbye and closes all connections.
@@ -283,6 +294,7 @@ final class DaemonCore {
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
+        notifications.stop()
         network.sayGoodbye()
         folders.stop()
         gate?.close()

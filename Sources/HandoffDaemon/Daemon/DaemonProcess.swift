@@ -69,6 +69,7 @@ package enum DaemonProcess {
                 userID: ProcessEnvironment.userID,
                 apps: AppSurroundings(environment: environment, socket: options.appSocket ?? options.controlSocket),
                 followSessions: { LoginSessions(loop: $0, userID: ProcessEnvironment.userID, onChange: $1) },
+                findNotifications: { NotificationServer(loop: $0, onEvent: $1) },
                 isSandboxed: { MachineInfo.userUnit(ofProcess: $0).map(AppUnit.isSandbox) ?? false },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }

@@ -28,12 +28,13 @@ package final class AppLauncher {
             self.socket = socket
         }
 
-        /// What a service manager tells one service (systemd.exec(5), sd_listen_fds(3), sd_notify(3)).
-        private static let ours: Set<String> = [
+        /// What a service manager tells one service (systemd.exec(5), sd_listen_fds(3), sd_notify(3)), and a desktop one
+        /// program.
+        private static let ours: Set<String> = Set([
             "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC",
             "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY", "CACHE_DIRECTORY", "LOGS_DIRECTORY",
             "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MAINPID",
-        ]
+        ]).union(ActivationToken.variableNames)
     }
 
     /// Why something was not started: a fragment.
@@ -77,16 +78,18 @@ package final class AppLauncher {
     ///
     /// - Parameters:
     ///   - type: what it is to continue, for `HANDOFF_ACTIVITY_TYPE`; named only where the app declares it.
+    ///   - token: lets the app come to the front.
     ///   - completion: called once: when the launcher has done its work, or is still at it after three seconds.
     package func launch(
-        _ handler: Handler, for type: ActivityType, completion: @escaping (Result<Void, Failure>) -> Void
+        _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
+        completion: @escaping (Result<Void, Failure>) -> Void
     ) {
         let words: [String]
         switch handler.launch {
         case .desktopEntry(let path): words = ["gio", "launch", path]
         case .command(let command): words = command
         }
-        var variables: [String: String] = [:]
+        var variables = token?.variables ?? [:]
         // The registry's own text: what the other device sent goes nowhere.
         if let declared = handler.types.first(where: { $0 == type }) {
             variables["HANDOFF_ACTIVITY_TYPE"] = declared.text
@@ -97,13 +100,19 @@ package final class AppLauncher {
 
     /// Opens a page in the user's browser.
     ///
-    /// - Parameter completion: called once: when the opener has done its work, or is still at it after three seconds.
-    package func open(_ page: WebPage, completion: @escaping (Result<Void, Failure>) -> Void) {
+    /// - Parameters:
+    ///   - token: lets the browser come to the front.
+    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    package func open(
+        _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, Failure>) -> Void
+    ) {
         guard let browser = AppID("browser"), let words = PageOpener.find(in: settings.programs) else {
             let message = "neither xdg-open nor gio is there; install xdg-utils"
             return completion(.failure(Failure(message: message)))
         }
-        start(words + [page.argument], of: browser, description: "Web page from another device", [:], completion)
+        start(
+            words + [page.argument], of: browser, description: "Web page from another device", token?.variables ?? [:],
+            completion)
     }
 
     private func start(

@@ -53,6 +53,14 @@ package struct SessionGate: Sendable {
     private var state = State.unknown
     /// Whether all screens were locked when they were last looked at.
     package private(set) var isLocked = false
+    /// Whether nobody looks at the screen, or others might: then what other devices do stays off it. So it is while nobody has
+    /// said what sessions there are, while all screens are locked, and while nobody is logged in at all.
+    package var isQuiet: Bool {
+        if case .unknown = state { return true }
+        return isLocked || isDeserted
+    }
+    /// Whether it is known that the user has no session.
+    private var isDeserted: Bool { sessions.map { !$0.contains(where: \.isOfPerson) } ?? false }
     /// When a lock ended last: who unlocks is there, whatever the desktop still says of idleness.
     private var unlocked: LoopInstant?
     /// What was said last, to be judged again under other delays.

@@ -8,19 +8,23 @@ final class SessionWatch {
     private let log: Logger
     private let unixSeconds: () -> UInt64
     private let changed: () -> Void
+    private let quietChanged: (Bool) -> Void
     private var gate: SessionGate
     private var timer: LoopTimer?
     private var following: AnyObject?
 
-    /// - Parameter changed: what is kept from being advertised has changed.
+    /// - Parameters:
+    ///   - changed: what is kept from being advertised has changed.
+    ///   - quietChanged: whether what other devices do is to stay off the screen has changed; at first it is.
     init(
         loop: EventLoop, log: Logger, delays: SessionGate.Delays, unixSeconds: @escaping () -> UInt64,
-        changed: @escaping () -> Void
+        changed: @escaping () -> Void, quietChanged: @escaping (Bool) -> Void
     ) {
         self.loop = loop
         self.log = log
         self.unixSeconds = unixSeconds
         self.changed = changed
+        self.quietChanged = quietChanged
         gate = SessionGate(delays: delays)
     }
 
@@ -35,9 +39,6 @@ final class SessionWatch {
         following = nil
         timer = nil
     }
-
-    /// Whether the screen is locked: what is said of other devices stays off it.
-    var isLocked: Bool { gate.isLocked }
 
     /// Why nothing is advertised, as a sentence in lower case; nil while it is.
     var hold: String? {
@@ -61,8 +62,10 @@ final class SessionWatch {
 
     private func change(_ body: (inout SessionGate) -> Void) {
         let former = gate.reason
+        let wasQuiet = gate.isQuiet
         body(&gate)
         arm()
+        if gate.isQuiet != wasQuiet { quietChanged(gate.isQuiet) }
         guard gate.reason != former else { return }
         if former != .unknown || gate.reason != nil {
             log.info("The session has changed", ["advertises": gate.reason == nil ? "yes" : "no"])

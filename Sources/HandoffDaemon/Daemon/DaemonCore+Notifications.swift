@@ -1,0 +1,18 @@
+import HandoffControl
+import HandoffModel
+
+/// What the user is told of the other devices, without asking.
+extension DaemonCore {
+    /// Continues what the user chose in a notification, as `Continue` of the control interface does.
+    func continueChosen(
+        _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
+    ) {
+        let caller = NotificationContinuation(completion)
+        do {
+            let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
+            try control.begin(request, token: token, for: caller)
+        } catch {
+            caller.failed(CallError(error))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import HandoffControl
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import LoopIO
+
+/// Tells the user what the other devices offer, by the desktop's notifications. Lives on the daemon's loop.
+///
+/// `NotificationMachine` decides; this performs. Without a notification server nothing happens, and nobody minds.
+final class NotificationDesk {
+    /// Continues an activity; the answer comes once: why it was not, as a lower-case fragment, or nil when it was.
+    typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let find: NotificationServerFinding?
+    private let continuing: Continuing
+    private var machine: NotificationMachine
+    private var isOn: Bool
+    private var isRunning = false
+    private var server: (any NotificationServing)?
+    private var timer: LoopTimer?
+
+    /// - Parameter find: how the server is found; nil: there is none.
+    init(
+        loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?, continuing: @escaping Continuing
+    ) {
+        self.loop = loop
+        self.log = log
+        self.isOn = isOn
+        self.find = find
+        self.continuing = continuing
+        machine = NotificationMachine(isOn: isOn)
+    }
+
+    /// Begins to look for a server.
+    func start() {
+        isRunning = true
+        connect()
+    }
+
+    /// Takes off all that is on the screen, and shows nothing any more.
+    func stop() {
+        isRunning = false
+        change { $0.stop(now: $1) }
+        timer = nil
+        server?.stop()
+        server = nil
+    }
+
+    /// Takes what can be continued here, most recent first.
+    func take(_ offers: [NotificationOffer]) {
+        change { $0.take(offers, now: $1) }
+    }
+
+    /// The screen is locked, or nobody is there; or the user is back.
+    func setQuiet(_ isQuiet: Bool) {
+        change { $0.setQuiet(isQuiet, now: $1) }
+    }
+
+    /// Notifications are switched on or off.
+    func setOn(_ isOn: Bool) {
+        guard isOn != self.isOn else { return }
+        self.isOn = isOn
+        change { $0.setOn(isOn, now: $1) }
+        if isOn {
+            connect()
+        } else {
+            server?.stop()
+            server = nil
+            machine.serverGone(now: loop.now)
+        }
+    }
+
+    /// An activity was continued here, in whatever way.
+    func continued(_ activity: ActivityID, from device: DeviceID) {
+        change { $0.continued(activity, from: device, now: $1) }
+    }
+
+    private func connect() {
+        guard isRunning, isOn, server == nil, let find else { return }
+        server = find(loop) { [weak self] in self?.told($0) }
+    }
+
+    private func told(_ event: NotificationServer.Event) {
+        switch event {
+        case .appeared: change { $0.serverAppeared(now: $1) }
+        case .gone:
+            log.debug("The notification server is gone")
+            change { machine, now in
+                machine.serverGone(now: now)
+                return []
+            }
+        case .closed(let id, let reason): change { $0.closed(id, reason: reason, now: $1) }
+        case .token(let id, let text): machine.token(id, text)
+        case .chosen(let id, let key): change { $0.chosen(id, key: key, now: $1) }
+        }
+    }
+
+    private func change(_ body: (inout NotificationMachine, LoopInstant) -> [NotificationMachine.Action]) {
+        for action in body(&machine, loop.now) { perform(action) }
+        arm()
+    }
+
+    private func perform(_ action: NotificationMachine.Action) {
+        switch action {
+        case .ask(let number):
+            guard let server else {
+                return loop.later { [weak self] in self?.change { $0.answered(number, nil, now: $1) } }
+            }
+            server.ask { [weak self] names in
+                let found = names?.joined(separator: " ") ?? "none"
+                self?.log.debug("Asked for a notification server", ["capabilities": found])
+                self?.change { $0.answered(number, names.map { NotificationCapabilities($0) }, now: $1) }
+            }
+        case .show(let number, let notification, let former):
+            server?.show(notification, replacing: former) { [weak self] id in
+                self?.change { $0.shown(number, as: id, now: $1) }
+            }
+        case .withdraw(let id): server?.withdraw(id)
+        case .continue(let offer, let token):
+            log.info("Continues what was chosen", ["device": offer.device.short])
+            continuing(offer, token) { [weak self] reason in
+                guard let reason else { return }
+                self?.change { $0.failed(offer, reason, now: $1) }
+            }
+        }
+    }
+
+    private func arm() {
+        guard let deadline = machine.deadline else {
+            timer = nil
+            return
+        }
+        do {
+            let wait = max(deadline - loop.now, .zero)
+            timer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in
+                self?.change { $0.deadlinePassed(now: $1) }
+            }
+        } catch {
+            // What waits is shown with the next change.
+            log.error("Cannot set the timer of notifications", ["error": "\(error)"])
+        }
+    }
+}
+
+/// A continuation that the user asked for in a notification.
+final class NotificationContinuation: ContinuationCaller {
+    /// Never called: the user who has clicked does not go away.
+    var onClosed: (() -> Void)?
+    private var completion: ((String?) -> Void)?
+
+    /// - Parameter completion: gets why it failed, or nil; called once.
+    init(_ completion: @escaping (String?) -> Void) {
+        self.completion = completion
+    }
+
+    func willContinue(_ type: ActivityType) {}
+
+    func continued(_ outcome: ContinueEvent) {
+        finish(nil)
+    }
+
+    func failed(_ error: CallError) {
+        finish(error.parameters["message"]?.string ?? "the daemon refused it (\(error.name))")
+    }
+
+    private func finish(_ reason: String?) {
+        let call = completion
+        completion = nil
+        call?(reason)
+    }
+}

@@ -1,0 +1,219 @@
+package import HandoffModel
+package import LoopIO
+
+/// Decides which notification stands for which device, and what the notification server is told next. Plain values with
+/// time as a parameter.
+///
+/// Each device has one place. What ought to stand there follows from what the device offers and what the user made of it;
+/// what does stand there is known from the server. Each event ends with `settle`, which brings the second after the first.
+/// Diagram: `docs/state-machines/notifications.md`.
+package struct NotificationMachine: Sendable {
+    /// What the driver is to do.
+    package enum Action: Equatable, Sendable {
+        /// Ask the server what it can do; `answered` takes it with this number.
+        case ask(UInt64)
+        /// Show this in place of the notification with an id, 0 for none; `shown` takes the new id with this number.
+        case show(UInt64, DesktopNotification, replacing: UInt32)
+        /// Take a notification off the screen.
+        case withdraw(UInt32)
+        /// Continue an activity; `failed` takes why it could not be.
+        case `continue`(NotificationOffer, ActivationToken?)
+    }
+
+    /// How long nobody is asked for a server where there is none, unless one comes: the bus may try to start one each time.
+    static let patience = Duration.seconds(60)
+
+    private enum Server: Equatable {
+        /// The state while nobody was asked.
+        case unknown
+        /// The state while the question with this number is on its way.
+        case asked(UInt64)
+        /// The state while there is a server that can do so much.
+        case present(NotificationCapabilities)
+        /// The state while there is none, until somebody may be asked again.
+        case absent(until: LoopInstant)
+    }
+
+    private var server = Server.unknown
+    private var places: [DeviceID: NotificationPlace] = [:]
+    private var isOn: Bool
+    /// Nobody looks at the screen, or others might.
+    private var isQuiet = true
+    private var isStopped = false
+    private var lastNumber: UInt64 = 0
+
+    /// A machine that shows nothing before it is told of a session.
+    package init(isOn: Bool) {
+        self.isOn = isOn
+    }
+
+    /// When `deadlinePassed` is to be called: something waits for its time.
+    package var deadline: LoopInstant? {
+        guard case .present = server, mayShow else { return nil }
+        return places.values.filter(\.wantsChange).map(\.pace.next).min()
+    }
+
+    /// Whether there is a server, as far as anybody has asked.
+    package var hasServer: Bool {
+        if case .present = server { true } else { false }
+    }
+
+    private var mayShow: Bool { isOn && !isQuiet && !isStopped }
+
+    // MARK: - What is to be shown
+
+    /// Takes what can be continued here, the newest of each device first.
+    package mutating func take(_ offers: [NotificationOffer], now: LoopInstant) -> [Action] {
+        var byDevice: [DeviceID: [NotificationOffer]] = [:]
+        for offer in offers { byDevice[offer.device, default: []].append(offer) }
+        for device in Set(places.keys).union(byDevice.keys) {
+            places[device, default: NotificationPlace()].take(byDevice[device] ?? [])
+        }
+        return settle(now)
+    }
+
+    /// The session is locked, or nobody is there; or the user is back.
+    package mutating func setQuiet(_ isQuiet: Bool, now: LoopInstant) -> [Action] {
+        guard isQuiet != self.isQuiet else { return [] }
+        self.isQuiet = isQuiet
+        if isQuiet {
+            for device in places.keys { places[device]?.userLeft() }
+        }
+        return settle(now)
+    }
+
+    /// Notifications are switched on or off.
+    package mutating func setOn(_ isOn: Bool, now: LoopInstant) -> [Action] {
+        self.isOn = isOn
+        return settle(now)
+    }
+
+    /// An activity was continued here, in whatever way.
+    package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: LoopInstant) -> [Action] {
+        places[device]?.settled(activity)
+        return settle(now)
+    }
+
+    /// An activity that the user wanted to continue could not be.
+    ///
+    /// - Parameter reason: a lower-case fragment, unchecked.
+    package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: LoopInstant) -> [Action] {
+        // Who has gone away meanwhile is not told of it later.
+        guard mayShow else { return [] }
+        let line = NotificationText.line(reason, most: 2 * NotificationText.mostCharacters) ?? "the reason is not known"
+        places[offer.device, default: NotificationPlace()].failure = .failure(offer, reason: line)
+        return settle(now)
+    }
+
+    /// The moment of `deadline` has come.
+    package mutating func deadlinePassed(now: LoopInstant) -> [Action] { settle(now) }
+
+    /// Ends it: everything is taken off the screen.
+    package mutating func stop(now: LoopInstant) -> [Action] {
+        isStopped = true
+        return places.keys.sorted().compactMap { places[$0]?.clearForGood().map { .withdraw($0) } }
+    }
+
+    // MARK: - The server
+
+    /// There may be a server now, which has nothing on the screen.
+    package mutating func serverAppeared(now: LoopInstant) -> [Action] {
+        forgetScreen()
+        if case .asked = server { return [] }
+        server = .unknown
+        return settle(now)
+    }
+
+    /// The server is gone, and what it had on the screen. It is not asked for at once: it may end with the session.
+    package mutating func serverGone(now: LoopInstant) {
+        forgetScreen()
+        server = .absent(until: now + Self.patience)
+    }
+
+    /// The answer to the question with this number; nil when there is no server.
+    package mutating func answered(
+        _ number: UInt64, _ capabilities: NotificationCapabilities?, now: LoopInstant
+    ) -> [Action] {
+        guard server == .asked(number) else { return [] }
+        server = capabilities.map { .present($0) } ?? .absent(until: now + Self.patience)
+        return settle(now)
+    }
+
+    /// The notification with this number has an id; nil when the server did not take it.
+    package mutating func shown(_ number: UInt64, as id: UInt32?, now: LoopInstant) -> [Action] {
+        for device in places.keys { places[device]?.shown(number, as: id) }
+        return settle(now)
+    }
+
+    /// A notification is gone from the screen; `reason` as the specification numbers it.
+    package mutating func closed(_ id: UInt32, reason: UInt32, now: LoopInstant) -> [Action] {
+        for device in places.keys { places[device]?.closed(id, byUser: reason == 2) }
+        return settle(now)
+    }
+
+    /// The token for what the user is about to choose.
+    package mutating func token(_ id: UInt32, _ text: String) {
+        for device in places.keys { places[device]?.note(ActivationToken(text), for: id) }
+    }
+
+    /// The user has chosen something.
+    package mutating func chosen(_ id: UInt32, key: String, now: LoopInstant) -> [Action] {
+        guard let device = places.first(where: { $0.value.stands(id) })?.key else { return [] }
+        let wish: (offer: NotificationOffer, token: ActivationToken?)?
+        switch key {
+        case NotificationContent.Key.click, NotificationContent.Key.continue:
+            wish = places[device]?.accept(id)
+        case NotificationContent.Key.dismiss:
+            places[device]?.closed(id, byUser: true)
+            wish = nil
+        default: return []
+        }
+        // Most servers take it off by themselves, and not all.
+        return [.withdraw(id)] + settle(now) + (wish.map { [.continue($0.offer, $0.token)] } ?? [])
+    }
+
+    private mutating func forgetScreen() {
+        for device in places.keys { places[device]?.forgetScreen() }
+    }
+
+    // MARK: - Settling
+
+    private mutating func settle(_ now: LoopInstant) -> [Action] {
+        var actions: [Action] = []
+        // In an order that a test can know.
+        for device in places.keys.sorted() {
+            guard var place = places[device] else { continue }
+            if let action = settle(&place, now) { actions.append(action) }
+            places[device] = place.isForgettable(at: now) ? nil : place
+        }
+        if mayShow, places.values.contains(where: { $0.wish != nil }) {
+            switch server {
+            case .unknown: actions.append(ask())
+            case .absent(let until) where now >= until: actions.append(ask())
+            case .absent, .asked, .present: break
+            }
+        }
+        return actions
+    }
+
+    private mutating func settle(_ place: inout NotificationPlace, _ now: LoopInstant) -> Action? {
+        guard case .present(let capabilities) = server else { return nil }
+        guard !isStopped else { return nil }
+        guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
+        guard place.wantsChange else { return nil }
+        let wait = place.pace.next - now
+        guard wait <= .zero else {
+            // What nobody offers any more may stand there for a moment, until the next takes its place, and not for long.
+            return place.isOutdated && wait > NotificationPace.gap ? place.clear().map { .withdraw($0) } : nil
+        }
+        lastNumber += 1
+        let former = place.show(wish, number: lastNumber, now: now)
+        return .show(lastNumber, wish.rendered(capabilities), replacing: former)
+    }
+
+    private mutating func ask() -> Action {
+        lastNumber += 1
+        server = .asked(lastNumber)
+        return .ask(lastNumber)
+    }
+}

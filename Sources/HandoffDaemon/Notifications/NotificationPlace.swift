@@ -1,0 +1,203 @@
+import HandoffModel
+import LoopIO
+
+/// The place of one device on the screen: what ought to stand there, and what does. Plain values.
+struct NotificationPlace: Sendable {
+    /// A notification that is on the screen.
+    private struct Standing {
+        let id: UInt32
+        let content: NotificationContent
+        var token: ActivationToken?
+    }
+
+    private enum Screen {
+        /// The state while nothing stands there.
+        case empty
+        /// The state while the notification with this number is on its way to the server, perhaps in place of another. What
+        /// the user does to that one comes before the answer.
+        case sending(number: UInt64, NotificationContent, former: Standing?)
+        /// The state while a notification stands there.
+        case standing(Standing)
+    }
+
+    /// What the user made of an activity.
+    private enum Verdict {
+        /// It was on the screen, and went off it by itself.
+        case seen
+        /// It was continued, or is not wanted.
+        case settled
+    }
+
+    /// The most activities of which it is known what the user made of them.
+    private static let mostVerdicts = 32
+
+    /// What the device offers and something here opens, newest first.
+    private var offers: [NotificationOffer] = []
+    /// The latest last. Of activities that are on offer no more, too: a device that is out of reach for a moment comes back
+    /// with the same ones, and no other ever has their ids.
+    private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
+    private var screen = Screen.empty
+    /// Why something was not continued, until the user has seen it.
+    var failure: NotificationContent?
+    /// When it may change.
+    private(set) var pace = NotificationPace()
+
+    /// What ought to stand there.
+    var wish: NotificationContent? {
+        if let failure { return failure }
+        // Not the next one: what is older than something that the user does not want was passed over there, too.
+        guard let newest = offers.first, verdict(on: newest.activity) == nil else { return nil }
+        return .offer(newest)
+    }
+
+    /// Whether something else ought to stand there than does.
+    var wantsChange: Bool {
+        guard let wish else { return false }
+        return switch screen {
+        case .empty: true
+        case .sending: false
+        case .standing(let standing): standing.content != wish
+        }
+    }
+
+    /// Whether what stands there is on offer no more.
+    var isOutdated: Bool {
+        guard case .standing(let standing) = screen, case .offer(let offer) = standing.content else { return false }
+        return !offers.contains { $0.activity == offer.activity }
+    }
+
+    /// Whether nothing would be lost with it.
+    func isForgettable(at now: LoopInstant) -> Bool {
+        guard case .empty = screen else { return false }
+        return offers.isEmpty && failure == nil && verdicts.isEmpty && pace.hasRested(at: now)
+    }
+
+    /// Takes what the device offers now, newest first.
+    mutating func take(_ offers: [NotificationOffer]) {
+        let isNew = offers.first.map { newest in !self.offers.contains { $0.activity == newest.activity } } ?? false
+        self.offers = offers
+        // Something new is of more interest than why something old was not continued.
+        if isNew { failure = nil }
+    }
+
+    /// The screen is locked, or nobody is there: who comes back is shown again what only went off the screen by itself.
+    mutating func userLeft() {
+        verdicts.removeAll { $0.verdict == .seen }
+        failure = nil
+    }
+
+    /// An activity was continued, or is not wanted.
+    mutating func settled(_ activity: ActivityID) {
+        judge(activity, .settled)
+    }
+
+    private func verdict(on activity: ActivityID) -> Verdict? {
+        verdicts.last { $0.activity == activity }?.verdict
+    }
+
+    private mutating func judge(_ activity: ActivityID, _ verdict: Verdict) {
+        verdicts.removeAll { $0.activity == activity }
+        if verdicts.count >= Self.mostVerdicts { verdicts.removeFirst() }
+        verdicts.append((activity, verdict))
+    }
+
+    // MARK: - The screen
+
+    /// A notification is on its way.
+    ///
+    /// - Returns: the id of the one whose place it takes; 0 for none.
+    mutating func show(_ content: NotificationContent, number: UInt64, now: LoopInstant) -> UInt32 {
+        pace.changed(at: now)
+        var former: Standing?
+        if case .standing(let standing) = screen { former = standing }
+        screen = .sending(number: number, content, former: former)
+        return former?.id ?? 0
+    }
+
+    /// The notification with this number has an id, or is not shown.
+    mutating func shown(_ number: UInt64, as id: UInt32?) {
+        guard case .sending(number, let content, _) = screen else { return }
+        guard let id, id != 0 else {
+            screen = .empty
+            // What a server does not take once it would not take again.
+            return leave(content, .seen)
+        }
+        screen = .standing(Standing(id: id, content: content))
+    }
+
+    /// Takes off what stands there, if something does that is known.
+    ///
+    /// - Returns: its id.
+    mutating func clear() -> UInt32? {
+        guard case .standing(let standing) = screen else { return nil }
+        screen = .empty
+        return standing.id
+    }
+
+    /// Takes off also what is about to be replaced: nobody will wait for the answer.
+    ///
+    /// - Returns: its id.
+    mutating func clearForGood() -> UInt32? {
+        guard case .sending(_, _, let former?) = screen else { return clear() }
+        screen = .empty
+        return former.id
+    }
+
+    /// Nothing is on the screen any more.
+    mutating func forgetScreen() {
+        screen = .empty
+    }
+
+    /// Whether a notification is the one that stands there, or stood there a moment ago.
+    func stands(_ id: UInt32) -> Bool { standing(id) != nil }
+
+    /// A notification has gone off the screen.
+    mutating func closed(_ id: UInt32, byUser: Bool) {
+        guard let content = take(id)?.content else { return }
+        leave(content, byUser ? .settled : .seen)
+    }
+
+    /// The user wants to continue what a notification offers.
+    ///
+    /// - Returns: what that is; nil when it offers nothing.
+    mutating func accept(_ id: UInt32) -> (offer: NotificationOffer, token: ActivationToken?)? {
+        guard let standing = take(id) else { return nil }
+        leave(standing.content, .settled)
+        guard case .offer(let offer) = standing.content else { return nil }
+        return (offer, standing.token)
+    }
+
+    /// Keeps the token for what the user is about to choose.
+    mutating func note(_ token: ActivationToken?, for id: UInt32) {
+        guard var standing = standing(id) else { return }
+        standing.token = token
+        switch screen {
+        case .sending(let number, let content, _): screen = .sending(number: number, content, former: standing)
+        case .empty, .standing: screen = .standing(standing)
+        }
+    }
+
+    private func standing(_ id: UInt32) -> Standing? {
+        switch screen {
+        case .standing(let standing) where standing.id == id: standing
+        case .sending(_, _, let former?) where former.id == id: former
+        case .empty, .standing, .sending: nil
+        }
+    }
+
+    private mutating func take(_ id: UInt32) -> Standing? {
+        guard let standing = standing(id) else { return nil }
+        switch screen {
+        case .sending(let number, let content, _): screen = .sending(number: number, content, former: nil)
+        case .empty, .standing: screen = .empty
+        }
+        return standing
+    }
+
+    private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
+        switch content {
+        case .failure: if failure == content { failure = nil }
+        case .offer(let offer): judge(offer.activity, verdict)
+        }
+    }
+}

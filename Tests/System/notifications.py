@@ -1,0 +1,348 @@
+"""A bus of the user with a notification server that is played: what it is asked to show, and what the user does with it."""
+
+import os
+import queue
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+from harness import Failure, Skip, expect
+
+NAME = "org.freedesktop.Notifications"
+PATH = "/org/freedesktop/Notifications"
+CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
+NO_REPLY = 1
+EXPIRED, DISMISSED, CLOSED = 1, 2, 3
+ALL = ("actions", "body", "body-markup")
+
+CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={path}</listen>
+  <auth>EXTERNAL</auth>
+  <servicedir>{services}</servicedir>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+  </policy>
+</busconfig>
+"""
+
+
+class SessionBus:
+    """A dbus-daemon of its own; with nothing on it that it could start, unless `activate` says so."""
+
+    def __init__(self, stage, start=True):
+        if not shutil.which("dbus-daemon"):
+            raise Skip("dbus-daemon is not installed")
+        self.stage = stage
+        self.path = os.path.join(stage.folder, "session-bus")
+        self.services = os.path.join(stage.folder, "services")
+        os.mkdir(self.services)
+        self.file = stage.file("bus.conf", CONFIGURATION.format(path=self.path, services=self.services))
+        self.process = None
+        if start:
+            self.start()
+
+    @property
+    def environment(self):
+        return {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.path}"}
+
+    def start(self):
+        read, write = os.pipe()
+        self.process = subprocess.Popen(
+            ["dbus-daemon", f"--config-file={self.file}", "--nofork", "--nopidfile", f"--print-address={write}"],
+            pass_fds=[write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        self.stage.processes.append(self.process)
+        os.close(write)
+        with os.fdopen(read) as address:
+            expect(address.readline(), "the bus did not start")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+    def activate(self, program):
+        """Has the bus start a program where a notification server is asked for and there is none."""
+        with open(os.path.join(self.services, f"{NAME}.service"), "w") as file:
+            file.write(f"[D-BUS Service]\nName={NAME}\nExec={program}\n")
+
+
+class Writer:
+    """Values as the bus writes them, little-endian."""
+
+    def __init__(self):
+        self.data = b""
+
+    def align(self, to):
+        self.data += bytes(-len(self.data) % to)
+        return self
+
+    def number(self, value):
+        self.align(4).data += struct.pack("<I", value)
+        return self
+
+    def text(self, value):
+        value = value.encode()
+        self.number(len(value)).data += value + b"\0"
+        return self
+
+    def signature(self, value):
+        self.data += bytes([len(value)]) + value.encode() + b"\0"
+        return self
+
+    def texts(self, values):
+        inner = Writer()
+        for value in values:
+            inner.text(value)
+        self.number(len(inner.data)).data += inner.data
+        return self
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def align(self, to):
+        self.at += -self.at % to
+
+    def unpack(self, format, size):
+        self.align(size)
+        (value,) = struct.unpack_from(format, self.data, self.at)
+        self.at += size
+        return value
+
+    def number(self):
+        return self.unpack("<I", 4)
+
+    def text(self):
+        length = self.number()
+        value = self.data[self.at:self.at + length].decode()
+        self.at += length + 1
+        return value
+
+    def signature(self):
+        length = self.data[self.at]
+        value = self.data[self.at + 1:self.at + 1 + length].decode()
+        self.at += length + 2
+        return value
+
+    def texts(self):
+        length = self.number()
+        end = self.at + length
+        values = []
+        while self.at < end:
+            values.append(self.text())
+        return values
+
+    def variant(self):
+        kind = self.signature()
+        if kind in ("s", "o"):
+            return self.text()
+        return {"y": lambda: self.unpack("<B", 1), "u": self.number, "b": lambda: bool(self.number()),
+                "i": lambda: self.unpack("<i", 4), "g": self.signature}[kind]()
+
+    def entries(self):
+        length = self.number()
+        self.align(8)
+        end = self.at + length
+        values = {}
+        while self.at < end:
+            self.align(8)
+            key = self.text()
+            values[key] = self.variant()
+        return values
+
+
+class BusClient:
+    """A connection to the bus that can call, be called, and send signals."""
+
+    def __init__(self, bus):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(bus.path)
+        self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+        expect(self._line().startswith(b"OK"), "the bus refused")
+        self.socket.sendall(b"BEGIN\r\n")
+        self.serial, self.guard, self.replies, self.buffer = 0, threading.Lock(), queue.Queue(), b""
+        threading.Thread(target=self._serve, daemon=True).start()
+        self.name = Reader(self.call("Hello")).text()
+
+    def close(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.socket.close()
+
+    def call(self, member, signature="", body=b"", target="org.freedesktop.DBus", path="/org/freedesktop/DBus"):
+        self._send(CALL, {1: path, 2: target, 3: member, 6: target}, signature, body)
+        return self.replies.get(timeout=10)
+
+    def signal(self, member, signature, body, target=None, path=PATH, interface=NAME):
+        fields = {1: path, 2: interface, 3: member}
+        if target:
+            fields[6] = target
+        self._send(SIGNAL, fields, signature, body)
+
+    def reply(self, call, signature="", body=b""):
+        self._send(REPLY, {5: call["serial"], 6: call["sender"]}, signature, body)
+
+    def refuse(self, call, error):
+        self._send(ERROR, {4: error, 5: call["serial"], 6: call["sender"]}, "s", Writer().text("no").data)
+
+    def called(self, call):
+        """A call from somebody; `call` has its fields."""
+
+    def _send(self, kind, fields, signature, body):
+        head = Writer()
+        for code, value in fields.items():
+            head.align(8).data += bytes([code])
+            if code == 1:
+                head.signature("o").text(value)
+            elif code == 5:
+                head.signature("u").number(value)
+            else:
+                head.signature("s").text(value)
+        if signature:
+            head.align(8).data += b"\x08"
+            head.signature("g").signature(signature)
+        with self.guard:
+            self.serial += 1
+            start = b"l" + bytes([kind, 0, 1]) + struct.pack("<III", len(body), self.serial, len(head.data))
+            message = start + head.data
+            self.socket.sendall(message + bytes(-len(message) % 8) + body)
+
+    def _line(self):
+        line = b""
+        while not line.endswith(b"\r\n"):
+            piece = self.socket.recv(1)
+            expect(piece, "the bus closed the connection")
+            line += piece
+        return line
+
+    def _serve(self):
+        try:
+            while True:
+                self._handle(self._message())
+        except (OSError, EOFError):
+            pass
+
+    def _message(self):
+        head = self._exactly(16)
+        body, serial, fields = struct.unpack("<III", head[4:16])
+        rest = self._exactly(fields + -fields % 8 + body)
+        message = {"kind": head[1], "flags": head[2], "serial": serial, "sender": ""}
+        reader = Reader(head[:8] * 2 + rest[:fields])  # Sixteen bytes in front, for the alignment.
+        reader.at = 16
+        while reader.at < len(reader.data):
+            reader.align(8)
+            code = reader.data[reader.at]
+            reader.at += 1
+            value = reader.variant()
+            names = {1: "path", 2: "interface", 3: "member", 4: "error", 5: "answers", 6: "to", 7: "sender"}
+            message[names.get(code, code)] = value
+        message["body"] = rest[fields + -fields % 8:]
+        return message
+
+    def _exactly(self, count):
+        data = b""
+        while len(data) < count:
+            piece = self.socket.recv(count - len(data))
+            if not piece:
+                raise EOFError
+            data += piece
+        return data
+
+    def _handle(self, message):
+        if message["kind"] in (REPLY, ERROR):
+            self.replies.put(message["body"])
+        elif message["kind"] == CALL:
+            self.called(message)
+
+
+class NotificationServer(BusClient):
+    """Shows nothing, and remembers all. `seen` has each Notify, and each CloseNotification as the id alone."""
+
+    def __init__(self, bus, capabilities=ALL, first=1):
+        self.capabilities, self.last, self.standing, self.asked = capabilities, first - 1, {}, 0
+        self.seen, self.news, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
+        super().__init__(bus)
+        expect(Reader(self.call("RequestName", "su", Writer().text(NAME).number(4).data)).number() == 1, "the name is taken")
+
+    def called(self, call):
+        reader = Reader(call["body"])
+        with self.news:
+            if call["member"] == "GetCapabilities":
+                self.asked += 1
+                self.client = call["sender"]
+                self.reply(call, "as", Writer().texts(self.capabilities).data)
+            elif call["member"] == "Notify" and not self.refuses:
+                self.client = call["sender"]
+                shown = {"app": reader.text(), "replaces": reader.number(), "icon": reader.text(),
+                         "summary": reader.text(), "body": reader.text(), "actions": reader.texts(),
+                         "hints": reader.entries(), "timeout": reader.unpack("<i", 4), "at": time.monotonic()}
+                if shown["replaces"] in self.standing:
+                    shown["id"] = shown["replaces"]
+                else:
+                    self.last += 1
+                    shown["id"] = self.last
+                self.standing[shown["id"]] = shown
+                self.seen.append(shown)
+                if not self.deaf:
+                    self.reply(call, "u", Writer().number(shown["id"]).data)
+            elif call["member"] == "CloseNotification":
+                id = reader.number()
+                self.seen.append(id)
+                self.standing.pop(id, None)
+                self._closed(id, CLOSED)
+                if not call["flags"] & NO_REPLY:
+                    self.reply(call)
+            else:
+                self.refuse(call, "org.freedesktop.DBus.Error.UnknownMethod")
+            self.news.notify_all()
+
+    def _closed(self, id, reason):
+        self.signal("NotificationClosed", "uu", Writer().number(id).number(reason).data)
+
+    def wait(self, condition, what, within=20):
+        """Waits until a condition of what stands on the screen holds."""
+        with self.news:
+            if not self.news.wait_for(lambda: condition(self), within):
+                raise Failure(f"{what} did not come; standing: {self.standing}, seen: {self.seen}")
+
+    def one(self, within=20, **fields):
+        """Waits until exactly one notification stands, with these fields; answers it."""
+        def fits(_):
+            return len(self.standing) == 1 and all(
+                next(iter(self.standing.values())).get(key) == value for key, value in fields.items())
+        self.wait(fits, f"one notification with {fields}", within)
+        with self.news:
+            return next(iter(self.standing.values()))
+
+    def none(self, within=20):
+        """Waits until nothing stands any more."""
+        self.wait(lambda _: not self.standing, "an empty screen", within)
+
+    def notified(self):
+        with self.news:
+            return [entry for entry in self.seen if isinstance(entry, dict)]
+
+    # What the user does.
+
+    def choose(self, id, key, token=None):
+        """Chooses an action, as servers do it: the token first, then the action, then the end."""
+        if token is not None:
+            self.signal("ActivationToken", "us", Writer().number(id).text(token).data)
+        self.signal("ActionInvoked", "us", Writer().number(id).text(key).data)
+        self.end(id, DISMISSED)
+
+    def end(self, id, reason):
+        with self.news:
+            self.standing.pop(id, None)
+        self._closed(id, reason)

@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+"""What the user is shown of the other devices without asking, and what comes of a click. Two daemons on loopback, a real bus, a
+notification server that is played (`notifications.py`), apps that are played."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from harness import Failure, expect, main, test
+from logind import Logind
+from notifications import ALL, DISMISSED, EXPIRED, BusClient, NotificationServer, SessionBus, Writer
+from streaming import Connection
+
+TYPE = "com.example.editing"
+OTHER = "com.example.other"
+APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
+TOKEN = "gnome-shell/The Editor/1234-5-host_TIME678"
+
+
+class Desk:
+    """A device with a bus, a notification server, and an app that is played; and another device that offers things."""
+
+    def __init__(self, stage, server=True, bus=True, capabilities=ALL, configuration="", app=True, extra=None):
+        self.stage = stage
+        self.bus = SessionBus(stage, start=bus)
+        self.server = NotificationServer(self.bus, capabilities) if server else None
+        self.origin = stage.daemon("origin")
+        self.daemon = stage.daemon(
+            "taker", start=False, options=["--log-level", "debug"], configuration=configuration)
+        self.record = os.path.join(self.daemon.folder, "record")
+        config = os.path.join(self.daemon.folder, "config")
+        if app:
+            folder = os.path.join(config, "handoff", "handlers.d")
+            os.makedirs(folder)
+            with open(os.path.join(folder, "editor.json"), "w") as file:
+                json.dump({"name": "Editor", "exec": [sys.executable, APP, self.record, "--app", "editor", TYPE],
+                           "types": [TYPE]}, file)
+        nothing = os.path.join(self.daemon.folder, "nothing")
+        self.daemon.extra = {
+            "XDG_CONFIG_HOME": config, "XDG_DATA_HOME": nothing, "XDG_DATA_DIRS": nothing,
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", **self.bus.environment, **(extra or {})}
+        self.daemon.start()
+        stage.join(self.origin, self.daemon)
+        self.watch = self.daemon.follow("watch")
+        self.watch.wait("ready")
+
+    def publish(self, type=TYPE, *words):
+        """Publishes on the other device; returns when this one knows."""
+        publish = self.origin.publish(type, *words)
+        self.watch.wait("added", id=publish.id)
+        return publish
+
+    def shown(self, title, **fields):
+        """Waits for the one notification of an activity of this title."""
+        return self.server.one(summary=f"Editor: {title}", body="from origin", **fields)
+
+    def logged(self, text, within=20):
+        limit = time.monotonic() + within
+        while time.monotonic() < limit:
+            with open(self.daemon.log, errors="replace") as file:
+                if text in file.read():
+                    return
+            time.sleep(0.02)  # The log tells, and is not waited for in another way.
+        raise Failure(f"'{text}' is not in the log")
+
+
+def events(record, event, within=20):
+    """Waits until the played app has noted such an event; answers it."""
+    limit = time.monotonic() + within
+    while time.monotonic() < limit:
+        if os.path.exists(record):
+            with open(record) as file:
+                for line in file.read().split("\n")[:-1]:
+                    if json.loads(line)["event"] == event:
+                        return json.loads(line)
+        time.sleep(0.02)  # The app writes in its own time.
+    raise Failure(f"no '{event}' in {record}")
+
+
+@test("an offer is shown with the app, the title, the device and its kind, and is taken off when it ends")
+def shown(stage):
+    desk = Desk(stage)
+    publish = desk.publish(TYPE, "--title", "Draft")
+    notification = desk.shown("Draft")
+    expect(notification["app"] == "Handoff" and notification["replaces"] == 0, f"wrong: {notification}")
+    expect(notification["actions"] == ["default", "Continue", "continue", "Continue", "dismiss", "Dismiss"],
+           f"wrong: {notification}")
+    expect(notification["hints"] == {"urgency": 0, "category": "device", "desktop-entry": "handoffd"},
+           f"wrong: {notification}")
+    expect(notification["timeout"] == -1, f"wrong: {notification}")
+    kind = desk.daemon.ctl("list").line["deviceKind"]
+    icon = {"laptop": "computer-laptop", "server": "network-server"}.get(kind, "computer")
+    expect(notification["icon"] == icon, f"a {kind} has the icon {notification['icon']}")
+    publish.interrupt()
+    desk.server.none()
+    expect(len(desk.server.seen) == 2, f"more than was needed: {desk.server.seen}")
+
+
+@test("Continue starts the app, which gets the token in its environment, and the activity")
+def continued(stage):
+    desk = Desk(stage)
+    publish = desk.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}')
+    desk.server.choose(desk.shown("Draft")["id"], "default", TOKEN)
+    environment = events(desk.record, "started")["environment"]
+    expect(environment.get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {environment}")
+    expect(environment.get("DESKTOP_STARTUP_ID") == TOKEN, f"no token: {environment}")
+    expect(events(desk.record, "continue")["content"]["userInfo"] == {"page": 3}, "another activity")
+    publish.wait("continued", deviceName="taker")
+    desk.server.none()
+    # The button does the same, also when the app runs already.
+    publish = desk.publish(TYPE, "--title", "Next")
+    desk.server.choose(desk.shown("Next")["id"], "continue", TOKEN)
+    publish.wait("continued", deviceName="taker")
+    expect(len(desk.server.notified()) == 2, f"it was shown again: {desk.server.seen}")
+
+
+@test("a token that is no token goes nowhere, and Continue works without one")
+def bad_token(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "Draft")
+    desk.server.choose(desk.shown("Draft")["id"], "default", "a\nLD_PRELOAD=/tmp/x")
+    environment = events(desk.record, "started")["environment"]
+    expect(not {"XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID"} & environment.keys(), f"a token: {environment}")
+    events(desk.record, "continue")
+
+
+@test("what is dismissed stays away, and the next activity is shown")
+def dismissed(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "First")
+    desk.server.choose(desk.shown("First")["id"], "dismiss")
+    desk.publish(TYPE, "--title", "Second")
+    notification = desk.shown("Second")
+    desk.server.end(notification["id"], DISMISSED)
+    desk.publish(TYPE, "--title", "Third")
+    desk.server.end(desk.shown("Third")["id"], EXPIRED)
+    desk.publish(TYPE, "--title", "Fourth")
+    desk.shown("Fourth")
+    titles = [entry["summary"] for entry in desk.server.notified()]
+    expect(titles == [f"Editor: {word}" for word in ("First", "Second", "Third", "Fourth")], f"wrong: {titles}")
+    expect(not os.path.exists(desk.record), "an app was started")
+
+
+@test("a newer activity takes the place of the older, which comes back when it ends")
+def replaced(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "First")
+    first = desk.shown("First")
+    second = desk.publish(TYPE, "--title", "Second")
+    expect(desk.shown("Second", replaces=first["id"])["id"] == first["id"], "it has a place of its own")
+    second.interrupt()
+    desk.shown("First", id=first["id"])
+
+
+@test("it is taken off when the other device goes, when nothing may be received, and when the daemon stops")
+def withdrawn(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "Draft")
+    desk.shown("Draft")
+    desk.daemon.ctl("receive", "off")
+    desk.server.none()
+    desk.daemon.ctl("receive", "on")
+    desk.shown("Draft")
+    desk.daemon.ctl("receive", "off", "--device", "origin")
+    desk.server.none()
+    desk.daemon.ctl("receive", "on", "--device", "origin")
+    desk.shown("Draft")
+    desk.daemon.ctl("app", "disable", "editor")
+    desk.server.none()
+    desk.daemon.ctl("app", "enable", "editor")
+    desk.shown("Draft")
+    expect(desk.daemon.stop() == 0, "it did not end in order")
+    desk.server.none()
+    desk.daemon.start()
+    desk.shown("Draft", within=40)
+    desk.origin.stop()
+    desk.server.none()
+
+
+@test("what nothing here continues is not shown")
+def not_openable(stage):
+    desk = Desk(stage)
+    desk.publish(OTHER, "--title", "Other")
+    desk.publish(TYPE, "--title", "Draft")
+    desk.publish(OTHER, "--title", "More")
+    desk.shown("Draft")
+    expect(len(desk.server.notified()) == 1, f"more was shown: {desk.server.seen}")
+
+
+@test("a web page is shown as one")
+def page(stage):
+    desk = Desk(stage)
+    desk.publish(OTHER, "--title", "News", "--web-url", "https://example.org/")
+    desk.server.one(summary="Web browser: News", body="from origin")
+
+
+@test("what is continued in another way is taken off")
+def continued_elsewhere(stage):
+    desk = Desk(stage)
+    publish = desk.publish(TYPE, "--title", "Draft")
+    desk.shown("Draft")
+    desk.daemon.ctl("continue")
+    desk.server.none()
+    publish.wait("continued")
+    expect(len(desk.server.notified()) == 1, f"it was shown again: {desk.server.seen}")
+
+
+@test("a continuation that fails says why, in the same place")
+def failed(stage):
+    desk = Desk(stage)
+    publish = desk.publish(TYPE, "--title", "Draft")
+    folder = os.path.join(desk.daemon.extra["XDG_CONFIG_HOME"], "handoff", "handlers.d")
+    with open(os.path.join(folder, "new"), "w") as file:
+        json.dump({"name": "Broken", "exec": ["/bin/false"], "types": [TYPE]}, file)
+    os.rename(os.path.join(folder, "new"), os.path.join(folder, "editor.json"))
+    desk.server.choose(desk.server.one(summary="Broken: Draft")["id"], "continue")
+    notification = desk.server.one(summary="Not continued: Draft")
+    expect("status 1" in notification["body"] and notification["actions"] == [], f"wrong: {notification}")
+    desk.server.choose(notification["id"], "default")
+    desk.publish(TYPE, "--title", "Next")
+    desk.server.one(summary="Broken: Next")
+    expect(len(desk.server.notified()) == 4, f"wrong: {desk.server.seen}")
+    publish.interrupt()
+
+
+@test("without a server nothing happens, and one that comes later shows what stands then")
+def server_later(stage):
+    desk = Desk(stage, server=False)
+    desk.publish(TYPE, "--title", "Draft")
+    desk.logged("capabilities=none")
+    desk.daemon.is_well()
+    desk.server = NotificationServer(desk.bus)
+    first = desk.shown("Draft")
+    # It is started anew, and knows nothing of what was.
+    desk.server.close()
+    desk.server = NotificationServer(desk.bus, first=1000)
+    expect(desk.shown("Draft")["replaces"] == 0 and first["id"] == 1, "a number of the former server")
+    desk.server.choose(desk.server.one()["id"], "default")
+    events(desk.record, "continue")
+
+
+@test("a bus that comes later is found, and one that goes is no harm")
+def bus_later(stage):
+    desk = Desk(stage, server=False, bus=False)
+    desk.publish(TYPE, "--title", "Draft")
+    desk.daemon.is_well()
+    desk.bus.start()
+    desk.server = NotificationServer(desk.bus)
+    desk.shown("Draft")
+    desk.bus.stop()
+    desk.daemon.is_well()
+    desk.bus.start()
+    desk.server = NotificationServer(desk.bus)
+    desk.shown("Draft")
+
+
+@test("a server that the bus starts is started for the first offer, and not before")
+def activated(stage):
+    desk = Desk(stage, server=False)
+    mark = os.path.join(stage.folder, "mark")
+    program = stage.file("server", f"#!/bin/sh\necho started >>{mark}\nexit 1\n")
+    os.chmod(program, 0o755)
+    desk.bus.activate(program)
+    # A bus reads the files again when it is told to.
+    BusClient(desk.bus).call("ReloadConfig")
+    desk.publish(OTHER)
+    expect(not os.path.exists(mark), "it was started for what nothing opens")
+    desk.publish(TYPE, "--title", "Draft")
+    desk.logged("capabilities=none")
+    for number in range(5):
+        desk.publish(TYPE, "--title", f"Draft {number}")
+    with open(mark) as file:
+        expect(len(file.readlines()) == 1, "a server that does not start was started again and again")
+    desk.daemon.is_well()
+
+
+@test("a locked screen shows nothing, and unlocking shows what stands then")
+def locked(stage):
+    logind = Logind(stage)
+    logind.session("2", Type="wayland", LockedHint=True)
+    desk = Desk(stage, extra=logind.environment, configuration="lock-delay = 0 s\n")
+
+    def lock():
+        logind.session("2", LockedHint=True)
+        limit = time.monotonic() + 20
+        while desk.daemon.ctl("status").line["advertising"] and time.monotonic() < limit:
+            time.sleep(0.02)  # The daemon asks in its own time.
+
+    desk.publish(TYPE, "--title", "Draft")
+    desk.daemon.is_well()
+    expect(desk.server.asked == 0, "the server was asked for behind a locked screen")
+    logind.session("2", LockedHint=False)
+    desk.server.end(desk.shown("Draft")["id"], EXPIRED)
+    lock()
+    logind.session("2", LockedHint=False)
+    desk.shown("Draft")
+    lock()
+    desk.server.none()
+    desk.publish(TYPE, "--title", "Secret").interrupt()
+    desk.publish(TYPE, "--title", "Later")
+    logind.session("2", LockedHint=False)
+    desk.server.choose(desk.shown("Later")["id"], "dismiss")
+    # What the user did not want is not shown again. Nothing but time could tell that it is not: another device's offer is.
+    lock()
+    logind.session("2", LockedHint=False)
+    desk.publish(TYPE, "--title", "Last")
+    desk.shown("Last")
+    titles = [entry["summary"] for entry in desk.server.notified()]
+    expect(titles == [f"Editor: {word}" for word in ("Draft", "Draft", "Later", "Last")], f"wrong: {titles}")
+
+
+@test("without a session nothing is shown, and logging in shows what stands")
+def deserted(stage):
+    logind = Logind(stage)
+    desk = Desk(stage, extra=logind.environment)
+    desk.publish(TYPE, "--title", "Draft")
+    desk.daemon.is_well()
+    expect(desk.server.asked == 0, "the server was asked for while nobody is there")
+    logind.session("2", Type="wayland")
+    desk.shown("Draft")
+    logind.end("2")
+    desk.server.none()
+
+
+@test("an app that changes its activity a thousand times changes the screen a few times, and the last is shown")
+def flood(stage):
+    desk = Desk(stage)
+    calls, app = Connection(desk.origin), Connection(desk.origin)
+    app.send("dev.handoff1.Attach", more=True, app="writer", types=[])
+    session = app.wait("attached")["session"]
+    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": TYPE, "title": "0"})["event"]["activity"]
+    calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
+    desk.shown("0")
+    begin = time.monotonic()
+    for number in range(1, 1001):
+        if number % 3:
+            calls.call("dev.handoff1.Update", session=session, activity=activity, change={"title": str(number)})
+        else:
+            calls.call("dev.handoff1.ResignCurrent", session=session, activity=activity)
+            calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
+    desk.shown("1000", within=50)
+    seconds = time.monotonic() - begin
+    shown = [entry for entry in desk.server.notified()]
+    most = 6 + seconds / 10
+    expect(len(shown) <= most, f"{len(shown)} changes of the screen in {seconds:.1f} s")
+    gaps = [after["at"] - before["at"] for before, after in zip(shown, shown[1:])]
+    expect(all(gap > 0.9 for gap in gaps), f"too close: {gaps}")
+    print(f"  1,000 changes: {len(shown)} calls of Notify, {len(desk.server.seen) - len(shown)} withdrawals, {seconds:.1f} s")
+
+
+@test("text of other devices is one line, is cut, and is never markup")
+def hostile(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "<b>a</b>\n&amp;\u202e\u0007 " + "x" * 900)
+    notification = desk.server.one()
+    expect(notification["summary"].startswith("Editor: <b>a</b> &amp; xxx"), f"wrong: {notification}")
+    expect(len(notification["summary"]) < 120 and notification["summary"].endswith("…"), f"wrong: {notification}")
+    desk.origin.ctl("device", "rename", "origin", "<i>&'\"")
+    desk.server.one(body="from &lt;i&gt;&amp;&#39;&quot;")
+
+
+@test("a server without markup, without a body or without actions gets what it can show")
+def plain(stage):
+    desk = Desk(stage, capabilities=["body"])
+    desk.publish(TYPE, "--title", "<b>")
+    expect(desk.shown("<b>")["actions"] == [], "actions for a server without any")
+    desk.origin.ctl("device", "rename", "origin", "<i>")
+    desk.server.one(body="from <i>")
+    desk.server.close()
+    desk.server = NotificationServer(desk.bus, capabilities=[])
+    desk.server.one(summary="Editor: <b> – from <i>", body="")
+
+
+@test("another program on the bus cannot choose for the user")
+def forged(stage):
+    desk = Desk(stage)
+    desk.publish(TYPE, "--title", "Draft")
+    id = desk.shown("Draft")["id"]
+    other = BusClient(desk.bus)
+    for key in ("default", "continue"):
+        other.signal("ActionInvoked", "us", Writer().number(id).text(key).data, target=desk.server.client)
+    other.signal("NotificationClosed", "uu", Writer().number(id).number(2).data, target=desk.server.client)
+    # The bus keeps the order in which a program sends, and answers in turn: what was sent has arrived.
+    other.call("GetId")
+    desk.publish(TYPE, "--title", "Next")
+    desk.shown("Next", replaces=id)
+    expect(not os.path.exists(desk.record), "a forged click was believed")
+
+
+@test("a server that refuses, or never answers, is no harm")
+def unwilling(stage):
+    desk = Desk(stage)
+    desk.server.refuses = True
+    desk.publish(TYPE, "--title", "Draft")
+    desk.daemon.is_well()
+    desk.server.refuses, desk.server.deaf = False, True
+    desk.publish(TYPE, "--title", "Next")
+    desk.shown("Next")
+    desk.publish(TYPE, "--title", "Last")
+    desk.daemon.is_well()
+    expect(desk.daemon.stop() == 0, "it did not end in order")
+
+
+@test("notifications = off shows nothing, and counts at SIGHUP")
+def off(stage):
+    desk = Desk(stage, configuration="notifications = off\n")
+    desk.publish(TYPE, "--title", "Draft")
+    desk.daemon.is_well()
+    expect(desk.server.asked == 0, "the server was asked for")
+    for value in ("on", "off", "on"):
+        with open(desk.daemon.configuration, "w") as file:
+            file.write(f"notifications = {value}\n")
+        desk.daemon.process.send_signal(signal.SIGHUP)
+        desk.shown("Draft") if value == "on" else desk.server.none()
+
+
+if __name__ == "__main__":
+    main()
