@@ -32,6 +32,8 @@ struct ConfigurationValueTests {
         #expect(value(.lockDelay, "0 s")?.sessionDelays.lock == .zero)
         #expect(value(.lockDelay, "24 h")?.sessionDelays.lock == .seconds(86_400))
         #expect(value(.idleDelay, "never")?.sessionDelays == SessionGate.Delays(idle: nil))
+        #expect(value(.notifications, "off")?.notifications == false)
+        #expect(value(.notifications, "on")?.notifications == true)
         #expect(value(.logLevel, "debug")?.logLevel == .debug)
     }
 
@@ -50,6 +52,7 @@ struct ConfigurationValueTests {
         (.receiverLifetime, ["299 s", "601 s", "24 h"]),
         (.lockDelay, ["-1 s", "25 h", "8", "Never", "no"]),
         (.idleDelay, ["120", "1 d", "never ever"]),
+        (.notifications, ["yes", "no", "On", "1", "0"]),
         (.logLevel, ["warning", "INFO", "5"]),
     ]
 
@@ -83,6 +86,7 @@ struct ConfigurationValueTests {
         configuration.refresh = .seconds(2)
         configuration.receiverLifetime = .seconds(20)
         configuration.sessionDelays = SessionGate.Delays(lock: nil, idle: .zero)
+        configuration.notifications = false
         configuration.logLevel = .debug
         let changed = configuration
         #expect(key.apply("", to: &configuration))
