@@ -149,6 +149,9 @@ final class DaemonCore {
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         continuing: { [unowned self] in continueChosen($0, token: $1, completion: $2) })
 
+    /// What is asked over a bus waits here: one that hangs must not keep the account from being written.
+    private lazy var busWorker: Worker = (try? Worker(name: "bus")) ?? worker
+
     /// Who continued what and when.
     private(set) lazy var history: History = History(
         loop: loop, worker: worker, log: log.named("history"), file: HistoryFile(stored.folder),
@@ -215,7 +218,7 @@ final class DaemonCore {
 
     private(set) lazy var streams: StreamDesk = StreamDesk(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, worker: worker, log: log.named("streams")), surroundings: streamSurroundings)
+        sleepLock: SleepLock(loop: loop, worker: busWorker, log: log.named("streams")), surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
         loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)
@@ -366,7 +369,7 @@ final class DaemonCore {
 
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
     private func askMachine() {
-        worker.run({ MachineInfo.chassis() }, on: loop) { [weak self] result in
+        busWorker.run({ MachineInfo.chassis() }, on: loop) { [weak self] result in
             guard let self, case .success(let chassis?) = result else { return }
             kind = DeviceKind(chassis: chassis)
             network.setKind(kind)
