@@ -81,6 +81,15 @@ class Logind:
             body = padded(body, 8) + struct.pack("<I", 0)
             self._signal(self._path(name), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", body)
 
+    def drop(self, **sessions):
+        """Ends all connections; meanwhile sessions change without a signal."""
+        with self.guard:
+            for name, values in sessions.items():
+                self.sessions[name.removeprefix("_")].update(values)
+            for connection in self.connections:
+                connection.shutdown(socket.SHUT_RDWR)
+            self.connections = []
+
     def end(self, name):
         with self.guard:
             del self.sessions[name]

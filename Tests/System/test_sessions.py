@@ -100,6 +100,34 @@ def several(stage):
     watch.wait("added", type=TYPE)
 
 
+@test("a bus that went away is followed again")
+def bus(stage):
+    logind, origin, taker, watch = pair(stage, Type="wayland")
+    origin.publish(TYPE)
+    watch.wait("added", type=TYPE)
+    logind.drop(_2={"LockedHint": True})
+    watch.wait("removed", type=TYPE)
+    logind.session("2", LockedHint=False)
+    watch.wait("added", type=TYPE)
+
+
+@test("nothing is advertised before it is known whether the screen is locked")
+def unknown(stage):
+    logind = Logind(stage)
+    logind.session("2", Type="wayland")
+    logind.guard.acquire()
+    origin = stage.daemon("origin", start=False)
+    origin.extra = logind.environment
+    origin.start()
+    origin.ctl("account", "create")
+    origin.publish(TYPE)
+    status = origin.ctl("status").line
+    expect(status["advertising"] is False and status["holds"][0]["by"] == "session", f"{status}")
+    logind.guard.release()
+    while origin.ctl("status").line["advertising"] is False:
+        time.sleep(0.02)
+
+
 @test("the delays are read again at SIGHUP")
 def reload(stage):
     logind, origin, taker, watch = pair(stage, "lock-delay = never\nidle-delay = never\n", Type="wayland")

@@ -31,6 +31,8 @@ final class SessionWatch {
     /// Begins to follow; without a way to, no session keeps anything from being advertised.
     func start(_ follow: SessionFollowing?) {
         guard let follow else { return take(nil) }
+        // Before anything is known nothing is advertised: the screen may be locked.
+        changed()
         following = follow(loop) { [weak self] in self?.take($0) }
     }
 
