@@ -218,7 +218,8 @@ final class DaemonCore {
 
     private(set) lazy var streams: StreamDesk = StreamDesk(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, worker: busWorker, log: log.named("streams")), surroundings: streamSurroundings)
+        sleepLock: SleepLock(loop: loop, worker: busWorker, log: log.named("streams")),
+        surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
         loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)
