@@ -4,9 +4,11 @@ package import HandoffModel
 package struct Handler: Sendable, Equatable {
     /// How the app is started.
     package enum Launch: Sendable, Equatable {
-        /// By the desktop's launcher, with the absolute path of the desktop entry: D-Bus activation, terminals and the codes of
-        /// `Exec` are the launcher's work.
+        /// By the desktop's launcher, with the absolute path of the desktop entry: terminals and the codes of `Exec` are the
+        /// launcher's work.
         case desktopEntry(path: String)
+        /// By the session bus, which starts it; where there is no bus, by the desktop's launcher.
+        case bus(BusName, path: String)
         /// By these words; the first is an absolute path, or a name that is looked up in `PATH`.
         case command([String])
     }

@@ -10,11 +10,12 @@ struct DesktopEntryTests {
     }
 
     private static func read(
-        _ text: String, locale: String? = nil, programs: Set<String> = []
+        _ text: String, locale: String? = nil, programs: Set<String> = [],
+        path: String = "/a/org.example.Editor.desktop"
     ) throws(HandlerFileError) -> Handler? {
         let declaration = try Handler.declared(
-            byDesktopEntry: Array(text.utf8), id: id("org.example.Editor"), path: "/a/org.example.Editor.desktop",
-            installed: 7, locale: DesktopLocale(locale), isThere: { programs.contains($0) })
+            byDesktopEntry: Array(text.utf8), id: id("org.example.Editor"), path: path, installed: 7,
+            locale: DesktopLocale(locale), isThere: { programs.contains($0) })
         guard case .handler(let handler) = declaration else { return nil }
         return handler
     }
@@ -57,6 +58,29 @@ struct DesktopEntryTests {
         #expect(handler?.domains.map(\.description) == ["example.org", "*.example.com"])
         #expect(handler?.name == "Editor")
         #expect(handler?.launch == .desktopEntry(path: "/a/org.example.Editor.desktop"))
+    }
+
+    @Test(arguments: [
+        ("/a/org.example.my-Editor2.desktop", "org.example.my-Editor2", "/org/example/my_Editor2"),
+        ("/a/kde/org.kde._7.desktop", "org.kde._7", "/org/kde/_7"),
+    ])
+    func `an app that D-Bus activates has the name of its file there`(file: String, name: String, path: String) throws {
+        let launch = try Self.read(Self.entry("DBusActivatable=true", "X-Handoff-ActivityTypes=a;"), path: file)?.launch
+        let bus = try #require(BusName(name))
+        #expect(launch == .bus(bus, path: file))
+        #expect(bus.path == path)
+        let plain = try Self.read(Self.entry("DBusActivatable=false", "X-Handoff-ActivityTypes=a;"), path: file)?.launch
+        #expect(plain == .desktopEntry(path: file))
+    }
+
+    @Test(arguments: [
+        "editor", "a..b", ".a.b", "a.b.", "a.7b", "a.ü", ":1.2", "a b.c", "a/b.c/d.e\u{0}",
+        "a." + String(repeating: "b", count: 254),
+    ])
+    func `a file whose name is none on the bus is started as any other`(name: String) throws {
+        let path = "/a/\(name).desktop"
+        let launch = try Self.read(Self.entry("DBusActivatable=true", "X-Handoff-ActivityTypes=a;"), path: path)?.launch
+        #expect(launch == .desktopEntry(path: path))
     }
 
     @Test func `escapes are undone, in lists the semicolon's too`() throws {

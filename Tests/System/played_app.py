@@ -1,7 +1,8 @@
 """An app for tests: attaches to the daemon, and writes down what it is told.
 
-played_app.py RECORD [--app ID] [--team T] [--refuse] [--stay] [TYPE...]: a line of JSON to RECORD for its start, and one for each
-event. It runs until the daemon goes away, and with --stay on.
+played_app.py RECORD [--app ID] [--team T] [--refuse] [--stay] [--bus-name NAME] [TYPE...]: a line of JSON to RECORD for its start,
+and one for each event. It runs until the daemon goes away, and with --stay on. With a name on the session bus it notes the calls
+that come in there, too.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 
 
 def main():
@@ -19,6 +21,7 @@ def main():
     parser.add_argument("--team")
     parser.add_argument("--refuse", action="store_true")
     parser.add_argument("--stay", action="store_true")
+    parser.add_argument("--bus-name")
     parser.add_argument("types", nargs="*")
     options = parser.parse_intermixed_args()
 
@@ -32,10 +35,21 @@ def main():
     note(event="started", pid=os.getpid(), session=os.getsid(0), environment=dict(os.environ), groups=groups,
          words=sys.argv, descriptors=[number for number in descriptors if is_open(number)], folder=os.getcwd())
 
+    if options.bus_name:
+        from bus_name import BusName
+        name = BusName(options.bus_name)
+
+        def serve():
+            for path, interface, member, arguments in name.calls():
+                note(event="called", path=path, interface=interface, member=member, arguments=arguments.decode("latin-1"))
+
+        threading.Thread(target=serve, daemon=True).start()
+
+    place = os.environ.get("HANDOFF_SOCKET") or os.path.join(os.environ["XDG_RUNTIME_DIR"], "handoff-app", "app.socket")
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(os.environ["HANDOFF_SOCKET"])
+    connection.connect(place)
     answers = socket.socket(socket.AF_UNIX)
-    answers.connect(os.environ["HANDOFF_SOCKET"])
+    answers.connect(place)
     attach = {"app": options.app, "types": options.types}
     if options.team:
         attach["team"] = options.team

@@ -4,6 +4,7 @@ played, and so is the browser. gio is the real one."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -335,6 +336,54 @@ def unit(stage):
     expect(app["running"] and app["verified"] is True, f"not verified: {app}")
     desk.daemon.stop()
     expect("ActiveState=active" in manager.call("show", unit[0], "-p", "ActiveState").output, "it ended with the daemon")
+
+
+@test("an app that D-Bus activates is started and asked by the session bus, and what fails there is named", limit=90)
+def bus_app(stage):
+    manager = UserManager(stage)
+    desk = Desk(stage, manager, real=["gio"])
+    id, record = "org.example.my-Viewer", desk.record()
+    words = desk.command(record, "--app", id, "--bus-name", id, TYPE)
+    services = os.path.join(manager.folder, "dbus-1", "services")
+
+    def service(name, *words):
+        desk.write(services, f"{name}.service", f"[D-BUS Service]\nName={name}\nExec={' '.join(words)}\n")
+        desk.entry(name, types=[TYPE], exec="/bin/false", extra="DBusActivatable=true")
+        manager.bus_call("ReloadConfig")
+
+    service(id, "/usr/bin/env", f"HANDOFF_SOCKET={desk.daemon.socket}", *words)
+    desk.start()
+    publish = desk.publish(TYPE, "--user-info", '{"page": 3}')
+    desk.opens(kind="app", name=f"The {id}")
+    desk.ctl("continue")
+    events(record, "called", path="/org/example/my_Viewer", interface="org.freedesktop.Application", member="Activate")
+    expect(events(record, "continue")["content"]["userInfo"] == {"page": 3}, "wrong activity")
+    publish.wait("continued", deviceName="taker")
+    os.kill(events(record, "started")["pid"], signal.SIGKILL)
+
+    service("org.example.Broken", "/bin/false")
+    desk.write(desk.config, "defaults", f"{TYPE}=org.example.Broken\n")
+    desk.opens(name="The org.example.Broken")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "exited with status 1" in refused["message"], f"wrong: {refused}")
+    desk.entry("org.example.Absent", types=[TYPE], exec="/bin/false", extra="DBusActivatable=true")
+    desk.write(desk.config, "defaults", f"{TYPE}=org.example.Absent\n")
+    desk.opens(name="The org.example.Absent")
+    refused = error(desk.ctl("continue", code=1))
+    expect(refused["reason"] == "launchFailed" and "org.example.Absent" in refused["message"], f"wrong: {refused}")
+
+
+@test("without a session bus an app that D-Bus would activate is started by its Exec")
+def no_bus(stage):
+    desk = Desk(stage, real=["gio"])
+    record = desk.record()
+    desk.entry("org.example.Viewer", types=[TYPE], extra="DBusActivatable=true",
+               exec=" ".join(desk.command(record, "--app", "org.example.Viewer", TYPE)))
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    desk.ctl("continue")
+    events(record, "continue")
 
 
 @test("with a user manager a program that cannot run, or fails, is named; words are not expanded", limit=90)

@@ -52,6 +52,12 @@ class UserManager:
         """Runs systemctl --user."""
         return run(["systemctl", "--user", *words], self._variables({}))
 
+    def bus_call(self, method):
+        """Calls a method of the bus itself."""
+        done = run(["busctl", "--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", method], self._variables({}))
+        if done.code:
+            raise Failure(str(done))
+
     def _is_there(self):
         # Not systemctl: it has a way of its own to the manager, and that is there first.
         return run(["busctl", "--user", "status", "org.freedesktop.systemd1"], self._variables({})).code == 0

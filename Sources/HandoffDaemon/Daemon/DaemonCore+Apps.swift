@@ -58,8 +58,11 @@ extension DaemonCore {
         let attached = apps.registry.all.filter { !$0.app.isEmpty }
         var list = registry.handlers.map { handler in
             let sessions = attached.filter { $0.app.utf8.elementsEqual(handler.id.text.utf8) }
-            let source: ControlApp.Source
-            if case .desktopEntry = handler.launch { source = .desktop } else { source = .manifest }
+            let source: ControlApp.Source =
+                switch handler.launch {
+                case .desktopEntry, .bus: .desktop
+                case .command: .manifest
+                }
             return ControlApp(
                 id: handler.id.text, name: handler.name, source: source, file: handler.path,
                 types: handler.types.map(\.text).sorted(), team: handler.team,

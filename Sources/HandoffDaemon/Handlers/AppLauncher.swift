@@ -47,14 +47,17 @@ package final class AppLauncher {
     private struct Job: Sendable {
         let unit: String
         let description: String
+        /// Who is asked first; without a bus the words are run.
+        let app: BusApp?
         let words: [String]
         let variables: [String: String]
     }
 
     /// How a job went, as far as its thread knows.
     private enum Outcome: Sendable {
-        case runsInUnit
-        case runs(DetachedProgram.Started, noManager: String)
+        /// In a unit of its own, or of the bus.
+        case runs
+        case runsDetached(DetachedProgram.Started, noManager: String)
         case failed(Failure)
     }
 
@@ -85,8 +88,13 @@ package final class AppLauncher {
         completion: @escaping (Result<Void, Failure>) -> Void
     ) {
         let words: [String]
+        var app: BusApp?
         switch handler.launch {
         case .desktopEntry(let path): words = ["gio", "launch", path]
+        case .bus(let name, let path):
+            // Not by gio launch: it ends before what it has asked the bus for was sent (GLib 2.74).
+            app = BusApp(name: name.text, path: name.path, token: token?.text)
+            words = ["gio", "launch", path]
         case .command(let command): words = command
         }
         var variables = token?.variables ?? [:]
@@ -95,7 +103,7 @@ package final class AppLauncher {
             variables["HANDOFF_ACTIVITY_TYPE"] = declared.text
         }
         log.notice("Starts an app", ["app": handler.id.text])
-        start(words, of: handler.id, description: handler.name, variables, completion)
+        start(words, of: handler.id, description: handler.name, app: app, variables, completion)
     }
 
     /// Opens a page in the user's browser.
@@ -106,17 +114,17 @@ package final class AppLauncher {
     package func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, Failure>) -> Void
     ) {
-        guard let browser = AppID("browser"), let words = PageOpener.find(in: settings.programs) else {
+        guard let browser = AppID("browser"), let opener = PageOpener.find(in: settings.programs) else {
             let message = "neither xdg-open nor gio is there; install xdg-utils"
             return completion(.failure(Failure(message: message)))
         }
         start(
-            words + [page.argument], of: browser, description: "Web page from another device", token?.variables ?? [:],
-            completion)
+            opener + [page.argument], of: browser, description: "Web page from another device", app: nil,
+            token?.variables ?? [:], completion)
     }
 
     private func start(
-        _ words: [String], of id: AppID, description: String, _ variables: [String: String],
+        _ words: [String], of id: AppID, description: String, app: BusApp?, _ variables: [String: String],
         _ completion: @escaping (Result<Void, Failure>) -> Void
     ) {
         guard jobs < Self.maximumJobs else {
@@ -126,7 +134,7 @@ package final class AppLauncher {
         if let socket = settings.socket { variables["HANDOFF_SOCKET"] = socket }
         let job = Job(
             unit: AppUnit.name(for: id, random: Hex.encode(Randomness.bytes(8))), description: description,
-            words: words, variables: variables)
+            app: app, words: words, variables: variables)
         let worker: Worker
         do {
             worker = try Worker(name: "launch")
@@ -139,8 +147,8 @@ package final class AppLauncher {
             _ = worker
             jobs -= 1
             switch result {
-            case .success(.runsInUnit): completion(.success(()))
-            case .success(.runs(let started, let reason)):
+            case .success(.runs): completion(.success(()))
+            case .success(.runsDetached(let started, let reason)):
                 log.info("Started without a service manager", ["unit": job.unit, "reason": reason])
                 watch(started, completion)
             case .success(.failed(let failure)): completion(.failure(failure))
@@ -151,6 +159,16 @@ package final class AppLauncher {
 
     /// On a thread of its own.
     private static func perform(_ job: Job, _ settings: Settings) -> Outcome {
+        if let app = job.app {
+            do throws(BusApp.Problem) {
+                try app.activate(within: watching)
+                return .runs
+            } catch {
+                if case .failed(let message) = error {
+                    return .failed(Failure(message: "the session bus cannot reach \(app.name): \(message)"))
+                }
+            }
+        }
         guard let program = job.words.first, let path = settings.programs.find(program) else {
             return .failed(Failure(message: missing(job.words.first ?? "")))
         }
@@ -161,7 +179,7 @@ package final class AppLauncher {
         let noManager: String
         do throws(TransientUnit.Problem) {
             try unit.start(watching: watching)
-            return .runsInUnit
+            return .runs
         } catch {
             switch error {
             case .noManager(let reason): noManager = reason
@@ -174,7 +192,7 @@ package final class AppLauncher {
         let home = settings.environment["HOME"].flatMap { FolderListing.isFolder($0) ? $0 : nil }
         do throws(Errno) {
             let started = try DetachedProgram.start(words, environment: environment, folder: home ?? "/")
-            return .runs(started, noManager: noManager)
+            return .runsDetached(started, noManager: noManager)
         } catch {
             return .failed(Failure(message: "cannot run \(path): \(error)"))
         }

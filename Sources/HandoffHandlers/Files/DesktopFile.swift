@@ -17,7 +17,8 @@ package struct DesktopFile: Sendable, Equatable {
     private static let group = "Desktop Entry"
     /// Keys that are kept; all others cost nothing.
     private static let keys: Set<String> = [
-        "Type", "Name", "Hidden", "TryExec", "X-Handoff-ActivityTypes", "X-Handoff-TeamID", "X-Handoff-Domains",
+        "Type", "Name", "Hidden", "TryExec", "DBusActivatable",
+        "X-Handoff-ActivityTypes", "X-Handoff-TeamID", "X-Handoff-Domains",
     ]
     /// What makes a file one of ours, so that nobody else's mistakes are reported.
     private static let mark = Array("X-Handoff-".utf8)

@@ -36,8 +36,17 @@ extension Handler {
             Handler(
                 id: id, name: try HandlerValues.name(name, at: line("Name")), types: types,
                 team: try HandlerValues.team(try file.text("X-Handoff-TeamID"), at: line("X-Handoff-TeamID")),
-                domains: domains, launch: .desktopEntry(path: path), path: path, installed: installed))
+                domains: domains, launch: launch(path, isBusApp: try file.flag("DBusActivatable")), path: path,
+                installed: installed))
 
         func line(_ key: String) -> Int? { file.entry(key)?.line }
+    }
+    /// Of an entry in a folder below, too, the name of the file alone is that on the bus.
+    private static func launch(_ path: String, isBusApp: Bool) -> Launch {
+        let file = path.split(separator: "/").last ?? ""
+        guard isBusApp, file.hasSuffix(".desktop"), let name = BusName(String(file.dropLast(".desktop".count))) else {
+            return .desktopEntry(path: path)
+        }
+        return .bus(name, path: path)
     }
 }

@@ -15,8 +15,6 @@ package struct TransientUnit: Sendable {
         case ended(String)
     }
 
-    /// The manager has other things to do as well; in microseconds.
-    private static let patience: UInt64 = 10_000_000
     private static let manager = "org.freedesktop.systemd1"
     private static let managerPath = "/org/freedesktop/systemd1"
     private static let managerInterface = "org.freedesktop.systemd1.Manager"
@@ -45,8 +43,14 @@ package struct TransientUnit: Sendable {
     /// - Parameter watching: how long; a program that still runs then is well.
     /// - Throws: `Problem`; after `.noManager` nothing was started.
     package func start(watching: Duration) throws(Problem) {
-        let bus = try UserBus()
+        let bus: UserBus
+        do throws(UserBus.Failure) {
+            bus = try UserBus()
+        } catch {
+            throw .noManager(error.message)
+        }
         // Without it no signals come. Who cannot subscribe sees less, and no worse.
+        bus.followProperties(of: Self.manager)
         try? bus.call(Self.manager, Self.managerPath, Self.managerInterface, "Subscribe") { _ in }
         do throws(UserBus.Failure) {
             try startUnit(bus, endsWithGroup: true)
@@ -132,114 +136,5 @@ package struct TransientUnit: Sendable {
         guard let result = bus.text(manager, path, serviceInterface, "Result"), result != "success" else { return nil }
         let status: Int32 = bus.number(manager, path, serviceInterface, "ExecMainStatus", "i") ?? 0
         return .ended(result == "exit-code" ? "it ended with status \(status)" : "its unit failed: \(result)")
-    }
-}
-
-/// A connection to the bus of the user, for one thread.
-private struct UserBus: ~Copyable {
-    /// What a call came to.
-    struct Failure: Error {
-        let name: String
-        let message: String
-
-        var isNoManager: Bool {
-            [
-                "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
-                "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.Disconnected",
-            ].contains(name) || name.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
-        }
-
-        var isAboutProperties: Bool {
-            ["PropertyReadOnly", "InvalidArgs", "UnknownProperty"].contains {
-                name == "org.freedesktop.DBus.Error." + $0
-            }
-        }
-    }
-
-    private let bus: OpaquePointer
-
-    init() throws(TransientUnit.Problem) {
-        var bus: OpaquePointer?
-        let result = sd_bus_open_user(&bus)
-        guard result >= 0, let bus else { throw .noManager("\(Errno(rawValue: 0 &- result))") }
-        self.bus = bus
-        sd_bus_set_method_call_timeout(bus, 10_000_000)
-        // The messages are read by asking anew, so that the callback has nothing to do.
-        sd_bus_match_signal(
-            bus, nil, "org.freedesktop.systemd1", nil, "org.freedesktop.DBus.Properties", "PropertiesChanged",
-            { _, _, _ in 0 }, nil)
-    }
-
-    deinit {
-        sd_bus_flush_close_unref(bus)
-    }
-
-    func call(
-        _ service: String, _ path: String, _ interface: String, _ method: String, _ fill: (inout BusMessage) -> Void
-    ) throws(Failure) {
-        var pointer: OpaquePointer?
-        let made = sd_bus_message_new_method_call(bus, &pointer, service, path, interface, method)
-        guard made >= 0, let pointer else { throw Self.failure(made) }
-        defer { sd_bus_message_unref(pointer) }
-        // A manager that is not there is none that a bus could start.
-        sd_bus_message_set_auto_start(pointer, 0)
-        var message = BusMessage(pointer)
-        fill(&message)
-        guard message.result >= 0 else { throw Self.failure(message.result) }
-        var error = sd_bus_error()
-        defer { sd_bus_error_free(&error) }
-        let result = sd_bus_call(bus, pointer, 0, &error, nil)
-        guard result < 0 else { return }
-        guard let name = error.name else { throw Self.failure(result) }
-        throw Failure(
-            name: String(cString: name), message: error.message.map { String(cString: $0) } ?? String(cString: name))
-    }
-
-    func text(_ service: String, _ path: String, _ interface: String, _ property: String) -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        guard sd_bus_get_property_string(bus, service, path, interface, property, nil, &text) >= 0, let text else {
-            return nil
-        }
-        defer { free(text) }
-        return String(cString: text)
-    }
-
-    /// - Parameter type: the type of the bus that `Number` is, as in sd_bus_message_read_basic(3).
-    func number<Number: FixedWidthInteger>(
-        _ service: String, _ path: String, _ interface: String, _ property: String, _ type: Unicode.Scalar
-    ) -> Number? {
-        var value: Number = 0
-        let type = CChar(UInt8(ascii: type))
-        guard sd_bus_get_property_trivial(bus, service, path, interface, property, nil, type, &value) >= 0 else {
-            return nil
-        }
-        return value
-    }
-
-    /// - Returns: false when no signal came in time, or none can come.
-    func waitForSignal(_ time: Duration) -> Bool {
-        while true {
-            let done = sd_bus_process(bus, nil)
-            if done < 0 { return false }
-            if done > 0 { return true }
-            let microseconds =
-                UInt64(clamping: time.components.seconds) * 1_000_000
-                + UInt64(clamping: time.components.attoseconds / 1_000_000_000_000)
-            guard sd_bus_wait(bus, microseconds) > 0 else { return false }
-        }
-    }
-
-    /// The object of a unit on the bus.
-    static func unitPath(_ unit: String) -> String? {
-        var path: UnsafeMutablePointer<CChar>?
-        guard sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path) >= 0, let path else { return nil }
-        defer { free(path) }
-        return String(cString: path)
-    }
-
-    private static func failure(_ result: Int32) -> Failure {
-        let error = Errno(rawValue: 0 &- result)
-        let isGone = [ECONNRESET, ENOTCONN, EPIPE].contains(error.rawValue)
-        return Failure(name: isGone ? "org.freedesktop.DBus.Error.Disconnected" : "", message: "\(error)")
     }
 }
