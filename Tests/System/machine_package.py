@@ -1,64 +1,21 @@
 """The Debian package on booted machines: installed, used, upgraded, removed and purged by apt. Needs root."""
 
-import atexit
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 
-from harness import BIN, ROOT, Failure, Follower, expect, main, run, test
-from machines import MACHINES, Machines
-
-VERSIONS = ("0.1.0+test1", "0.1.0+test2")
-packages = {}
-
-
-def package(version):
-    """The package of these programs, made once for all tests."""
-    if not packages:
-        packages["folder"] = tempfile.mkdtemp(prefix="handoff-deb-")
-        atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
-    if version not in packages:
-        done = subprocess.run([os.path.join(ROOT, "scripts", "deb"), "--version", version, "--output", packages["folder"]],
-                              env={**os.environ, "HANDOFF_BIN": BIN, "DPKG_DEB_COMPRESSOR_LEVEL": "0"}, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            raise Failure(f"no package: {done.stdout}{done.stderr}")
-        packages[version] = done.stdout.split()[-1]
-    return packages[version]
-
-
-def apt(machine, *words):
-    return machine.lab.command("exec", machine.name, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--yes",
-                               "--no-install-recommends", *words, within=180)
-
-
-def install(machine, version=VERSIONS[0]):
-    path = package(version)
-    machine.lab.command("put", machine.name, path, "/var/cache/test")
-    apt(machine, "install", f"/var/cache/test/{os.path.basename(path)}")
-
-
-def follow(stage, machine, *words):
-    """A command of the user's that runs on."""
-    log = os.path.join(stage.folder, f"{machine.name}-{words[0]}-{len(stage.processes)}.log")
-    return Follower(stage, [MACHINES, "user", machine.name, "handoffctl", "--json", *words],
-                    {**os.environ, "LAB": machine.lab.name}, log)
+from harness import expect, main, run, test
+from machines import VERSIONS, Machines, package
 
 
 def state(machine, name="ActiveState"):
     return machine.show(name)[name]
 
 
-def exists(machine, *paths):
-    return [path for path in paths if machine.root("test", "-e", path, code=None).code == 0]
-
-
 def second_user(machine):
     """Another user, who is logged in and has never used Handoff; answers how a command is run as him."""
     machine.root("useradd", "--create-home", "--uid", "1001", "bob")
     machine.root("loginctl", "enable-linger", "bob")
-    machine.until("bob's manager", lambda: exists(machine, "/run/user/1001/bus"))
+    machine.until("bob's manager", lambda: machine.exists("/run/user/1001/bus"))
     return lambda *words, **more: machine.root("runuser", "-u", "bob", "--", "env", "XDG_RUNTIME_DIR=/run/user/1001",
                                                "HOME=/home/bob", *words, **more)
 
@@ -67,7 +24,7 @@ def second_user(machine):
 def first_day(stage):
     machine = Machines(stage, 1, install=False).machines[0]
     bob = second_user(machine)
-    install(machine)
+    machine.install_package()
     expect(state(machine) == "inactive", "it runs before anyone called")
     status = json.loads(machine.ctl("status").output)
     expect(status["account"] is None and state(machine) == "active", "the first call did not start it")
@@ -102,13 +59,13 @@ def upgrade(stage):
     origin, taker = Machines(stage, 2, install=False).machines
     bob = second_user(origin)
     for machine in (origin, taker):
-        install(machine)
+        machine.install_package()
     origin.ctl("account", "create")
-    pair = follow(stage, origin, "pair", "--yes")
+    pair = origin.follow("pair", "--yes")
     code = pair.wait("opened")["code"]
     taker.ctl("join", input=f"{code}\n".encode())
     pair.wait("joined")
-    publish = follow(stage, origin, "publish", "com.example.editing", "--title", "Draft", "--user-info", '{"page": 3}')
+    publish = origin.follow("publish", "com.example.editing", "--title", "Draft", "--user-info", '{"page": 3}')
     publish.wait("published")
     taker.until("the offer", lambda: taker.ctl("list").output.strip())
     expect(json.loads(taker.ctl("continue", "--print").output)["userInfo"] == {"page": 3}, "wrong activity")
@@ -118,7 +75,7 @@ def upgrade(stage):
     process = origin.show("MainPID")
     origin.root("sh", "-c", "echo '# mine' >>/etc/handoff/handoffd.conf")
     origin.root("systemctl", "--global", "disable", "handoffd-autostart.service")
-    install(origin, VERSIONS[1])
+    origin.install_package(VERSIONS[1])
     version = origin.root("dpkg-query", "--show", "--showformat", "${Version}", "handoff").output
     expect(version == VERSIONS[1], f"version {version}")
     origin.until("the new daemon", lambda: state(origin) == "active" and origin.show("MainPID") != process)
@@ -159,7 +116,7 @@ def no_manager(stage):
 @test("removal stops it and keeps settings and state; a purge deletes all but what is in homes", limit=400)
 def removal(stage):
     machine = Machines(stage, 1, install=False).machines[0]
-    install(machine)
+    machine.install_package()
     machine.ctl("account", "create")
     status = json.loads(machine.ctl("status").output)
     machine.root("systemctl", "enable", "--now", "handoffd@alice.service")
@@ -168,22 +125,22 @@ def removal(stage):
     processes = [machine.show("MainPID")["MainPID"],
                  machine.root("systemctl", "show", "handoffd@alice.service", "--property=MainPID", "--value").output.strip()]
     kept = ["/etc/handoff/handoffd.conf", "/home/alice/.config/handoff/account", "/var/lib/handoff-alice/identity"]
-    expect(exists(machine, *kept) == kept, f"not there: {set(kept) - set(exists(machine, *kept))}")
+    expect(machine.exists(*kept) == kept, f"not there: {set(kept) - set(machine.exists(*kept))}")
 
-    apt(machine, "remove", "handoff")
+    machine.apt("remove", "handoff")
     for process in processes:
-        expect(not exists(machine, f"/proc/{process}"), "a daemon runs on")
-    expect(exists(machine, *kept) == kept, "removal deleted what it should keep")
-    expect(not exists(machine, "/usr/bin/handoffd", "/usr/lib/systemd/user/handoffd.service"), "programs are left")
+        expect(not machine.exists(f"/proc/{process}"), "a daemon runs on")
+    expect(machine.exists(*kept) == kept, "removal deleted what it should keep")
+    expect(not machine.exists("/usr/bin/handoffd", "/usr/lib/systemd/user/handoffd.service"), "programs are left")
     expect(machine.systemctl("is-active", "handoffd.socket", code=None).output.strip() != "active", "its socket waits on")
 
-    install(machine)
+    machine.install_package()
     again = json.loads(machine.ctl("status").output)
     expect(again["device"] == status["device"] and again["account"] == status["account"], "it is another device now")
 
-    apt(machine, "purge", "handoff")
-    expect(exists(machine, *kept, "/etc/handoff") == ["/home/alice/.config/handoff/account"],
-           f"left: {exists(machine, *kept, '/etc/handoff')}")
+    machine.apt("purge", "handoff")
+    expect(machine.exists(*kept, "/etc/handoff") == ["/home/alice/.config/handoff/account"],
+           f"left: {machine.exists(*kept, '/etc/handoff')}")
     left = machine.root("find", "/etc", "/usr", "/var/lib", "-name", "*handoff*", "-not", "-path", "/var/lib/dpkg/*")
     expect(left.output == "", f"left: {left.output}")
 

@@ -1,11 +1,32 @@
-"""Booted machines for tests (Tests/Lab/machines): commands on them, and what their user's service does."""
+"""Booted machines for tests (Tests/Lab/machines): commands on them, what their user's service does, and the package for them."""
 
+import atexit
 import os
+import shutil
+import subprocess
+import tempfile
 import time
 
-from harness import BIN, ROOT, Failure, run
+from harness import BIN, ROOT, Failure, Follower, run
 
 MACHINES = os.path.join(ROOT, "Tests", "Lab", "machines")
+VERSIONS = ("0.1.0+test1", "0.1.0+test2")
+packages = {}
+
+
+def package(version=VERSIONS[0]):
+    """The package of these programs, made once for all tests; answers its path."""
+    if not packages:
+        packages["folder"] = tempfile.mkdtemp(prefix="handoff-deb-")
+        atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
+    if version not in packages:
+        done = subprocess.run([os.path.join(ROOT, "scripts", "deb"), "--version", version, "--output", packages["folder"]],
+                              env={**os.environ, "HANDOFF_BIN": BIN, "DPKG_DEB_COMPRESSOR_LEVEL": "0"}, capture_output=True,
+                              text=True, timeout=300)
+        if done.returncode:
+            raise Failure(f"no package: {done.stdout}{done.stderr}")
+        packages[version] = done.stdout.split()[-1]
+    return packages[version]
 
 
 class Machine:
@@ -30,13 +51,38 @@ class Machine:
         output = self.systemctl("show", "handoffd.service", *(f"--property={name}" for name in properties)).output
         return dict(line.split("=", 1) for line in output.splitlines() if "=" in line)
 
-    def until(self, what, condition, within=30):
+    def until(self, what, condition, within=30, seen=lambda: ""):
+        """Waits for something; where it does not come, the failure has what `seen` answers."""
         limit = time.monotonic() + within
         while not condition():
             if time.monotonic() > limit:
                 journal = self.user("journalctl", "--user", "--no-pager", "-n", "30", code=None).output
-                raise Failure(f"{what} did not happen within {within} s\n{journal}")
+                raise Failure(f"{what} did not happen within {within} s {seen()}\n{journal}")
             time.sleep(0.1)
+
+    def put(self, folder, *paths):
+        """Copies files into a folder of the machine."""
+        self.lab.command("put", self.name, *paths, folder)
+
+    def exists(self, *paths):
+        """Those of the paths that are there."""
+        return [path for path in paths if self.root("test", "-e", path, code=None).code == 0]
+
+    def follow(self, *words):
+        """A command of handoffctl that runs on."""
+        stage = self.lab.stage
+        log = os.path.join(stage.folder, f"{self.name}-{words[0]}-{len(stage.processes)}.log")
+        return Follower(stage, [MACHINES, "user", self.name, "handoffctl", "--json", *words],
+                        {**os.environ, "LAB": self.lab.name}, log)
+
+    def apt(self, *words):
+        return self.lab.command("exec", self.name, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--yes",
+                                "--no-install-recommends", *words, within=180)
+
+    def install_package(self, version=VERSIONS[0]):
+        path = package(version)
+        self.put("/var/cache/test", path)
+        self.apt("install", f"/var/cache/test/{os.path.basename(path)}")
 
     def install(self):
         """Installs programs and units for its user, without a package."""
@@ -51,7 +97,7 @@ class Machines:
     """Booted machines of a test; they end with it."""
 
     def __init__(self, stage, count, install=True):
-        self.name = os.path.basename(stage.folder)
+        self.stage, self.name = stage, os.path.basename(stage.folder)
         stage.closers.append(lambda: self.command("down"))
         self.command("up", str(count), within=120)
         self.machines = [Machine(self, f"m{number}") for number in range(1, count + 1)]
