@@ -19,7 +19,8 @@ def account(stage, count=2):
     machines = Machines(stage, count, install=False).machines
     for machine in machines:
         machine.install_package()
-        machine.put(APPS, *(os.path.join(ROOT, "Tests", "System", name) for name in ("played_app.py", "bus_name.py")))
+        machine.put(APPS, *(os.path.join(ROOT, "Tests", "System", name) for name in (
+            "played_app.py", "bus_name.py", "played_notifier.py", "notifications.py", "harness.py")))
     machines[0].ctl("account", "create")
     for machine in machines[1:]:
         ticket = machines[0].user("sh", "-c", "handoffctl account export - | base64").output
@@ -46,6 +47,16 @@ def app(machine, id, *lines, options=()):
     """A played app with a desktop entry; answers its record."""
     exec, record = played(id, *options, TYPE)
     entry(machine, id, f"{exec} %U", f"X-Handoff-ActivityTypes={TYPE};", *lines)
+    return record
+
+
+def bus_app(machine, id, type):
+    """A played app that the session bus starts; answers its record."""
+    exec, record = played(id, "--bus-name", id, type)
+    write(machine, f"{HOME}/.local/share/dbus-1/services/{id}.service", f"[D-BUS Service]\nName={id}\nExec={exec}\n")
+    machine.user("busctl", "--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
+    # What only who overlooks the activation would run.
+    entry(machine, id, "/bin/false", "DBusActivatable=true", f"X-Handoff-ActivityTypes={type};")
     return record
 
 
@@ -146,11 +157,7 @@ def by_entry(stage):
 def by_bus(stage):
     origin, taker = account(stage)
     id = "org.example.my_Viewer"
-    exec, record = played(id, "--bus-name", id, TYPE)
-    write(taker, f"{HOME}/.local/share/dbus-1/services/{id}.service", f"[D-BUS Service]\nName={id}\nExec={exec}\n")
-    taker.user("busctl", "--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
-    # What only who overlooks the activation would run.
-    entry(taker, id, "/bin/false", "DBusActivatable=true", f"X-Handoff-ActivityTypes={TYPE};")
+    record = bus_app(taker, id, TYPE)
     offer = publish(origin, TYPE, "--user-info", '{"page": 4}')
     offered(taker, kind="app", name=f"The {id}")
     done = taker.ctl("continue").line
@@ -424,7 +431,7 @@ gdbus monitor --system --dest org.freedesktop.login1 | while read -r line; do
         busctl call org.freedesktop.login1 "${line%%:*}" org.freedesktop.login1.Session SetLockedHint b "$1"
     }
     case $line in
-        *'is owned by'*) systemd-notify --ready ;;
+        *'is owned by'*) : >~/locks ;;
         *.Session.Lock\ *) hint true ;;
         *.Session.Unlock\ *) hint false ;;
     esac
@@ -438,11 +445,12 @@ def session(machine, type):
         return {line.split()[0] for line in machine.root("loginctl", "list-sessions", "--no-legend").output.splitlines()}
 
     before = ids()
+    machine.user("rm", "-f", f"{HOME}/locks")
     machine.root("sh", "-c", "cat >/etc/pam.d/test-desk", input=b"account required pam_permit.so\nsession required pam_systemd.so\n")
     write(machine, f"{HOME}/locker", LOCKER, "755")
     machine.root("systemd-run", f"--unit=desk-{type}", "--property=User=alice", "--property=PAMName=test-desk",
-                 "--property=Type=notify", "--property=NotifyAccess=all", f"--setenv=XDG_SESSION_TYPE={type}",
-                 "--setenv=XDG_SESSION_CLASS=user", f"{HOME}/locker")
+                 f"--setenv=XDG_SESSION_TYPE={type}", "--setenv=XDG_SESSION_CLASS=user", f"{HOME}/locker")
+    machine.until("the locker", lambda: machine.exists(f"{HOME}/locks"))
     return next(iter(ids() - before))
 
 
@@ -496,6 +504,92 @@ def locked(stage):
     gone(taker)
     origin.root("loginctl", "terminate-session", desk)
     offered(taker)
+
+
+TOKEN = "gnome-shell/The-Editor/1234-5-host_TIME678"
+
+
+class Notifier:
+    """A played notification server on a machine's session bus."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        machine.user("systemd-run", "--user", "--unit=notifier", "python3", f"{APPS}/played_notifier.py", f"{HOME}/screen",
+                     f"{HOME}/choices")
+        machine.until("the notification server", lambda: machine.exists(f"{HOME}/choices"))
+
+    def shown(self):
+        """How many have been shown so far, and what stands now."""
+        count, *standing = [json.loads(line) for line in self.machine.user("cat", f"{HOME}/screen").output.splitlines()]
+        return count, standing
+
+    def one(self, **fields):
+        """Waits until one notification stands, with these fields; answers it."""
+        found = []
+
+        def is_there():
+            found[:] = self.shown()[1]
+            return len(found) == 1 and all(found[0][key] == value for key, value in fields.items())
+
+        self.machine.until(f"a notification with {fields}", is_there, 30, lambda: str(self.shown()))
+        return found[0]
+
+    def none(self):
+        self.machine.until("an empty screen", lambda: not self.shown()[1], 30, lambda: str(self.shown()))
+
+    def choose(self, id, key, token=TOKEN):
+        self.machine.user("sh", "-c", f"echo {id} {key} {token} >{HOME}/choices")
+
+
+@test("the notification's action opens the app or the page, with the token of the click; a locked screen shows nothing new", limit=500)
+def notified(stage):
+    origin, taker = account(stage)
+    notifier = Notifier(taker)
+    desk = session(taker, "wayland")
+    record = app(taker, "org.example.Editor")
+    offer = publish(origin, TYPE, "--title", "Draft", "--user-info", '{"page": 3}')
+    notification = notifier.one(summary="The org.example.Editor: Draft", body="from m1")
+    notifier.choose(notification["id"], "default")
+    start = noted(taker, record, "started")
+    expect(start["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {start['environment']}")
+    is_outside(taker, start["pid"])
+    expect(noted(taker, record, "continue")["content"]["userInfo"] == {"page": 3}, "another activity")
+    offer.wait("continued", deviceName="m2")
+    notifier.none()
+
+    # By D-Bus.
+    id = "org.example.Viewer"
+    record = bus_app(taker, id, "com.example.viewing")
+    offer = publish(origin, "com.example.viewing", "--title", "Map")
+    notifier.choose(notifier.one(summary=f"The {id}: Map")["id"], "continue")
+    called = noted(taker, record, "called", member="Activate")
+    expect(called["platform"] == {"activation-token": TOKEN, "desktop-startup-id": TOKEN}, f"no token: {called}")
+    noted(taker, record, "continue")
+    offer.wait("continued", deviceName="m2")
+
+    # In the browser.
+    pages = browser(taker)
+    taker.systemctl("set-environment", WINDOW)
+    offer = publish(origin, "com.example.reading", "--title", "News", "--web-url", "https://example.org/")
+    notifier.choose(notifier.one(summary="Web browser: News")["id"], "default")
+    words, pid, _ = opened(taker, pages)
+    expect(words == ["https://example.org/"], f"wrong words: {words}")
+    is_outside(taker, pid)
+    offer.wait("continued", deviceName="m2")
+    notifier.none()
+
+    # What comes while the screen is locked is shown afterwards.
+    taker.root("loginctl", "lock-session", desk)
+    taker.until("the lock", lambda: "LockedHint=yes" in taker.root(
+        "loginctl", "show-session", desk, "--property=LockedHint").output)
+    before, _ = notifier.shown()
+    publish(origin, TYPE, "--title", "Secret")
+    taker.until("the offer", lambda: any(offer["title"] == "Secret" for offer in offers(taker)))
+    # Nobody tells that nothing is shown.
+    time.sleep(3)
+    expect(notifier.shown() == (before, []), f"shown while locked: {notifier.shown()}")
+    taker.root("loginctl", "unlock-session", desk)
+    notifier.one(summary="The org.example.Editor: Secret")
 
 
 if __name__ == "__main__":

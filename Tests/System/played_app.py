@@ -37,11 +37,13 @@ def main():
 
     if options.bus_name:
         from bus_name import BusName
+        from notifications import Reader
         name = BusName(options.bus_name)
 
         def serve():
-            for path, interface, member, arguments in name.calls():
-                note(event="called", path=path, interface=interface, member=member, arguments=arguments.decode("latin-1"))
+            while call := name.calls.get():
+                note(event="called", path=call["path"], interface=call.get("interface"), member=call["member"],
+                     platform=Reader(call["body"]).entries())
 
         threading.Thread(target=serve, daemon=True).start()
 

@@ -1,0 +1,48 @@
+"""A notification server for machines: writes down what stands on the screen, and does what a test says.
+
+played_notifier.py RECORD COMMANDS: RECORD is what stands, a line of JSON for each notification, and the number of all that came
+before, as the first line. COMMANDS is a pipe that is made, with lines ID KEY TOKEN: the user's choice.
+"""
+
+import json
+import os
+import sys
+import threading
+
+from bus_name import session_bus
+from notifications import NotificationServer
+
+
+def main():
+    record, commands = sys.argv[1:]
+    server = NotificationServer(session_bus())
+    written = threading.Lock()
+
+    def write():
+        with written, server.news:
+            with open(record + ".new", "w") as file:
+                for line in [len(server.notified()), *server.standing.values()]:
+                    file.write(json.dumps(line) + "\n")
+            os.rename(record + ".new", record)
+
+    def follow():
+        count = 0
+        while True:
+            with server.news:
+                server.news.wait_for(lambda: len(server.seen) > count)
+                count = len(server.seen)
+            write()
+
+    write()
+    threading.Thread(target=follow, daemon=True).start()
+    os.mkfifo(commands)
+    while True:
+        with open(commands) as lines:
+            for line in lines:
+                id, key, token = line.split()
+                server.choose(int(id), key, token)
+        write()
+
+
+if __name__ == "__main__":
+    main()
