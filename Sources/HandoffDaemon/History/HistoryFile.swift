@@ -44,9 +44,15 @@ package final class HistoryFile: Sendable {
 
     /// The entries after a number, the oldest first; at most a page of them.
     package func page(after number: Int) throws(StateError) -> ControlLogPage {
-        let entries = try all().filter { $0.number > number }
-        return ControlLogPage(
-            entries: Array(entries.prefix(Self.pageSize)), hasMore: entries.count > Self.pageSize)
+        var entries: [ControlLogEntry] = []
+        for line in try lines() {
+            // Most lines of a full log are passed by for most pages, and reading them all would take the worker's time.
+            if let early = Self.leadingNumber(line), early <= number { continue }
+            guard let entry = Self.entry(line), entry.number > number else { continue }
+            guard entries.count < Self.pageSize else { return ControlLogPage(entries: entries, hasMore: true) }
+            entries.append(entry)
+        }
+        return ControlLogPage(entries: entries, hasMore: false)
     }
 
     /// As many whole characters of a text as an entry takes.
@@ -65,13 +71,19 @@ package final class HistoryFile: Sendable {
 
     private func lastNumber() throws(StateError) -> Int {
         if let number = last.withLock({ $0 }) { return number }
-        return try all().map(\.number).max() ?? 0
+        return try lines().compactMap { Self.entry($0)?.number }.max() ?? 0
     }
 
-    private func all() throws(StateError) -> [ControlLogEntry] {
-        try folder.readHistory(limit: Self.longest).flatMap { bytes in
-            bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.entry)
-        }
+    private func lines() throws(StateError) -> [ArraySlice<UInt8>] {
+        try folder.readHistory(limit: Self.longest).flatMap { $0.split(separator: UInt8(ascii: "\n")) }
+    }
+
+    /// The number with which a line begins that we have written; nil for one that begins in another way.
+    private static func leadingNumber(_ line: ArraySlice<UInt8>) -> Int? {
+        let start = Array(#"{"number":"#.utf8)
+        guard line.starts(with: start) else { return nil }
+        let digits = line.dropFirst(start.count).prefix { (0x30...0x39).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 
     /// The entry of a line; nil for one that is cut or none of ours.
