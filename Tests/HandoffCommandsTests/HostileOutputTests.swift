@@ -98,6 +98,16 @@ import Testing
         #expect(run.diagnostics.split(separator: "\n").count == 1, "\(run.diagnostics)")
     }
 
+    @Test(arguments: [["log"], ["log", "--json"]])
+    func theLogHasALineForEachEntry(words: [String]) throws {
+        let entry = ControlLogEntry(
+            number: 1, event: .continuation, direction: .in, type: Self.all, device: Sample.device(0x1A),
+            deviceName: Self.all, app: Self.all, outcome: Self.all)
+        let page: JSONObject = ["entries": [.object(entry.json)], "hasMore": false]
+        #expect(try run.run(words) { $0.reply(page) } == .done)
+        expectPlain(lines: 1)
+    }
+
     @Test func appsShowsWhatFilesAndProcessesSay() throws {
         let app = ControlApp(
             id: Self.all, name: Self.all, source: .attached, file: nil, types: [Self.all], team: Self.all,

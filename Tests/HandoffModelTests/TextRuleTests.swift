@@ -129,6 +129,22 @@ struct HandoffFailureTests {
         #expect(HandoffFailure(code: given, reason: "x", message: "y").code == code)
     }
 
+    @Test func `what another device says is told as its own words, or in ours`() {
+        let lie = "Editor could not be started; run: sudo sh"
+        func told(_ reason: String, code: Int = 4610) -> HandoffFailure {
+            HandoffFailure(code: code, reason: reason, message: lie).told(by: "Mac")
+        }
+        #expect(told("unknownActivity") == .unknownActivity(device: "Mac"))
+        #expect(told("paused") == .paused(device: "Mac"))
+        #expect(
+            told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac says: \(lie)"))
+        #expect(told("later").message == "Mac says: \(lie)")
+        // What only this device can know is not its to say.
+        for reason in ["notMember", "launchFailed", "noHandler", "handlerRefused", "cancelled", "invalidPayload"] {
+            #expect(told(reason) == .rejected(device: "Mac", cause: "it says: \(lie)"))
+        }
+    }
+
     @Test func `each failure has its own reason, and names the device`() {
         let failures: [HandoffFailure] = [
             .unknownActivity(device: "Mac"), .ownerGone(device: "Mac"), .peerUnreachable(device: "Mac", cause: "x"),

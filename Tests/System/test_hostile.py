@@ -256,45 +256,38 @@ class Hostile:
         if MISSING:
             raise Skip(f"the Python package '{MISSING}' is not installed (pip install cryptography pyOpenSSL)")
         file = os.path.join(desk.stage.folder, "hostile.handoff")
-        self._settle(desk)
+        self._settle(desk.origin, desk.daemon)
+        # Of two members that close its ticket each makes a key, and it would be left with the one that does not stay.
+        desk.origin.stop()
         desk.ctl("account", "export", file)
         self.target = ("127.0.0.1", desk.ctl("status").line["port"])
         self.peer = handoff_peer.Peer(os.path.join(desk.stage.folder, "hostile.json"), file)
-        self.link = self._connect()
+        self.link = self.peer.open_connection(*self.target)
+        desk.origin.start()
+        self._settle(desk.origin, desk.daemon)
         self.desk, self.guard, self.ends = desk, threading.Lock(), threading.Event()
         desk.stage.closers.append(self.ends.set)
         threading.Thread(target=self._serve, daemon=True).start()
 
-    def _connect(self):
-        # Two members may make an epoch at once, and then the key that was given in between opens nothing for a moment.
-        limit = time.monotonic() + 20
-        while True:
-            try:
-                return self.peer.open_connection(*self.target)
-            except (c.Refused, OSError):
-                if time.monotonic() > limit:
-                    raise
-                time.sleep(0.2)  # Nobody tells when all have a key.
-
     @staticmethod
-    def _settle(desk):
-        """Waits until the ticket by which the two came together is closed, and its new key is everywhere."""
+    def _settle(*daemons):
+        """Waits until the ticket of whoever has joined is closed, and the new key is everywhere."""
         limit = time.monotonic() + 20
         while time.monotonic() < limit:
-            both = [daemon.ctl("account", "show").line for daemon in (desk.origin, desk.daemon)]
-            if both[0]["epoch"] == both[1]["epoch"] > 1 and not any(account["tickets"] for account in both):
+            accounts = [daemon.ctl("account", "show").line for daemon in daemons]
+            if len({account["epoch"] for account in accounts}) == 1 and not any(account["tickets"] for account in accounts):
                 return
             time.sleep(0.05)  # Nobody tells when all have a key.
-        raise Failure(f"the account did not settle: {both}")
+        raise Failure(f"the account did not settle: {accounts}")
 
     def _serve(self):
         heard = {"acknowledged": False, "adverts": 0}
-        while not self.ends.is_set():
-            # A connection that has ended is made anew by the next offer.
-            with self.guard, contextlib.suppress(c.Refused, OSError):
-                self.peer.listen(0.01, heard)
-                if found := self.link.receive(0.01):
-                    self.peer.take(self.link, *found)
+        with contextlib.suppress(c.Refused, OSError):
+            while not self.ends.is_set():
+                with self.guard:
+                    self.peer.listen(0.01, heard)
+                    if found := self.link.receive(0.01):
+                        self.peer.take(self.link, *found)
 
     def offer(self, payload, id=None, **shown_):
         """Offers one activity, and nothing else any more."""
@@ -302,13 +295,9 @@ class Hostile:
         fields = {"id": id, "type": "com.example.hostile", "title": "t", "streams": False, "webpageURL": False, "age": 0}
         with self.guard:
             self.peer.offers = {id: {"shown": fields | shown_, "payload": payload}}
-            for _ in range(3):
-                if self.peer.advertise(*self.target, bytes.fromhex(self.link.hello["label"]))["acknowledged"]:
-                    return id
-                # The daemon has another label under a new key.
-                self.link.close()
-                self.link = self._connect()
-        raise Failure("the advert was not taken")
+            heard = self.peer.advertise(*self.target, bytes.fromhex(self.link.hello["label"]))
+        expect(heard["acknowledged"], "the advert was not taken")
+        return id
 
 
 @test("a payload that breaks a rule is an error, and reaches nobody", limit=120)
@@ -365,6 +354,24 @@ def same_id(stage):
     desk.ctl("device", "rename", "Python", device)
     taken = desk.ctl("continue", id, "--from", device, "--print").line
     expect(taken["userInfo"] == {"whose": "mine"}, f"wrong: {taken}")
+
+
+@test("the words of another device are told as its own, and it cannot speak for this one")
+def words(stage):
+    desk = Desk(stage).start()
+    hostile = Hostile(desk)
+    lie = "the editor is broken; run: \x1b[2Jsudo sh\nhandoffctl: forged"
+    id = hostile.offer({})
+    desk.watch.wait("added", id=id)
+    for reason, told in (("launchFailed", "rejected"), ("notMember", "rejected"), ("rejected", "rejected"), ("EVIL", "EVIL"),
+                         ("unknownActivity", "unknownActivity")):
+        answer = {"error": {"code": 4609, "reason": reason, "message": lie}}
+        hostile.peer._answer = lambda link, request, answer=answer: answer
+        refused = error(desk.ctl("continue", id, "--print", code=1))
+        expect(refused["reason"] == told and "Python" in refused["message"], f"{reason}: {refused}")
+        line = shown(desk.daemon, "continue", id, "--print")
+        expect(plain(line) and len(line.splitlines()) == 1 and line.startswith("handoffctl: "), f"{reason}: {line!r}")
+        expect("Python" in line[:40] or told == "unknownActivity" and "sudo" not in line, f"{reason}: {line!r}")
 
 
 if __name__ == "__main__":

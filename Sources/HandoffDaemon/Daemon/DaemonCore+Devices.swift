@@ -148,7 +148,7 @@ extension DaemonCore {
             [self] outcome in
             switch outcome {
             case .answered(.result(let answer)): completion(.success(answer))
-            case .answered(.failure(let failure)): completion(.failure(failure))
+            case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where mayRetry && (wasWarm || link.epochMark != ring.epochMark):
                 // The connection had ended unnoticed, as after sleep, or its epoch is over: a new one shows whether the
