@@ -21,8 +21,10 @@ package enum NotificationText {
                 continue
             }
             guard !VisibleText.isHidden(scalar) else { continue }
-            // An accent without a letter would land on what stands before this text.
-            guard !scalars.isEmpty || !scalar.properties.isGraphemeExtend else { continue }
+            // An accent without a letter would land on what stands before this text, and a joiner alone is nothing.
+            guard !scalars.isEmpty || !(scalar.properties.isGraphemeExtend || scalar.properties.isJoinControl) else {
+                continue
+            }
             if isSpace, !scalars.isEmpty { scalars.append(" ") }
             isSpace = false
             scalars.append(scalar)
