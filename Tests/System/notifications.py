@@ -165,7 +165,7 @@ class BusClient:
 
     def __init__(self, bus):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(bus.path)
+        self.socket.connect(bus.environment["DBUS_SESSION_BUS_ADDRESS"].removeprefix("unix:path="))
         self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
         expect(self._line().startswith(b"OK"), "the bus refused")
         self.socket.sendall(b"BEGIN\r\n")
@@ -180,8 +180,9 @@ class BusClient:
             pass
         self.socket.close()
 
-    def call(self, member, signature="", body=b"", target="org.freedesktop.DBus", path="/org/freedesktop/DBus"):
-        self._send(CALL, {1: path, 2: target, 3: member, 6: target}, signature, body)
+    def call(self, member, signature="", body=b"", target="org.freedesktop.DBus", path="/org/freedesktop/DBus",
+             interface=None):
+        self._send(CALL, {1: path, 2: interface or target, 3: member, 6: target}, signature, body)
         return self.replies.get(timeout=10)
 
     def signal(self, member, signature, body, target=None, path=PATH, interface=NAME):
@@ -346,3 +347,47 @@ class NotificationServer(BusClient):
         with self.news:
             self.standing.pop(id, None)
         self._closed(id, reason)
+
+
+class Dunst:
+    """A notification daemon as people use it, on a display that nobody sees."""
+
+    CONTROL = "org.dunstproject.cmd0"
+
+    def __init__(self, stage, bus):
+        for program in ("dunst", "Xvfb"):
+            if not shutil.which(program):
+                raise Skip(f"{program} is not installed", optional=True)
+        read, write = os.pipe()
+        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"], {}, [write])
+        os.close(write)
+        with os.fdopen(read) as file:
+            display = file.readline().strip()
+        expect(display, "Xvfb did not start")
+        nothing = stage.file("dunstrc", "")
+        self._start(stage, ["dunst", "-config", nothing], {"DISPLAY": f":{display}", "HOME": stage.folder, **bus.environment})
+        self.client = BusClient(bus)
+
+    @staticmethod
+    def _start(stage, words, environment, passed=()):
+        stage.processes.append(subprocess.Popen(
+            words, env={"PATH": os.environ["PATH"], **environment}, pass_fds=passed, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def displayed(self, count, within=20):
+        """Waits until so many notifications are on the screen."""
+        limit = time.monotonic() + within
+        seen = None
+        while time.monotonic() < limit:
+            body = Writer().text(self.CONTROL).text("displayedLength").data
+            reply = self.client.call("Get", "ss", body, NAME, PATH, "org.freedesktop.DBus.Properties")
+            if reply[:1] == b"\1":
+                seen = Reader(reply).variant()
+                if seen == count:
+                    return
+            time.sleep(0.05)  # It does not tell.
+        raise Failure(f"{count} notifications expected on the screen, not {seen}")
+
+    def click(self):
+        """Clicks on the first notification."""
+        self.client.call("NotificationAction", "u", Writer().number(0).data, NAME, PATH, self.CONTROL)

@@ -10,8 +10,9 @@ import time
 
 from harness import Failure, expect, main, test
 from logind import Logind
-from notifications import ALL, DISMISSED, EXPIRED, BusClient, NotificationServer, SessionBus, Writer
+from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, SessionBus, Writer
 from streaming import Connection
+from user_manager import UserManager
 
 TYPE = "com.example.editing"
 OTHER = "com.example.other"
@@ -22,21 +23,20 @@ TOKEN = "gnome-shell/The Editor/1234-5-host_TIME678"
 class Desk:
     """A device with a bus, a notification server, and an app that is played; and another device that offers things."""
 
-    def __init__(self, stage, server=True, bus=True, capabilities=ALL, configuration="", app=True, extra=None):
+    def __init__(self, stage, server=True, bus=True, capabilities=ALL, configuration="", extra=None):
         self.stage = stage
-        self.bus = SessionBus(stage, start=bus)
+        self.bus = bus if isinstance(bus, UserManager) else SessionBus(stage, start=bus)
         self.server = NotificationServer(self.bus, capabilities) if server else None
         self.origin = stage.daemon("origin")
         self.daemon = stage.daemon(
             "taker", start=False, options=["--log-level", "debug"], configuration=configuration)
         self.record = os.path.join(self.daemon.folder, "record")
         config = os.path.join(self.daemon.folder, "config")
-        if app:
-            folder = os.path.join(config, "handoff", "handlers.d")
-            os.makedirs(folder)
-            with open(os.path.join(folder, "editor.json"), "w") as file:
-                json.dump({"name": "Editor", "exec": [sys.executable, APP, self.record, "--app", "editor", TYPE],
-                           "types": [TYPE]}, file)
+        folder = os.path.join(config, "handoff", "handlers.d")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "editor.json"), "w") as file:
+            json.dump({"name": "Editor", "exec": [sys.executable, APP, self.record, "--app", "editor", TYPE],
+                       "types": [TYPE]}, file)
         nothing = os.path.join(self.daemon.folder, "nothing")
         self.daemon.extra = {
             "XDG_CONFIG_HOME": config, "XDG_DATA_HOME": nothing, "XDG_DATA_DIRS": nothing,
@@ -114,6 +114,17 @@ def continued(stage):
     desk.server.choose(desk.shown("Next")["id"], "continue", TOKEN)
     publish.wait("continued", deviceName="taker")
     expect(len(desk.server.notified()) == 2, f"it was shown again: {desk.server.seen}")
+
+
+@test("an app that the service manager starts gets the token in its unit's environment")
+def continued_in_unit(stage):
+    desk = Desk(stage, bus=UserManager(stage))
+    desk.publish(TYPE, "--title", "Draft")
+    desk.server.choose(desk.shown("Draft")["id"], "default", TOKEN)
+    start = events(desk.record, "started")
+    expect(start["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, f"no token: {start['environment']}")
+    expect("app-handoff-editor" in start["groups"], f"it is in no unit of its own: {start['groups']}")
+    events(desk.record, "continue")
 
 
 @test("a token that is no token goes nowhere, and Continue works without one")
@@ -414,6 +425,22 @@ def off(stage):
             file.write(f"notifications = {value}\n")
         desk.daemon.process.send_signal(signal.SIGHUP)
         desk.shown("Draft") if value == "on" else desk.server.none()
+
+
+@test("a notification daemon as people use it shows an offer, takes it off, and continues at a click")
+def real(stage):
+    desk = Desk(stage, server=False)
+    dunst = Dunst(stage, desk.bus)
+    publish = desk.publish(TYPE, "--title", "Draft")
+    dunst.displayed(1)
+    publish.interrupt()
+    dunst.displayed(0)
+    publish = desk.publish(TYPE, "--title", "Next")
+    dunst.displayed(1)
+    dunst.click()
+    events(desk.record, "continue")
+    publish.wait("continued", deviceName="taker")
+    dunst.displayed(0)
 
 
 if __name__ == "__main__":
