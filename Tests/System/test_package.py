@@ -18,6 +18,7 @@ INSTALLED = """
     usr/lib/systemd/system/handoffd@.service
     usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
     usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
+    usr/share/applications/handoffd.desktop
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man5/handoffd.conf.5
