@@ -4,6 +4,8 @@ package enum HandlerLimits {
     package static let fileBytes = 64 * 1024
     /// The most files that are read, of all folders together; a desktop has some hundreds.
     package static let files = 4096
+    /// The most names of one folder that are looked at, of whatever files; above it some are not seen.
+    package static let names = 4 * files
     /// The deepest folder below `applications` that is looked into.
     package static let depth = 4
     /// Bytes of a name that is shown.

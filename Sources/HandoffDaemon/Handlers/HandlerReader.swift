@@ -131,11 +131,11 @@ package final class HandlerReader: Sendable {
 
         /// The bytes of a file that declares something for Handoff; nil for all others.
         private mutating func content(of path: String) -> [UInt8]? {
-            guard files < HandlerLimits.files else { return nil }
-            files += 1
-            if files == HandlerLimits.files {
+            guard files < HandlerLimits.files else {
                 found.problems.insert("more than \(HandlerLimits.files) files declare apps: the others are not read")
+                return nil
             }
+            files += 1
             guard let version = PlainFile.version(at: path) else { return nil }
             if let remembered = former[path], remembered.version == version {
                 present[path] = remembered
@@ -161,7 +161,7 @@ package final class HandlerReader: Sendable {
         private mutating func names(in folder: String) -> [String] {
             guard found.watched.count < HandlerLimits.files else { return [] }
             do throws(Errno) {
-                let names = try FolderListing.names(in: folder, limit: HandlerLimits.files)
+                let names = try FolderListing.names(in: folder, limit: HandlerLimits.names)
                 found.watched[folder] = .anything
                 return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             } catch {

@@ -84,6 +84,22 @@ struct HandlerReaderTests {
         #expect(reader.read().registry.handlers.map(\.id.text) == ["b"])
     }
 
+    @Test func `files beyond the most that are read are told of, and those before them count`() throws {
+        try write("", to: "data/applications/x")
+        for number in 0..<HandlerLimits.files {
+            try folder.write(bytes: [], to: "data/applications/a\(number).desktop")
+        }
+        #expect(HandlerReader(places: places).read().problems.isEmpty)
+        try write(Self.entry("t"), to: "data/applications/0.desktop")
+        let found = HandlerReader(places: places).read()
+        #expect(found.problems.count == 1 && found.problems.first?.hasPrefix("more than 4096 files") == true)
+        try write(Self.entry("t"), to: "data/applications/z.desktop")
+        #expect(HandlerReader(places: places).read().problems.count == 1)
+        // Each folder for itself may have too many.
+        try write(#"{"types": ["t"], "exec": ["sh"]}"#, to: ".config/handoff/handlers.d/m.json")
+        #expect(HandlerReader(places: places).read().registry.handlers.map(\.id.text).contains("m"))
+    }
+
     @Test func `what is missing is awaited in the nearest folder above`() throws {
         let before = HandlerReader(places: places).read().watched
         #expect(before[folder.path] == .names(["data", "system", ".config"]))
