@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test func aHelloComesBack() throws {
-        let hello = try Samples.hello(seenBoot: 90)
+        let hello = try Samples.hello(seq: 12, seenBoot: 90)
         #expect(try Hello(decoding: hello.encoded(), from: try Samples.device(1)) == hello)
         let bare = try Samples.hello(seenBoot: nil, label: nil, epoch: nil, epochIsCurrent: false)
         #expect(try Hello(decoding: bare.encoded(), from: try Samples.device(1)) == bare)
@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epochIsCurrent":1"#,
-        #""device":"00""#, #""boot":1.5"#,
+        #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
     ]) func aWrongMemberOfAHelloIsAnError(member: String) throws {
         let device = try Samples.device(1)
         let key = String(member.split(separator: ":")[0])

@@ -19,10 +19,8 @@ import Testing
             return machine.received(bytes, budget: &budget, at: Samples.at(at))
         }
 
-        mutating func merged(isLive: Bool, digest: UInt8 = 0, at: UInt64 = 0) -> [SessionAction] {
-            machine.merged(
-                isLive: isLive, rosterDigest: [UInt8](repeating: digest, count: 8), budget: &budget,
-                at: Samples.at(at))
+        mutating func merged(isLive: Bool, hello: Hello? = nil, at: UInt64 = 0) -> [SessionAction] {
+            machine.merged(isLive: isLive, hello: hello, budget: &budget, at: Samples.at(at))
         }
 
         /// A session in which both have said hello.
@@ -103,13 +101,22 @@ import Testing
         let actions = try rig.receive(Frame(.statements, [1, 2]), Self.helloFrame(digest: 5), Self.request(1))
         #expect(actions == [.merge([1, 2])])
         #expect(!rig.machine.wantsInput)
-        let more = rig.merged(isLive: true, digest: 5)
+        let more = rig.merged(isLive: true, hello: try Samples.hello(digest: 5))
         #expect(
             more == [
                 .send(Frame(.hello, try Samples.hello(digest: 5).encoded())),
                 .establish(try Samples.hello(digest: 5)),
                 .handle(PeerRequest(id: 1, method: "ping", parameters: [:])),
             ])
+    }
+
+    @Test(arguments: [SessionRole.client, .server(isLive: true)])
+    func whatChangedWhileTheConnectionWasMadeIsSaid(role: SessionRole) throws {
+        var rig = try Rig(role)
+        let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: 2)
+        rig.machine.changed(present)
+        let said = rig.machine.connected(at: Samples.at(0)) + (try rig.receive(Self.helloFrame()))
+        #expect(said.contains(.send(Frame(.hello, present.encoded()))))
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .statements })

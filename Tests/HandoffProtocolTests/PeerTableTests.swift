@@ -290,6 +290,18 @@ import Testing
         #expect(table[device] == before)
     }
 
+    @Test func aHelloThatAnAnnouncementHasOvertakenChangesNothing() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 5), label: 2)
+        for (seq, label) in [(4, 2), (5, 1), (nil, 1)] as [(UInt32?, UInt8)] {
+            var copy = table
+            _ = copy.receivedHello(
+                try Samples.hello(seq: seq, label: 1), from: device, address: nil, at: Samples.at(5))
+            #expect(copy[device]?.label == (try Samples.label(label)))
+        }
+    }
+
     @Test func aHelloOfANewStartVoidsTheOffers() throws {
         var table = try table()
         let device = try Samples.device(1)

@@ -37,13 +37,13 @@ enum Samples {
     }
 
     static func hello(
-        boot: UInt64 = 100, seenBoot: UInt64? = nil, label: UInt8? = 9, digest: UInt8 = 0, epoch: UInt64? = 1,
-        epochIsCurrent: Bool = true, port: UInt16 = 24863
+        boot: UInt64 = 100, seq: UInt32? = nil, seenBoot: UInt64? = nil, label: UInt8? = 9, digest: UInt8 = 0,
+        epoch: UInt64? = 1, epochIsCurrent: Bool = true, port: UInt16 = 24863
     ) throws -> Hello {
         try #require(
             Hello(
                 software: "test/1", kind: .laptop, port: port, label: try label.map { try self.label($0) }, boot: boot,
-                seenBoot: seenBoot, rosterDigest: [UInt8](repeating: digest, count: 8), epoch: epoch,
+                seq: seq, seenBoot: seenBoot, rosterDigest: [UInt8](repeating: digest, count: 8), epoch: epoch,
                 epochIsCurrent: epochIsCurrent))
     }
 

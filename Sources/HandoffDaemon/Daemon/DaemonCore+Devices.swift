@@ -41,7 +41,8 @@ extension DaemonCore {
         let ring = self.ring
         return Hello(
             software: Version.daemon, kind: kind, port: port, label: network.labels.label,
-            boot: network.announcer.position.boot, seenBoot: network.table.seenBoot(of: device),
+            boot: network.announcer.position.boot, seq: network.announcer.position.seq,
+            seenBoot: network.table.seenBoot(of: device),
             rosterDigest: ring.rosterDigest, epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
     }
 

@@ -96,12 +96,14 @@ final class LinkPool {
         // The other side may serve nothing on a connection of a former epoch.
         let usable = links[device, default: []].filter { $0.isUsable && $0.epochMark == ring.epochMark }
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
-        guard let place = surroundings.whereabouts(device), !place.addresses.isEmpty,
-            let gate = ring.gate(for: place.label), gate.isHeld
-        else {
-            log.debug("There is no way to a device", ["device": device.short])
+        func noWay(_ reason: String) -> PeerLink? {
+            log.debug("There is no way to a device", ["device": device.short, "reason": reason])
             return nil
         }
+        guard let place = surroundings.whereabouts(device) else { return noWay("nothing was heard of it") }
+        guard !place.addresses.isEmpty else { return noWay("no address is known") }
+        guard let gate = ring.gate(for: place.label) else { return noWay("its label is of an unknown epoch") }
+        guard gate.isHeld else { return noWay("its label is of another epoch") }
         let statements = place.rosterDigest == ring.rosterDigest ? nil : surroundings.statements()
         return dial(
             device, label: place.label, gate: gate, addresses: place.addresses, statements: statements)
@@ -185,7 +187,7 @@ final class LinkPool {
                 if link.isEstablished { link.sendStatements(surroundings.removals()) }
                 link.close(.notLive)
             } else {
-                link.rosterChanged(epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
+                link.accountChanged()
                 if link.epochMark != ring.epochMark { link.abandonRequests() }
             }
         }
@@ -266,9 +268,9 @@ final class LinkPool {
     ) -> PeerLink? {
         guard let hello = surroundings.hello(device) else { return nil }
         let link = PeerLink(
-            device: device, role: role, scope: scope, epochMark: epochMark, hello: hello, isFixed: isFixed, loop: loop,
-            log: log,
-            budgets: budgets, rosterDigest: { [unowned self] in ring.rosterDigest }, events: surroundings.events())
+            device: device, role: role, scope: scope, epochMark: epochMark, isFixed: isFixed, hello: hello,
+            latestHello: { [weak self] in self?.surroundings.hello(device) }, loop: loop, log: log, budgets: budgets,
+            events: surroundings.events())
         links[device, default: []].append(link)
         armSweeper()
         return link

@@ -59,7 +59,8 @@ final class PeerLink {
     private let loop: EventLoop
     private let log: Logger
     private let budgets: MemberBudgets
-    private let rosterDigest: () -> [UInt8]
+    /// What this device says of itself now; nil when it has no account any more.
+    private let latestHello: () -> Hello?
     private let events: Events
     private var machine: PeerSessionMachine
     private var connection: PeerConnection?
@@ -75,9 +76,8 @@ final class PeerLink {
     private static let largeFrame = 64 * 1024
 
     init(
-        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, hello: Hello, isFixed: Bool,
-        loop: EventLoop,
-        log: Logger, budgets: MemberBudgets, rosterDigest: @escaping () -> [UInt8], events: Events
+        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, isFixed: Bool, hello: Hello,
+        latestHello: @escaping () -> Hello?, loop: EventLoop, log: Logger, budgets: MemberBudgets, events: Events
     ) {
         self.device = device
         isClient = role == .client
@@ -86,7 +86,7 @@ final class PeerLink {
         self.loop = loop
         self.log = log
         self.budgets = budgets
-        self.rosterDigest = rosterDigest
+        self.latestHello = latestHello
         self.events = events
         lastUse = loop.now
         machine = PeerSessionMachine(device: device, role: role, scope: scope, hello: hello)
@@ -214,8 +214,8 @@ final class PeerLink {
     }
 
     /// Our roster or epoch is another one now.
-    func rosterChanged(epoch: UInt64?, epochIsCurrent: Bool) {
-        machine.rosterChanged(digest: rosterDigest(), epoch: epoch, epochIsCurrent: epochIsCurrent)
+    func accountChanged() {
+        if let hello = latestHello() { machine.changed(hello) }
     }
 
     private var now: BootInstant { BootInstant(loop.now) }
@@ -228,6 +228,8 @@ final class PeerLink {
     }
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
+        // A call takes a while, in which the label or the epoch may become another: what is said is what holds then.
+        if !machine.isEstablished, let hello = latestHello() { machine.changed(hello) }
         let actions = event(&machine)
         perform(actions)
     }
@@ -263,7 +265,7 @@ final class PeerLink {
         case .send: break
         case .merge(let statements):
             events.merge(self, statements) { [self] isLive in
-                step { $0.merged(isLive: isLive, rosterDigest: rosterDigest(), budget: &budgets[device], at: now) }
+                step { $0.merged(isLive: isLive, hello: latestHello(), budget: &budgets[device], at: now) }
             }
         case .establish(let hello):
             events.established(self, hello)

@@ -13,6 +13,7 @@ extension Hello {
             "roster": .string(Hex.encode(rosterDigest)), "epochIsCurrent": .bool(epochIsCurrent),
         ]
         if let label { object["label"] = .string(Hex.encode(label.bytes)) }
+        if let seq { object["seq"] = .integer(Int64(seq)) }
         if let seenBoot { object["seenBoot"] = .integer(Int64(clamping: seenBoot)) }
         // An epoch beyond 2^63 - 1 is a hostile member's; leaving it out reads as "not the same as yours".
         if let epoch, let number = Int64(exactly: epoch) { object["epoch"] = .integer(number) }
@@ -38,11 +39,18 @@ extension Hello {
         let hello = Hello(
             protocolVersion: version,
             software: try fields.optionalText("software", maximum: Self.maximumSoftwareCount) ?? "", kind: kind,
-            port: port, label: label, boot: boot, seenBoot: try fields.optionalCounter("seenBoot"),
+            port: port, label: label, boot: boot, seq: try Self.seq(in: fields),
+            seenBoot: try fields.optionalCounter("seenBoot"),
             rosterDigest: digest, epoch: try fields.optionalCounter("epoch"),
             epochIsCurrent: try fields.flag("epochIsCurrent"))
         guard let hello else { throw .field("port or roster") }
         self = hello
+    }
+
+    private static func seq(in fields: MessageFields) throws(MessageError) -> UInt32? {
+        guard let number = try fields.optionalCounter("seq") else { return nil }
+        guard let seq = UInt32(exactly: number) else { throw .field("seq") }
+        return seq
     }
 
     private static func label(in fields: MessageFields) throws(MessageError) -> Label? {

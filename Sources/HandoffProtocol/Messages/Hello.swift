@@ -20,6 +20,10 @@ package struct Hello: Sendable, Equatable {
     /// Number of the sender's start.
     package let boot: UInt64
 
+    /// Number of the sender's latest announcement in that start: a hello that an announcement has overtaken says less than it.
+    /// Nil of programs that do not say.
+    package let seq: UInt32?
+
     /// The greatest start number of the *receiver* that the sender has seen; nil when it has seen none.
     package let seenBoot: UInt64?
 
@@ -38,7 +42,7 @@ package struct Hello: Sendable, Equatable {
     /// A hello; nil when the digest does not have 8 bytes, the port is 0 or a number is beyond 2^63 - 1.
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
-        boot: UInt64, seenBoot: UInt64?, rosterDigest: [UInt8], epoch: UInt64?, epochIsCurrent: Bool
+        boot: UInt64, seq: UInt32? = nil, seenBoot: UInt64?, rosterDigest: [UInt8], epoch: UInt64?, epochIsCurrent: Bool
     ) {
         let numbers = [boot, seenBoot ?? 0]
         guard rosterDigest.count == Announcement.digestCount, port != 0,
@@ -50,6 +54,7 @@ package struct Hello: Sendable, Equatable {
         self.port = port
         self.label = label
         self.boot = boot
+        self.seq = seq
         self.seenBoot = seenBoot
         self.rosterDigest = rosterDigest
         self.epoch = epoch

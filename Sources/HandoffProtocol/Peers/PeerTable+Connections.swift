@@ -118,7 +118,9 @@ extension PeerTable {
             peer.acknowledged = nil  // What it had received is forgotten with its memory.
         }
         peer.renewed = now
-        if peer.update(hello) { changes.append(.changed(id)) }
+        // An announcement that has overtaken the hello knows the present label, port and epoch.
+        let isOvertaken = hello.seq.map { seq in peer.seq.map { seq < $0 } ?? false } ?? false
+        if !isOvertaken, peer.update(hello) { changes.append(.changed(id)) }
         if !known.offers.isEmpty, isRestart { changes.append(.offersChanged(id)) }
         if !peer.isComplete { changes.append(.moreToFetch(id)) }
         peers[id] = peer

@@ -21,9 +21,9 @@ extension PeerSessionMachine {
     ///
     /// - Parameters:
     ///   - isLive: whether the device at the other end is live now.
-    ///   - rosterDigest: first 8 bytes of the digest of this device's roster now.
+    ///   - hello: what this device says of itself now, as the merge may have changed its roster; nil when it says nothing else.
     package mutating func merged(
-        isLive: Bool, rosterDigest: [UInt8], budget: inout MemberBudget, at now: BootInstant
+        isLive: Bool, hello: Hello?, budget: inout MemberBudget, at now: BootInstant
     ) -> [SessionAction] {
         let resumption: Resumption
         switch state {
@@ -33,9 +33,7 @@ extension PeerSessionMachine {
             preconditionFailure("merged in state \(state)")
         }
         guard isLive else { return end(.notLive) }
-        if rosterDigest != hello.rosterDigest {
-            rosterChanged(digest: rosterDigest, epoch: hello.epoch, epochIsCurrent: hello.epochIsCurrent)
-        }
+        if let hello { changed(hello) }
         switch resumption {
         case .introduction, .hello: enter(.expectingHello(since: now, isReading: false))
         case .session: enter(.established)

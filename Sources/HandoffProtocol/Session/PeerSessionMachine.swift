@@ -175,14 +175,15 @@ package struct PeerSessionMachine: Sendable {
         state == .closed ? [] : end(reason)
     }
 
-    /// This device's roster changed, so that later comparisons use the new digest.
-    package mutating func rosterChanged(digest: [UInt8], epoch: UInt64?, epochIsCurrent: Bool) {
-        let changed = Hello(
-            protocolVersion: hello.protocolVersion, software: hello.software, kind: hello.kind, port: hello.port,
-            label: hello.label, boot: hello.boot, seenBoot: hello.seenBoot, rosterDigest: digest, epoch: epoch,
-            epochIsCurrent: epochIsCurrent)
-        hello = changed ?? hello  // A digest of another size is the driver's mistake and changes nothing.
-        hasSentStatements = false
+    /// What this device says of itself is another thing now: its roster, which later comparisons use, its epoch, its label.
+    /// What was not said yet is said so.
+    package mutating func changed(_ hello: Hello) {
+        if hello.rosterDigest != self.hello.rosterDigest || hello.epoch != self.hello.epoch
+            || hello.epochIsCurrent != self.hello.epochIsCurrent
+        {
+            hasSentStatements = false
+        }
+        self.hello = hello
     }
 
     /// Ends the session for a reason of this side.

@@ -3,7 +3,7 @@ package enum SessionAction: Sendable, Equatable {
     /// Send a frame.
     case send(Frame)
 
-    /// Merge these statements and store the result, then report ``PeerSessionMachine/merged(isLive:rosterDigest:budget:at:)``;
+    /// Merge these statements and store the result, then report ``PeerSessionMachine/merged(isLive:hello:budget:at:)``;
     /// nothing is read until then. Of a device that is not live they are kept only if they make it so.
     case merge([UInt8])
 
