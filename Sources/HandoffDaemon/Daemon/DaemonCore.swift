@@ -298,7 +298,6 @@ final class DaemonCore {
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
-        notifications.stop()
         network.sayGoodbye()
         folders.stop()
         gate?.close()
@@ -308,7 +307,9 @@ final class DaemonCore {
         streams.stop()
         pool.stop()
         staticDiscovery.stop {}
-        pairing.stop { [discovery] in discovery.stop(withdrawn) }
+        notifications.stop { [self] in
+            pairing.stop { [discovery] in discovery.stop(withdrawn) }
+        }
     }
 
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.

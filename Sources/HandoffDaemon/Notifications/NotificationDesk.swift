@@ -11,6 +11,9 @@ final class NotificationDesk {
     /// Continues an activity; the answer comes once: why it was not, as a lower-case fragment, or nil when it was.
     typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
 
+    /// How long the end may wait for the server.
+    private static let patienceAtEnd = Duration.milliseconds(500)
+
     private let loop: EventLoop
     private let log: Logger
     private let find: NotificationServerFinding?
@@ -20,6 +23,7 @@ final class NotificationDesk {
     private var isRunning = false
     private var server: (any NotificationServing)?
     private var timer: LoopTimer?
+    private var onStopped: (() -> Void)?
 
     /// - Parameter find: how the server is found; nil: there is none.
     init(
@@ -40,12 +44,28 @@ final class NotificationDesk {
     }
 
     /// Takes off all that is on the screen, and shows nothing any more.
-    func stop() {
+    ///
+    /// - Parameter completion: called once that is done: at once, or when the server has answered what is on its way to it,
+    ///   without whose answer it could not be taken off.
+    func stop(completion: @escaping () -> Void) {
         isRunning = false
+        onStopped = completion
         change { $0.stop(now: $1) }
         timer = nil
-        server?.stop()
+        guard onStopped != nil else { return }
+        timer = try? loop.timer(after: Self.patienceAtEnd) { [weak self] in self?.finish() }
+        if timer == nil { finish() }
+    }
+
+    private func finish() {
+        for action in machine.giveUp() { perform(action) }
+        timer = nil
+        // Not inside the server's own answer.
+        if let server { loop.later { server.stop() } }
         server = nil
+        let completion = onStopped
+        onStopped = nil
+        completion?()
     }
 
     /// Takes what can be continued here, most recent first.
@@ -99,6 +119,10 @@ final class NotificationDesk {
 
     private func change(_ body: (inout NotificationMachine, LoopInstant) -> [NotificationMachine.Action]) {
         for action in body(&machine, loop.now) { perform(action) }
+        guard onStopped == nil else {
+            if !machine.awaitsAnswer { finish() }
+            return
+        }
         arm()
     }
 

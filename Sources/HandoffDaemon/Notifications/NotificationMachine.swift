@@ -108,11 +108,19 @@ package struct NotificationMachine: Sendable {
     /// The moment of `deadline` has come.
     package mutating func deadlinePassed(now: LoopInstant) -> [Action] { settle(now) }
 
-    /// Ends it: everything is taken off the screen.
+    /// Ends it: everything is taken off the screen, what is on its way there with its answer.
     package mutating func stop(now: LoopInstant) -> [Action] {
         isStopped = true
-        return places.keys.sorted().compactMap { places[$0]?.clearForGood().map { .withdraw($0) } }
+        return settle(now)
     }
+
+    /// No answer is waited for any more: what was about to be replaced is taken off, the rest stays.
+    package mutating func giveUp() -> [Action] {
+        places.keys.sorted().compactMap { places[$0]?.clearForGood().map { .withdraw($0) } }
+    }
+
+    /// Whether something is on its way to the screen.
+    package var awaitsAnswer: Bool { places.values.contains(where: \.isSending) }
 
     // MARK: - The server
 
@@ -198,7 +206,6 @@ package struct NotificationMachine: Sendable {
 
     private mutating func settle(_ place: inout NotificationPlace, _ now: LoopInstant) -> Action? {
         guard case .present(let capabilities) = server else { return nil }
-        guard !isStopped else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
         guard place.wantsChange else { return nil }
         let wait = place.pace.next - now

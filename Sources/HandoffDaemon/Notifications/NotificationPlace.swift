@@ -60,6 +60,11 @@ struct NotificationPlace: Sendable {
         }
     }
 
+    /// Whether a notification is on its way.
+    var isSending: Bool {
+        if case .sending = screen { true } else { false }
+    }
+
     /// Whether what stands there is on offer no more.
     var isOutdated: Bool {
         guard case .standing(let standing) = screen, case .offer(let offer) = standing.content else { return false }
@@ -134,7 +139,7 @@ struct NotificationPlace: Sendable {
         return standing.id
     }
 
-    /// Takes off also what is about to be replaced: nobody will wait for the answer.
+    /// Takes off also what is about to be replaced: nobody waits for the answer any more.
     ///
     /// - Returns: its id.
     mutating func clearForGood() -> UInt32? {

@@ -244,7 +244,7 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: First"])
     }
 
-    @Test("at the end everything is taken off, also what is about to be replaced")
+    @Test("at the end everything is taken off, also what is on its way")
     mutating func stops() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([first, other])
@@ -252,8 +252,12 @@ struct NotificationMachineTests {
         screen.answers = false
         screen.take([second, other])
         screen.change { $0.stop(now: $1) }
-        #expect(screen.standing.isEmpty && screen.withdrawn.sorted() == [1, 2])
+        #expect(screen.titles == ["Editor: Second"] && screen.machine.awaitsAnswer)
+        var unanswered = screen
         screen.answer()
+        #expect(screen.standing.isEmpty && screen.withdrawn.sorted() == [1, 2] && !screen.machine.awaitsAnswer)
+        unanswered.change { machine, _ in machine.giveUp() }
+        #expect(unanswered.standing.isEmpty)
         screen.take([third])
         screen.change { $0.setQuiet(true, now: $1) }
         #expect(screen.shown.count == 3 && screen.machine.deadline == nil)
