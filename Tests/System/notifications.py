@@ -165,7 +165,7 @@ class BusClient:
 
     def __init__(self, bus):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(bus.environment["DBUS_SESSION_BUS_ADDRESS"].removeprefix("unix:path="))
+        self.socket.connect(bus.path)
         self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
         expect(self._line().startswith(b"OK"), "the bus refused")
         self.socket.sendall(b"BEGIN\r\n")

@@ -25,7 +25,11 @@ class Desk:
 
     def __init__(self, stage, server=True, bus=True, capabilities=ALL, configuration="", extra=None):
         self.stage = stage
-        self.bus = bus if isinstance(bus, UserManager) else SessionBus(stage, start=bus)
+        if isinstance(bus, UserManager):
+            bus.path = os.path.join(bus.folder, "bus")
+            self.bus = bus
+        else:
+            self.bus = SessionBus(stage, start=bus)
         self.server = NotificationServer(self.bus, capabilities) if server else None
         self.origin = stage.daemon("origin")
         self.daemon = stage.daemon(
