@@ -268,11 +268,12 @@ def _stream_rules():
     keys = c.EpochKeys(os.urandom(32), os.urandom(16), 1)
     a, b = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     ids = [c.device_id(c.raw_public(key)) for key in (a, b)]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    tcp = socket.socket()
+    tcp.bind(("127.0.0.1", 0))
+    port = tcp.getsockname()[1]
     activity = bytes(16).hex()
     origin = types.SimpleNamespace(
-        key=a, keys=keys, label=c.make_label(keys.label), port=port, roster=types.SimpleNamespace(live=set(ids)),
+        key=a, keys=keys, label=c.make_label(keys.label), tcp=tcp, roster=types.SimpleNamespace(live=set(ids)),
         offers={activity: {"shown": {"streams": True}}})
     caller = types.SimpleNamespace(key=b, keys=keys)
     server = streams.StreamServer(origin)

@@ -55,9 +55,23 @@ class Peer:
         self.streams = None  # Who gives tickets for streams and serves them: a StreamServer.
         self.store()
         self._derive()
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.udp.bind(("0.0.0.0", 0))
+        self.tcp, self.udp = self._sockets()
         self.port = self.udp.getsockname()[1]
+
+    @staticmethod
+    def _sockets():
+        """Sockets of TCP and UDP at one port. Nobody listens at the first before there are streams, and no other process
+        gets its number meanwhile."""
+        for _ in range(100):
+            tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            tcp.bind(("0.0.0.0", 0))
+            try:
+                udp.bind(tcp.getsockname())
+                return tcp, udp
+            except OSError:
+                tcp.close()
+                udp.close()
+        raise SystemExit("no port is free for TCP and UDP")
 
     def _import(self, data):
         ticket_seed, self.n, self.account_key, self.roster = r.read_account_file(data)

@@ -158,7 +158,8 @@ class StreamServer:
     def __init__(self, peer):
         self.peer, self.tickets, self.streams = peer, {}, queue.Queue()
         self.context = l.make_context(peer.key, l.STREAM)
-        self.listener = socket.create_server(("0.0.0.0", peer.port))
+        self.listener = peer.tcp
+        self.listener.listen()
         peer.streams = self
         threading.Thread(target=self._serve, daemon=True).start()
 
