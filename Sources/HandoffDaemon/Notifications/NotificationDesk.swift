@@ -1,13 +1,13 @@
-import HandoffLog
-import HandoffModel
-import LoopIO
+package import HandoffLog
+package import HandoffModel
+package import LoopIO
 
 /// Tells the user what the other devices offer, by the desktop's notifications. Lives on the daemon's loop.
 ///
 /// `NotificationMachine` decides; this performs. Without a notification server nothing happens, and nobody minds.
-final class NotificationDesk {
+package final class NotificationDesk {
     /// Continues an activity; the answer comes once: why it was not, as a lower-case fragment, or nil when it was.
-    typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
+    package typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
 
     /// How long the end may wait for the server.
     private static let patienceAtEnd = Duration.milliseconds(500)
@@ -24,7 +24,7 @@ final class NotificationDesk {
     private var onStopped: (() -> Void)?
 
     /// - Parameter find: how the server is found; nil: there is none.
-    init(
+    package init(
         loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?, continuing: @escaping Continuing
     ) {
         self.loop = loop
@@ -36,7 +36,7 @@ final class NotificationDesk {
     }
 
     /// Begins to look for a server.
-    func start() {
+    package func start() {
         isRunning = true
         connect()
     }
@@ -45,7 +45,7 @@ final class NotificationDesk {
     ///
     /// - Parameter completion: called once that is done: at once, or when the server has answered what is on its way to it,
     ///   without whose answer it could not be taken off.
-    func stop(completion: @escaping () -> Void) {
+    package func stop(completion: @escaping () -> Void) {
         isRunning = false
         onStopped = completion
         change { $0.stop(now: $1) }
@@ -67,31 +67,26 @@ final class NotificationDesk {
     }
 
     /// Takes what can be continued here, most recent first.
-    func take(_ offers: [NotificationOffer]) {
+    package func take(_ offers: [NotificationOffer]) {
         change { $0.take(offers, now: $1) }
     }
 
     /// The screen is locked, or nobody is there; or the user is back.
-    func setQuiet(_ isQuiet: Bool) {
+    package func setQuiet(_ isQuiet: Bool) {
         change { $0.setQuiet(isQuiet, now: $1) }
     }
 
     /// Notifications are switched on or off.
-    func setOn(_ isOn: Bool) {
+    package func setOn(_ isOn: Bool) {
         guard isOn != self.isOn else { return }
         self.isOn = isOn
+        // A server stays: what is on its way to it can be taken off only once it has answered.
         change { $0.setOn(isOn, now: $1) }
-        if isOn {
-            connect()
-        } else {
-            server?.stop()
-            server = nil
-            machine.serverGone(now: loop.now)
-        }
+        connect()
     }
 
     /// An activity was continued here, in whatever way.
-    func continued(_ activity: ActivityID, from device: DeviceID) {
+    package func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }
     }
 
