@@ -53,11 +53,6 @@ package struct NotificationMachine: Sendable {
         return places.values.filter(\.wantsChange).map(\.pace.next).min()
     }
 
-    /// Whether there is a server, as far as anybody has asked.
-    package var hasServer: Bool {
-        if case .present = server { true } else { false }
-    }
-
     private var mayShow: Bool { isOn && !isQuiet && !isStopped }
 
     // MARK: - What is to be shown
@@ -167,6 +162,8 @@ package struct NotificationMachine: Sendable {
     /// The user has chosen something.
     package mutating func chosen(_ id: UInt32, key: String, now: LoopInstant) -> [Action] {
         guard let device = places.first(where: { $0.value.stands(id) })?.key else { return [] }
+        // Then the next one was sent before, and the server may have given it the same id.
+        let isReplaced = places[device]?.isSending ?? false
         let wish: (offer: NotificationOffer, token: ActivationToken?)?
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
@@ -177,7 +174,7 @@ package struct NotificationMachine: Sendable {
         default: return []
         }
         // Most servers take it off by themselves, and not all.
-        return [.withdraw(id)] + settle(now) + (wish.map { [.continue($0.offer, $0.token)] } ?? [])
+        return (isReplaced ? [] : [.withdraw(id)]) + settle(now) + (wish.map { [.continue($0.offer, $0.token)] } ?? [])
     }
 
     private mutating func forgetScreen() {

@@ -18,8 +18,16 @@ extension Sample {
     }
 }
 
-/// A machine with a notification server that is played: does at once what the machine wants, or when it is told to.
+/// A machine with a notification server that is played: does at once what the machine wants, and says so at once or when it is
+/// told to, always in the order in which it was asked.
 struct PlayedScreen {
+    /// What the server says, but not before it is allowed to.
+    private enum News {
+        case answer(UInt64)
+        case shown(UInt64, as: UInt32)
+        case closed(UInt32)
+    }
+
     var machine = NotificationMachine(isOn: true)
     var now = LoopInstant(nanoseconds: 1_000_000_000_000)
     /// What stands on the screen, by its id.
@@ -30,11 +38,15 @@ struct PlayedScreen {
     /// What was continued, and with which token.
     private(set) var continued: [(offer: NotificationOffer, token: ActivationToken?)] = []
     /// Whether the server answers by itself.
-    var answers = true
+    var answers = true {
+        didSet {
+            if answers { answer() }
+        }
+    }
     /// What the server would answer when it is asked; nil: there is none.
     var capabilities: [String]? = ["body", "body-markup", "actions"]
     private(set) var questions = 0
-    private var pending: [NotificationMachine.Action] = []
+    private var pending: [News] = []
     private var lastID: UInt32 = 0
 
     /// A screen in front of which somebody sits.
@@ -51,6 +63,7 @@ struct PlayedScreen {
     mutating func change(_ body: (inout NotificationMachine, LoopInstant) -> [NotificationMachine.Action]) {
         let actions = body(&machine, now)
         for action in actions { perform(action) }
+        while answers, !pending.isEmpty { tell(pending.removeFirst(), refuse: false) }
     }
 
     mutating func take(_ offers: [NotificationOffer?]) {
@@ -67,11 +80,10 @@ struct PlayedScreen {
         now = end
     }
 
-    /// Answers what waits for an answer, oldest first.
+    /// Says what waits to be said, oldest first.
     mutating func answer(_ count: Int = .max, refuse: Bool = false) {
-        for action in pending.prefix(count) {
-            pending.removeFirst()
-            finish(action, refuse: refuse)
+        for _ in 0..<min(count, pending.count) where !pending.isEmpty {
+            tell(pending.removeFirst(), refuse: refuse)
         }
     }
 
@@ -91,40 +103,40 @@ struct PlayedScreen {
     /// A server comes, with nothing on its screen.
     mutating func appear() {
         standing = [:]
+        // Only the new one is believed; but a question went to whoever has the name.
+        pending.removeAll { if case .answer = $0 { false } else { true } }
         change { $0.serverAppeared(now: $1) }
     }
 
     private mutating func perform(_ action: NotificationMachine.Action) {
         switch action {
-        case .ask: questions += 1
-        case .show(_, let notification, let former):
+        case .ask(let number):
+            questions += 1
+            pending.append(.answer(number))
+        case .show(let number, let notification, let former):
             shown.append(now)
             // The server shows it, whatever becomes of its answer.
             let id = standing[former] == nil ? lastID + 1 : former
             lastID = max(lastID, id)
             standing[id] = notification
+            pending.append(.shown(number, as: id))
         case .withdraw(let id):
             withdrawn.append(id)
-            standing[id] = nil
-            return
-        case .continue(let offer, let token):
-            continued.append((offer, token))
-            return
+            guard standing.removeValue(forKey: id) != nil else { return }
+            pending.append(.closed(id))
+        case .continue(let offer, let token): continued.append((offer, token))
         }
-        guard answers else { return pending.append(action) }
-        finish(action, refuse: false)
     }
 
-    private mutating func finish(_ action: NotificationMachine.Action, refuse: Bool) {
-        switch action {
-        case .ask(let number):
+    private mutating func tell(_ news: News, refuse: Bool) {
+        switch news {
+        case .answer(let number):
             let capabilities = capabilities.map { NotificationCapabilities($0) }
             change { $0.answered(number, refuse ? nil : capabilities, now: $1) }
-        case .show(let number, let notification, _):
-            let id = standing.first { $0.value == notification }?.key
-            if refuse, let id { standing[id] = nil }
-            change { $0.shown(number, as: refuse ? nil : id ?? 4_000_000, now: $1) }
-        case .withdraw, .continue: break
+        case .shown(let number, let id):
+            if refuse { standing[id] = nil }
+            change { $0.shown(number, as: refuse ? nil : id, now: $1) }
+        case .closed(let id): change { $0.closed(id, reason: 3, now: $1) }
         }
     }
 }
