@@ -23,17 +23,26 @@ struct SessionGateTests {
 
     @Test("nothing is advertised before anything is known; without logind everything is")
     mutating func first() {
-        #expect(gate.reason == .unknown)
+        #expect(gate.reason == .unknown && gate.isQuiet)
         take(nil, after: 0)
-        #expect(gate.reason == nil)
+        #expect(gate.reason == nil && !gate.isQuiet)
     }
 
     @Test("sessions without a desktop are neither locked nor idle")
     mutating func headless() {
         take([LoginSession(id: "1", type: "tty", isLocked: true, isIdle: true)], after: 0)
-        #expect(gate.reason == nil && gate.deadline == nil)
+        #expect(gate.reason == nil && gate.deadline == nil && !gate.isQuiet)
         take([], after: 1)
         #expect(gate.reason == nil && gate.deadline == nil)
+        #expect(gate.isQuiet, "nobody is logged in")
+        take([LoginSession(id: "c1", sessionClass: "greeter", type: "wayland")], after: 2)
+        #expect(gate.isQuiet, "the screen of the login belongs to nobody")
+        take([desktop()], after: 3)
+        #expect(!gate.isQuiet)
+        var closing = desktop()
+        closing.state = "closing"
+        take([closing], after: 4)
+        #expect(gate.isQuiet, "the user has logged out")
     }
 
     @Test("a lock counts after eight seconds, and ends at once")
@@ -41,6 +50,7 @@ struct SessionGateTests {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         #expect(gate.isLocked && gate.reason == nil && gate.deadline == at(18))
+        #expect(gate.isQuiet, "the screen counts as locked at once")
         take([desktop(locked: true)], after: 12)
         #expect(gate.deadline == at(18))
         gate.deadlinePassed(now: at(17))
@@ -48,7 +58,7 @@ struct SessionGateTests {
         gate.deadlinePassed(now: at(18))
         #expect(gate.reason == .locked && gate.deadline == nil)
         take([desktop()], after: 30)
-        #expect(gate.reason == nil && !gate.isLocked)
+        #expect(gate.reason == nil && !gate.isLocked && !gate.isQuiet)
     }
 
     @Test("a lock that ends in time is no lock")
@@ -66,7 +76,7 @@ struct SessionGateTests {
         take([desktop(idleSince: 100)], after: 160)
         #expect(gate.reason == nil && gate.deadline == at(220))
         gate.deadlinePassed(now: at(220))
-        #expect(gate.reason == .idle)
+        #expect(gate.reason == .idle && !gate.isQuiet)
         take([desktop()], after: 300)
         #expect(gate.reason == nil)
         take([desktop(idleSince: 300)], after: 500)
@@ -118,7 +128,7 @@ struct SessionGateTests {
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
         take(nil, after: 20)
-        #expect(gate.reason == .locked)
+        #expect(gate.reason == .locked && gate.isQuiet)
     }
 
     @Test("without delays nothing ever closes, but at the start")
