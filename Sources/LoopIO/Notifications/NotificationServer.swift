@@ -1,5 +1,4 @@
 import CSystemd
-import Glibc
 
 /// The desktop's notification server on the user's bus (org.freedesktop.Notifications). Lives on the loop's thread; never
 /// waits.
@@ -23,29 +22,20 @@ package final class NotificationServer {
 
     private static let service = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    private static let bus = "org.freedesktop.DBus"
     /// Who the notifications come from, as servers show it.
     private static let name = "Handoff"
     /// The desktop entry by which a desktop lets the user set how notifications of a program behave, without its ending.
     private static let entry = "handoffd"
     /// How long the server may take, its start included, in microseconds.
     private static let patience: UInt64 = 25_000_000
-    /// How soon a lost connection to the bus is made anew, at first and at last.
-    private static let firstRetry = Duration.seconds(2)
-    private static let lastRetry = Duration.seconds(300)
     /// The most capabilities that are read.
     private static let most = 64
 
     private let loop: EventLoop
     private let onEvent: (Event) -> Void
-    private var bus: OpaquePointer?
-    private var matches: [BusCall] = []
-    private var calls: [ObjectIdentifier: BusCall] = [:]
+    private let bus: LoopBus
     /// The server's own name on the bus, once it has answered.
     private var owner: String?
-    private var retry = NotificationServer.firstRetry
-    private var timer: LoopTimer?
-    private var isStopped = false
 
     /// Begins to look for the bus.
     ///
@@ -53,25 +43,23 @@ package final class NotificationServer {
     package init(loop: EventLoop, onEvent: @escaping (Event) -> Void) {
         self.loop = loop
         self.onEvent = onEvent
-        loop.later { [weak self] in self?.connect() }
+        bus = LoopBus(.user, loop: loop, patience: Self.patience)
+        bus.start(
+            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
+            onLost: { [weak self] in self?.lost(wasOpen: $0) })
     }
 
-    deinit {
-        disconnect()
-    }
-
-    /// Ends it; nothing is told any more. What was asked for before is still sent.
+    /// Ends it; nothing is told any more. What was asked for before was sent at once, unless the bus had not let us in yet or
+    /// did not read; that is dropped.
     package func stop() {
-        isStopped = true
-        timer = nil
-        disconnect()
+        bus.stop()
     }
 
     /// Asks what the server can do (`GetCapabilities`); the bus may start one for this.
     ///
     /// - Parameter completion: called once, from the loop, unless the bus is lost: nil when there is no server.
     package func ask(_ completion: @escaping ([String]?) -> Void) {
-        let isSent = call("GetCapabilities", { _ in }) { [weak self] reply in
+        let isSent = call("GetCapabilities") { [weak self] reply in
             guard let reply, let list = try? BusReader.texts(reply, limit: Self.most) else { return completion(nil) }
             self?.owner = Self.sender(reply)
             completion(list)
@@ -87,27 +75,16 @@ package final class NotificationServer {
     package func show(
         _ notification: DesktopNotification, replacing former: UInt32, completion: @escaping (UInt32?) -> Void
     ) {
-        let isSent = call("Notify", { Self.write(notification, replacing: former, to: &$0) }) { reply in
-            completion(reply.flatMap { try? BusReader.number($0) })
-        }
+        let isSent = call(
+            "Notify", { Self.write(notification, replacing: former, to: &$0) },
+            then: { completion($0.flatMap { try? BusReader.number($0) }) })
         if !isSent { loop.later { completion(nil) } }
     }
 
     /// Takes a notification off the screen (`CloseNotification`).
     package func withdraw(_ id: UInt32) {
-        guard let bus else { return }
-        var pointer: OpaquePointer?
-        let made = sd_bus_message_new_method_call(
-            bus, &pointer, Self.service, Self.path, Self.service, "CloseNotification")
-        guard made >= 0, let pointer else { return }
-        defer { sd_bus_message_unref(pointer) }
         // A server that is not there shows nothing. What it would answer is of no interest either.
-        sd_bus_message_set_auto_start(pointer, 0)
-        sd_bus_message_set_expect_reply(pointer, 0)
-        var message = BusMessage(pointer)
-        message.append(id)
-        guard message.result >= 0 else { return }
-        sd_bus_send(bus, pointer, nil)
+        try? bus.tell(Self.service, Self.path, Self.service, "CloseNotification") { $0.append(id) }
     }
 
     private static func write(
@@ -136,101 +113,46 @@ package final class NotificationServer {
 
     // MARK: - The bus
 
-    private func connect() {
-        guard bus == nil, !isStopped else { return }
-        do throws(Errno) {
-            var bus: OpaquePointer?
-            // Connects without waiting; what follows is sent once the bus has let us in.
-            try Errno.check(sd_bus_open_user(&bus))
-            self.bus = bus
-            try Errno.check(sd_bus_set_method_call_timeout(bus, Self.patience))
-            try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
-            let end = "type='signal',sender='\(Self.bus).Local',member='Disconnected'"
-            try match(end) { [weak self] _ in self?.lost() }
-            let owners = "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged'"
-            try match("\(owners),arg0='\(Self.service)'") { [weak self] in self?.ownerChanged($0) }
-            for member in ["NotificationClosed", "ActivationToken", "ActionInvoked"] {
-                let origin = "sender='\(Self.service)',path='\(Self.path)',interface='\(Self.service)'"
-                try match("type='signal',\(origin),member='\(member)'") { [weak self] in self?.told(member, $0) }
-            }
-            // Answered once we are let in, and all of the above holds.
-            let isSent = call("GetId", of: Self.bus, at: "/org/freedesktop/DBus", { _ in }) { [weak self] reply in
-                if reply != nil { self?.connected() }
-            }
-            if !isSent { lost() }
-        } catch {
-            lost()
+    private func opened() throws(Errno) {
+        let owners = "sender='\(LoopBus.name)',interface='\(LoopBus.name)',member='NameOwnerChanged'"
+        try bus.follow("\(owners),arg0='\(Self.service)'") { [weak self] in self?.ownerChanged($0) }
+        for member in ["NotificationClosed", "ActivationToken", "ActionInvoked"] {
+            let origin = "sender='\(Self.service)',path='\(Self.path)',interface='\(Self.service)'"
+            try bus.follow("\(origin),member='\(member)'") { [weak self] in self?.told(member, $0) }
         }
-    }
-
-    private func disconnect() {
-        for call in matches { call.cancel() }
-        for call in calls.values { call.cancel() }
-        matches = []
-        calls = [:]
-        owner = nil
-        guard let bus else { return }
-        self.bus = nil
-        sd_bus_detach_event(bus)
-        sd_bus_close_unref(bus)
+        // Answered once we are let in, and all of the above holds.
+        try bus.call(LoopBus.name, LoopBus.path, LoopBus.name, "GetId") { [weak self] reply in
+            if reply != nil { self?.connected() } else { self?.bus.lost() }
+        }
     }
 
     private func connected() {
-        retry = Self.firstRetry
+        bus.reached()
         onEvent(.appeared)
     }
 
-    private func lost() {
-        // Not inside the callback that said so.
-        loop.later { [weak self] in
-            guard let self, !isStopped else { return }
-            let wasThere = bus != nil
-            disconnect()
-            let wait = retry
-            retry = min(retry * 2, Self.lastRetry)
-            timer = try? loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
-            if wasThere { onEvent(.gone) }
-        }
-    }
-
-    private func match(_ rule: String, _ handler: @escaping (OpaquePointer) -> Void) throws(Errno) {
-        let match = BusCall { message in
-            if let message { handler(message) }
-        }
-        let context = Unmanaged.passUnretained(match).toOpaque()
-        try Errno.check(sd_bus_add_match_async(bus, &match.slot, rule, busDidReply, nil, context))
-        matches.append(match)
+    private func lost(wasOpen: Bool) {
+        owner = nil
+        if wasOpen { onEvent(.gone) }
     }
 
     /// - Returns: false when nothing was sent, and nothing will be answered.
     private func call(
-        _ member: String, of service: String = service, at path: String = path, _ fill: (inout BusMessage) -> Void,
-        _ then: @escaping (OpaquePointer?) -> Void
+        _ member: String, _ fill: (inout BusMessage) -> Void = { _ in }, then: @escaping (OpaquePointer?) -> Void
     ) -> Bool {
-        guard let bus else { return false }
-        var pointer: OpaquePointer?
-        guard
-            // Its interface is called as the service.
-            sd_bus_message_new_method_call(bus, &pointer, service, path, service, member) >= 0, let pointer
-        else { return false }
-        defer { sd_bus_message_unref(pointer) }
-        var message = BusMessage(pointer)
-        fill(&message)
-        guard message.result >= 0 else { return false }
-        let call = BusCall(then)
-        let key = ObjectIdentifier(call)
-        call.onEnd = { [weak self] in self?.calls[key] = nil }
-        let context = Unmanaged.passUnretained(call).toOpaque()
-        guard sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0) >= 0 else { return false }
-        calls[key] = call
-        return true
+        do throws(Errno) {
+            try bus.call(Self.service, Self.path, Self.service, member, fill, then: then)
+            return true
+        } catch {
+            return false
+        }
     }
 
     // MARK: - What is told
 
     /// `NameOwnerChanged`: name, its owner before, its owner from now on.
     private func ownerChanged(_ message: OpaquePointer) {
-        guard Self.sender(message) == Self.bus, let name = try? BusReader.text(message, "s"), name == Self.service,
+        guard Self.sender(message) == LoopBus.name, let name = try? BusReader.text(message, "s"), name == Self.service,
             let former = try? BusReader.text(message, "s"), let present = try? BusReader.text(message, "s")
         else { return }
         if !former.isEmpty {

@@ -1,5 +1,4 @@
 import CSystemd
-import Glibc
 
 /// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the loop's thread; never waits.
 ///
@@ -15,23 +14,17 @@ package final class LoginSessions {
     private static let patience: UInt64 = 5_000_000
     /// How soon it is asked again after it was: desktops change several properties at once.
     private static let pause = Duration.milliseconds(50)
-    /// How soon a lost connection to the bus is made anew, at first and at last.
-    private static let firstRetry = Duration.seconds(2)
-    private static let lastRetry = Duration.seconds(300)
     /// The most sessions that are looked at.
     private static let most = 64
 
     private let loop: EventLoop
     private let userID: UInt32
     private let onChange: ([LoginSession]?) -> Void
-    private var bus: OpaquePointer?
-    private var matches: [BusCall] = []
-    private var calls: [ObjectIdentifier: BusCall] = [:]
+    private let bus: LoopBus
     private var isAsking = false
     private var isOutdated = false
     private var found: [LoginSession] = []
     private var awaited = 0
-    private var retry = LoginSessions.firstRetry
     private var timer: LoopTimer?
 
     /// Begins to follow.
@@ -43,102 +36,40 @@ package final class LoginSessions {
         self.loop = loop
         self.userID = userID
         self.onChange = onChange
-        // Not from inside the initialiser: who gets the answer may not have its own place yet.
-        loop.later { [weak self] in self?.connect() }
-    }
-
-    deinit {
-        disconnect()
+        bus = LoopBus(.system, loop: loop, patience: Self.patience)
+        // Nothing is told from inside the initialiser: who gets the answer may not have its own place yet.
+        bus.start(
+            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
+            onLost: { [weak self] _ in self?.lost() })
     }
 
     /// Ends it; nothing is told any more.
     package func stop() {
         timer = nil
-        disconnect()
+        bus.stop()
     }
 
-    // MARK: - The bus
-
-    private func connect() {
-        guard bus == nil else { return }
-        do throws(Errno) {
-            var bus: OpaquePointer?
-            // Connects without waiting; what follows is sent once the bus has let us in.
-            try Errno.check(sd_bus_open_system(&bus))
-            self.bus = bus
-            try Errno.check(sd_bus_set_method_call_timeout(bus, Self.patience))
-            try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
-            try match("type='signal',sender='org.freedesktop.DBus.Local',member='Disconnected'") { [weak self] in
-                self?.lost()
-            }
-            let changes = [
-                "path='\(Self.managerPath)',interface='\(Self.managerInterface)',member='SessionNew'",
-                "path='\(Self.managerPath)',interface='\(Self.managerInterface)',member='SessionRemoved'",
-                "path_namespace='\(Self.managerPath)/session',interface='\(Self.propertiesInterface)'",
-                // logind was started, or ended.
-                "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.service)'",
-            ]
-            for change in changes {
-                let sender = change.hasPrefix("sender") ? "" : "sender='\(Self.service)',"
-                try match("type='signal',\(sender)\(change)") { [weak self] in self?.changed() }
-            }
-            ask()
-        } catch {
-            lost()
+    private func opened() throws(Errno) {
+        let sessions = "path_namespace='\(Self.managerPath)/session',interface='\(Self.propertiesInterface)'"
+        let manager = "path='\(Self.managerPath)',interface='\(Self.managerInterface)'"
+        let changes = [
+            "sender='\(Self.service)',\(manager),member='SessionNew'",
+            "sender='\(Self.service)',\(manager),member='SessionRemoved'",
+            "sender='\(Self.service)',\(sessions)",
+            // logind was started, or ended.
+            "sender='\(LoopBus.name)',member='NameOwnerChanged',arg0='\(Self.service)'",
+        ]
+        for change in changes {
+            try bus.follow(change) { [weak self] _ in self?.changed() }
         }
-    }
-
-    private func disconnect() {
-        for call in matches { call.cancel() }
-        for call in calls.values { call.cancel() }
-        matches = []
-        calls = [:]
-        isAsking = false
-        guard let bus else { return }
-        self.bus = nil
-        sd_bus_detach_event(bus)
-        sd_bus_close_unref(bus)
+        ask()
     }
 
     /// The bus is gone, or was never there. Who was told of sessions keeps to that until there is a bus again.
     private func lost() {
-        // Not inside the callback that said so.
-        loop.later { [weak self] in
-            guard let self else { return }
-            disconnect()
-            onChange(nil)
-            let wait = retry
-            retry = min(retry * 2, Self.lastRetry)
-            timer = try? loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
-        }
-    }
-
-    private func match(_ rule: String, _ handler: @escaping () -> Void) throws(Errno) {
-        let match = BusCall { _ in handler() }
-        let context = Unmanaged.passUnretained(match).toOpaque()
-        try Errno.check(sd_bus_add_match_async(bus, &match.slot, rule, busDidReply, nil, context))
-        matches.append(match)
-    }
-
-    private func call(
-        _ path: String, _ interface: String, _ member: String, _ argument: String? = nil,
-        _ then: @escaping (OpaquePointer?) -> Void
-    ) throws(Errno) {
-        var message: OpaquePointer?
-        try Errno.check(sd_bus_message_new_method_call(bus, &message, Self.service, path, interface, member))
-        defer { sd_bus_message_unref(message) }
-        if let argument {
-            try Errno.check(sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), argument))
-        }
-        let call = BusCall { [weak self] reply in
-            then(reply)
-            _ = self
-        }
-        let key = ObjectIdentifier(call)
-        call.onEnd = { [weak self] in self?.calls[key] = nil }
-        try Errno.check(
-            sd_bus_call_async(bus, &call.slot, message, busDidReply, Unmanaged.passUnretained(call).toOpaque(), 0))
-        calls[key] = call
+        timer = nil
+        isAsking = false
+        onChange(nil)
     }
 
     // MARK: - Asking
@@ -156,7 +87,9 @@ package final class LoginSessions {
         isOutdated = false
         found = []
         do throws(Errno) {
-            try call(Self.managerPath, Self.managerInterface, "ListSessions") { [weak self] in self?.listed($0) }
+            try bus.call(Self.service, Self.managerPath, Self.managerInterface, "ListSessions") { [weak self] in
+                self?.listed($0)
+            }
         } catch {
             answered(nil)
         }
@@ -164,13 +97,15 @@ package final class LoginSessions {
 
     private func listed(_ reply: OpaquePointer?) {
         guard let reply, let sessions = try? LoginReader.sessions(reply, of: userID) else { return answered(nil) }
-        retry = Self.firstRetry
+        bus.reached()
         awaited = 0
         for (id, path) in sessions.prefix(Self.most) {
             do throws(Errno) {
-                try call(path, Self.propertiesInterface, "GetAll", Self.sessionInterface) { [weak self] reply in
-                    self?.described(reply.flatMap { try? LoginReader.session($0, id: id) })
-                }
+                try bus.call(
+                    Self.service, path, Self.propertiesInterface, "GetAll", { $0.append(Self.sessionInterface) },
+                    then: { [weak self] reply in
+                        self?.described(reply.flatMap { try? LoginReader.session($0, id: id) })
+                    })
                 awaited += 1
             } catch {
                 return answered(nil)
@@ -189,7 +124,7 @@ package final class LoginSessions {
     private func answered(_ sessions: [LoginSession]?) {
         isAsking = false
         if !isOutdated { onChange(sessions) }
-        guard isOutdated, bus != nil else { return }
+        guard isOutdated, bus.isOpen else { return }
         timer = try? loop.timer(after: Self.pause) { [weak self] in self?.ask() }
         // Without a timer: at once.
         if timer == nil { ask() }
@@ -204,8 +139,7 @@ private enum LoginReader {
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "(susso)"))
         while try Errno.check(sd_bus_message_enter_container(message, BusReader.type("r"), "susso")) > 0 {
             let id = try BusReader.text(message, "s")
-            var user: UInt32 = 0
-            try Errno.check(sd_bus_message_read_basic(message, BusReader.type("u"), &user))
+            let user = try BusReader.number(message)
             _ = try BusReader.text(message, "s")
             _ = try BusReader.text(message, "s")
             let path = try BusReader.text(message, "o")

@@ -1,0 +1,197 @@
+import CSystemd
+import Glibc
+
+/// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
+///
+/// A bus that is lost, or was never there, is tried again, less and less often. On each new connection the owner says what it
+/// wants to hear of, and asks what it wants to know.
+final class LoopBus {
+    /// Which bus.
+    enum Kind {
+        /// sd_bus_open_system(3)
+        case system
+        /// sd_bus_open_user(3)
+        case user
+    }
+
+    /// The name of the bus itself, and of its interface.
+    static let name = "org.freedesktop.DBus"
+    /// The object of the bus itself.
+    static let path = "/org/freedesktop/DBus"
+    /// How soon a lost connection is made anew, at first and at last.
+    private static let firstRetry = Duration.seconds(2)
+    private static let lastRetry = Duration.seconds(300)
+
+    private let loop: EventLoop
+    private let kind: Kind
+    /// In microseconds.
+    private let patience: UInt64
+    private var onOpen: (() throws(Errno) -> Void)?
+    private var onLost: ((Bool) -> Void)?
+    private var bus: OpaquePointer?
+    private var matches: [BusCall] = []
+    private var calls: [ObjectIdentifier: BusCall] = [:]
+    private var retry = LoopBus.firstRetry
+    private var timer: LoopTimer?
+    private var isLost = false
+    private var isStopped = false
+
+    /// Does nothing yet.
+    ///
+    /// - Parameter patience: how long a call may wait for its answer, in microseconds.
+    init(_ kind: Kind, loop: EventLoop, patience: UInt64) {
+        self.kind = kind
+        self.loop = loop
+        self.patience = patience
+    }
+
+    deinit {
+        disconnect()
+    }
+
+    /// Begins to look for the bus.
+    ///
+    /// - Parameters:
+    ///   - onOpen: called for each connection, to follow and to call; what it throws loses the connection. It is not known
+    ///     yet whether the bus lets us in: what is sent waits for that.
+    ///   - onLost: called when there is no connection any more, or none could be made, after its calls and matches have
+    ///     ended; gets whether there was one. Like the other never inside a call of this object.
+    func start(onOpen: @escaping () throws(Errno) -> Void, onLost: @escaping (Bool) -> Void) {
+        self.onOpen = onOpen
+        self.onLost = onLost
+        loop.later { [weak self] in self?.connect() }
+    }
+
+    /// Ends it: nothing is told any more. What could not be written yet is never sent (sd_bus_close_unref(3)); a bus that has
+    /// let us in and keeps reading was given everything when it was asked for.
+    func stop() {
+        isStopped = true
+        timer = nil
+        disconnect()
+    }
+
+    /// Whether there is a connection.
+    var isOpen: Bool { bus != nil }
+
+    /// Somebody has answered: when the connection is lost, the next is tried soon.
+    func reached() {
+        retry = Self.firstRetry
+    }
+
+    /// The connection is of no use any more; another is made in a while.
+    func lost() {
+        guard !isLost else { return }
+        isLost = true
+        // Not inside the callback that said so.
+        loop.later { [weak self] in
+            guard let self, !isStopped else { return }
+            let wasOpen = isOpen
+            disconnect()
+            let wait = retry
+            retry = min(retry * 2, Self.lastRetry)
+            timer = try? loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+            onLost?(wasOpen)
+        }
+    }
+
+    private func connect() {
+        guard bus == nil, !isStopped else { return }
+        isLost = false
+        do throws(Errno) {
+            var bus: OpaquePointer?
+            // Connects without waiting; what follows is sent once the bus has let us in.
+            switch kind {
+            case .system: try Errno.check(sd_bus_open_system(&bus))
+            case .user: try Errno.check(sd_bus_open_user(&bus))
+            }
+            self.bus = bus
+            try Errno.check(sd_bus_set_method_call_timeout(bus, patience))
+            try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
+            try follow("sender='\(Self.name).Local',member='Disconnected'") { [weak self] _ in self?.lost() }
+            try onOpen?()
+        } catch {
+            lost()
+        }
+    }
+
+    private func disconnect() {
+        for call in matches { call.cancel() }
+        for call in calls.values { call.cancel() }
+        matches = []
+        calls = [:]
+        guard let bus else { return }
+        self.bus = nil
+        sd_bus_detach_event(bus)
+        sd_bus_close_unref(bus)
+    }
+
+    // MARK: - What is sent
+
+    /// Follows signals, as long as the connection lasts.
+    ///
+    /// - Parameters:
+    ///   - rule: which (sd_bus_add_match(3)), without its `type`.
+    ///   - handler: gets each, which lives during the call.
+    /// - Throws: why they are not followed.
+    func follow(_ rule: String, _ handler: @escaping (OpaquePointer) -> Void) throws(Errno) {
+        let match = BusCall { message in
+            if let message { handler(message) }
+        }
+        let context = Unmanaged.passUnretained(match).toOpaque()
+        try Errno.check(
+            sd_bus_add_match_async(bus, &match.slot, "type='signal',\(rule)", busDidReply, nil, context))
+        matches.append(match)
+    }
+
+    /// Calls a method.
+    ///
+    /// - Parameters:
+    ///   - fill: writes the arguments.
+    ///   - then: called once, unless the connection is lost or ended before: gets the reply, which lives during the call, or
+    ///     nil for an error.
+    /// - Throws: why nothing was sent; then nothing is answered either.
+    func call(
+        _ service: String, _ path: String, _ interface: String, _ member: String,
+        _ fill: (inout BusMessage) -> Void = { _ in }, then: @escaping (OpaquePointer?) -> Void
+    ) throws(Errno) {
+        let pointer = try message(service, path, interface, member, fill)
+        defer { sd_bus_message_unref(pointer) }
+        let call = BusCall(then)
+        let key = ObjectIdentifier(call)
+        call.onEnd = { [weak self] in self?.calls[key] = nil }
+        let context = Unmanaged.passUnretained(call).toOpaque()
+        try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
+        calls[key] = call
+    }
+
+    /// Calls a method whose answer is of no interest, of somebody who is not started for it.
+    ///
+    /// - Parameter fill: writes the arguments.
+    /// - Throws: why nothing was sent.
+    func tell(
+        _ service: String, _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void
+    ) throws(Errno) {
+        let pointer = try message(service, path, interface, member, fill)
+        defer { sd_bus_message_unref(pointer) }
+        sd_bus_message_set_auto_start(pointer, 0)
+        sd_bus_message_set_expect_reply(pointer, 0)
+        try Errno.check(sd_bus_send(bus, pointer, nil))
+    }
+
+    /// - Returns: a call that is the caller's to let go.
+    private func message(
+        _ service: String, _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void
+    ) throws(Errno) -> OpaquePointer {
+        guard let bus else { throw Errno(rawValue: ENOTCONN) }
+        var pointer: OpaquePointer?
+        try Errno.check(sd_bus_message_new_method_call(bus, &pointer, service, path, interface, member))
+        guard let pointer else { throw Errno(rawValue: ENOMEM) }
+        var message = BusMessage(pointer)
+        fill(&message)
+        guard message.result >= 0 else {
+            sd_bus_message_unref(pointer)
+            throw Errno(rawValue: 0 &- message.result)
+        }
+        return pointer
+    }
+}
