@@ -15,10 +15,10 @@ APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
 class Desk:
     """A device whose apps are those of a test: its folders, programs and files."""
 
-    def __init__(self, stage, manager=None, real=()):
+    def __init__(self, stage, manager=None, real=(), log_level="info", configuration=""):
         self.stage = stage
         self.origin = stage.daemon("origin")
-        self.daemon = stage.daemon("taker", start=False, options=["--log-level", "info"])
+        self.daemon = stage.daemon("taker", start=False, options=["--log-level", log_level], configuration=configuration)
         self.home = os.path.join(self.daemon.folder, "home")
         self.config = os.path.join(self.home, ".config", "handoff")
         self.data = os.path.join(self.daemon.folder, "data")

@@ -30,7 +30,8 @@ class UserManager:
             raise Skip("systemd and dbus-daemon are not installed", optional=True)
         self.folder = os.path.join(stage.folder, "manager")
         os.mkdir(self.folder, 0o700)
-        self.bus = f"unix:path={self.folder}/bus"
+        self.path = os.path.join(self.folder, "bus")
+        self.bus = f"unix:path={self.path}"
         self.log = os.path.join(self.folder, "log")
         self.environment = {"XDG_RUNTIME_DIR": self.folder, "DBUS_SESSION_BUS_ADDRESS": self.bus}
         self.groups = [os.path.join(root, "user.slice", "user-0.slice", f"user@{os.getpid()}.service")
@@ -42,7 +43,7 @@ class UserManager:
         except OSError as error:
             raise Skip(f"no control group can be made: {error}", optional=True) from None
         self._start(stage, ["dbus-daemon", "--session", f"--address={self.bus}", "--nofork"], {})
-        self._await(lambda: os.path.exists(f"{self.folder}/bus"), "the bus")
+        self._await(lambda: os.path.exists(self.path), "the bus")
         self.manager = self._start(
             stage, ["unshare", "--mount", "--propagation", "private", "sh", "-c", BEGIN, MANAGER],
             {"GROUPS_OF_MANAGER": " ".join(self.groups)})
