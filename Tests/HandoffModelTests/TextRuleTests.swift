@@ -140,7 +140,10 @@ struct HandoffFailureTests {
             told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac says: \(lie)"))
         #expect(told("later").message == "Mac says: \(lie)")
         // What only this device can know is not its to say.
-        for reason in ["notMember", "launchFailed", "noHandler", "handlerRefused", "cancelled", "invalidPayload"] {
+        for reason in [
+            "notMember", "launchFailed", "noHandler", "handlerRefused", "cancelled", "invalidPayload", "continued",
+            "given", "", "continued (12 times)", "a\nb", "É",
+        ] {
             #expect(told(reason) == .rejected(device: "Mac", cause: "it says: \(lie)"))
         }
     }

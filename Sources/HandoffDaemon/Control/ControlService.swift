@@ -145,6 +145,11 @@ final class ControlService {
         call.onClosed = { [self] in watchers[key] = nil }
     }
 
+    /// An activity as it is on offer now.
+    func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
+        surroundings.offers().first { $0.device == device && $0.activity.id == activity }.map(surroundings.shown)
+    }
+
     /// Begins to continue what was asked for.
     ///
     /// - Parameters:

@@ -223,7 +223,8 @@ package actor Daemon {
     /// What was announced is withdrawn; what is still to be written is what remains.
     private func withdrawn(byCore number: Int) {
         guard number == coreNumber, let core else { return }
-        core.history.finish { self.assumeIsolated { $0.coreEnded() } }
+        // By the time of the answer it may be another core that ends.
+        core.history.finish { self.assumeIsolated { if number == $0.coreNumber { $0.coreEnded() } } }
     }
 
     private func coreEnded() {

@@ -7,6 +7,12 @@ extension DaemonCore {
     func continueChosen(
         _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
     ) {
+        // Under the same id its device may have named another type or page since, which something else opens.
+        if let present = control.offered(offer.activity, by: offer.device),
+            NotificationOffer(present)?.opener != offer.opener
+        {
+            return completion("something else would open it now than the notification said")
+        }
         let caller = NotificationContinuation(completion)
         do {
             let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)

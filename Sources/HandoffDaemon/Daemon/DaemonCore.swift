@@ -154,7 +154,9 @@ final class DaemonCore {
 
     /// Who continued what and when.
     private(set) lazy var history: History = History(
-        loop: loop, worker: worker, log: log.named("history"), file: HistoryFile(stored.folder),
+        // On a thread of its own: what other devices do here must not hold up the account.
+        loop: loop, worker: (try? Worker(name: "history")) ?? worker, log: log.named("history"),
+        file: HistoryFile(stored.folder),
         unixTime: { [unixSeconds] in Double(unixSeconds()) })
 
     private(set) lazy var pool: LinkPool = LinkPool(

@@ -5,13 +5,17 @@ package import LoopIO
 /// Keeps another device from filling the log of continuations. A plain value.
 ///
 /// What others do here is written at once as long as a device has entries left; it has `burst` of them, and gets one more
-/// each `interval`. What comes beyond that waits, and what is alike is put together into one entry that says how often.
+/// each `interval`. All devices together have `burstOfAll`, since one member can let in hundreds. What comes beyond that waits, and what is alike is put together into one entry that says how often.
 /// Nothing is left out, and what waits is bounded: types and apps are those of our own activities.
 package struct HistoryPace {
     /// How many entries a device has at once.
     package static let burst = 64
     /// How long it takes until it has one more.
     package static let interval = Duration.seconds(120)
+    /// How many entries all devices have at once: a fraction of what the files hold.
+    package static let burstOfAll = 512
+    /// How long it takes until all of them have one more.
+    package static let intervalOfAll = Duration.seconds(30)
 
     /// What is put together.
     private struct Kind: Hashable {
@@ -28,27 +32,33 @@ package struct HistoryPace {
         }
     }
 
-    private struct Share {
-        /// When all of its entries would be there again (the generic cell rate algorithm).
+    /// Entries that may be spent (the generic cell rate algorithm).
+    private struct Allowance {
+        let burst: Int
+        let interval: Duration
+        /// When all entries would be there again.
         var full: LoopInstant
+
+        /// When an entry is there to be spent.
+        var next: LoopInstant { full.advanced(by: interval * -(burst - 1)) }
+
+        /// Spends one.
+        mutating func spend(at now: LoopInstant) { full = max(full, now).advanced(by: interval) }
+    }
+
+    private struct Share {
+        var allowance: Allowance
         /// What waits, the oldest kind first.
         var kinds: [Kind] = []
         var waiting: [Kind: ControlLogEntry] = [:]
 
-        /// When an entry is there to be spent.
-        var nextEntry: LoopInstant {
-            full.advanced(by: HistoryPace.interval * -(HistoryPace.burst - 1))
-        }
-
-        /// Spends an entry, if there is one.
-        mutating func spend(at now: LoopInstant) -> Bool {
-            guard nextEntry <= now else { return false }
-            full = max(full, now).advanced(by: HistoryPace.interval)
-            return true
+        init(at now: LoopInstant) {
+            allowance = Allowance(burst: HistoryPace.burst, interval: HistoryPace.interval, full: now)
         }
     }
 
     private var shares: [DeviceID: Share] = [:]
+    private var all = Allowance(burst: burstOfAll, interval: intervalOfAll, full: LoopInstant(nanoseconds: 0))
 
     /// No device has used anything.
     package init() {}
@@ -57,9 +67,9 @@ package struct HistoryPace {
     ///
     /// - Returns: the entry, if it is to be written now; nil when it waits.
     package mutating func take(_ entry: ControlLogEntry, at now: LoopInstant) -> ControlLogEntry? {
-        var share = shares[entry.device] ?? Share(full: now)
+        var share = shares[entry.device] ?? Share(at: now)
         defer { shares[entry.device] = share }
-        if share.kinds.isEmpty, share.spend(at: now) { return entry }
+        if share.kinds.isEmpty, spend(&share, at: now) { return entry }
         let kind = Kind(entry)
         guard let former = share.waiting[kind] else {
             share.kinds.append(kind)
@@ -75,19 +85,27 @@ package struct HistoryPace {
         var entries: [ControlLogEntry] = []
         for (device, former) in shares {
             var share = former
-            while let kind = share.kinds.first, share.spend(at: now) {
+            while let kind = share.kinds.first, spend(&share, at: now) {
                 share.kinds.removeFirst()
                 if let entry = share.waiting.removeValue(forKey: kind) { entries.append(entry) }
             }
             // A device that has all of its entries again is like one that was never heard of.
-            shares[device] = share.kinds.isEmpty && share.full <= now ? nil : share
+            shares[device] = share.kinds.isEmpty && share.allowance.full <= now ? nil : share
         }
         return entries
     }
 
     /// When something is to be written next; nil when nothing waits.
     package var next: LoopInstant? {
-        shares.values.filter { !$0.kinds.isEmpty }.map(\.nextEntry).min()
+        shares.values.filter { !$0.kinds.isEmpty }.map { max($0.allowance.next, all.next) }.min()
+    }
+
+    /// Spends an entry of a device, if it has one and all together have.
+    private mutating func spend(_ share: inout Share, at now: LoopInstant) -> Bool {
+        guard share.allowance.next <= now, all.next <= now else { return false }
+        share.allowance.spend(at: now)
+        all.spend(at: now)
+        return true
     }
 
     /// Takes out all that waits, at the end.

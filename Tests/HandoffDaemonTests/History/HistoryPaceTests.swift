@@ -56,6 +56,21 @@ struct HistoryPaceTests {
         #expect(pace.take(entry(2), at: start) == entry(2))
     }
 
+    @Test("a member that is hundreds of devices has no more than all together have, and all is counted")
+    func identities() {
+        var pace = HistoryPace()
+        let devices = UInt8(1)...250
+        var written = 0
+        for device in devices {
+            for _ in 0..<HistoryPace.burst where pace.take(entry(device), at: start) != nil { written += 1 }
+        }
+        #expect(written == HistoryPace.burstOfAll)
+        #expect(pace.next == start + HistoryPace.intervalOfAll)
+        #expect(pace.due(at: start + HistoryPace.intervalOfAll).count == 1)
+        let hour = pace.due(at: start + .seconds(3600))
+        #expect(hour.count <= 119 && !hour.isEmpty)
+    }
+
     @Test("a day of asking a thousand times a minute makes as many entries as the pace allows, and all are counted")
     func flood() {
         var pace = HistoryPace()
