@@ -29,13 +29,13 @@ package final class SleepInhibition: Sendable {
                 "Inhibit"))
         defer { sd_bus_message_unref(message) }
         for text in ["sleep", who, why, "block"] {
-            try Errno.check(sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), text))
+            try Errno.check(sd_bus_message_append_basic(message, BusReader.type("s"), text))
         }
         var reply: OpaquePointer?
         try Errno.check(sd_bus_call(bus, message, 0, nil, &reply))
         defer { sd_bus_message_unref(reply) }
         var borrowed: Int32 = -1
-        try Errno.check(sd_bus_message_read_basic(reply, CChar(UInt8(ascii: "h")), &borrowed))
+        try Errno.check(sd_bus_message_read_basic(reply, BusReader.type("h"), &borrowed))
         // The reply closes its own copy.
         lock = Descriptor(owning: try SystemCall.retrying { fcntl(borrowed, F_DUPFD_CLOEXEC, 0) })
     }

@@ -99,7 +99,7 @@ struct UserBus: ~Copyable {
         _ service: String, _ path: String, _ interface: String, _ property: String, _ type: Unicode.Scalar
     ) -> Number? {
         var value: Number = 0
-        let type = CChar(UInt8(ascii: type))
+        let type = BusReader.type(type)
         guard sd_bus_get_property_trivial(bus, service, path, interface, property, nil, type, &value) >= 0 else {
             return nil
         }
