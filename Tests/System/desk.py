@@ -28,7 +28,7 @@ class Desk:
             os.makedirs(folder)
         for name in real:
             if not shutil.which(name):
-                raise Skip(f"{name} is not installed", optional=True)
+                raise Skip(f"{name} is not installed")
             os.symlink(shutil.which(name), os.path.join(self.programs, name))
         self.daemon.extra = {
             "PATH": self.programs, "XDG_DATA_HOME": self.data, "XDG_DATA_DIRS": self.system,
