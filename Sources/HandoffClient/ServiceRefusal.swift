@@ -17,6 +17,11 @@ package struct ServiceRefusal: Error, Equatable, Sendable {
         name.split(separator: ".").last.map(String.init) ?? name
     }
 
+    /// Whether the daemon does not know the method that was called: it is older than we are.
+    package var isAboutMethod: Bool {
+        ["MethodNotFound", "MethodNotImplemented", "InterfaceNotFound"].contains { name == "org.varlink.service.\($0)" }
+    }
+
     /// The daemon's words, or a sentence that names the error when it sent none.
     package var message: String {
         if let message = parameters["message"]?.string, !message.isEmpty { return message }

@@ -75,7 +75,7 @@ import Testing
 
     @Test func aDaemonThatAnswersNoMoreIsAProblem() throws {
         let check = try only("daemon") { facts in
-            facts.isStuck = true
+            facts.interruption = .silence
             facts.diagnosis = nil
             facts.apps = nil
         }

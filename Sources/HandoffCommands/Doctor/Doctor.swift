@@ -38,11 +38,18 @@ package enum Doctor {
                 remedy: "systemctl --user start handoffd; where that fails, its log says why: "
                     + "journalctl --user -u handoffd")
         }
-        guard !facts.isStuck else {
+        switch facts.interruption {
+        case .silence?:
             return DoctorCheck(
                 "daemon", .problem,
                 "the daemon did not answer all questions within \(patience.components.seconds) s: a disk may hang",
                 remedy: "see whether the disk of its state folder is well; its log: journalctl --user -u handoffd")
+        case .failure(let why)?:
+            return DoctorCheck(
+                "daemon", .problem, "the daemon said its status, and did not answer all other questions: \(why)",
+                remedy: "see in its log whether it failed: journalctl --user -u handoffd; "
+                    + "then: systemctl --user restart handoffd")
+        case nil: break
         }
         let own = "handoffd/\(ProgramVersion.number)"
         guard status.daemon == own else {

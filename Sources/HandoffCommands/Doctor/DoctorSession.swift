@@ -32,20 +32,33 @@ final class DoctorSession {
         case .failure(let error): failed(CommandFailure(error).message)
         case .success(let status):
             facts.status = status
-            // A daemon that is older may not know these: what it does not say is not judged.
             client?.diagnose { [weak self] result in
                 guard let self else { return }
-                facts.diagnosis = try? result.get()
+                facts.diagnosis = answer(result)
                 client?.listApps { [weak self] result in
-                    self?.facts.apps = try? result.get()
-                    self?.finish()
+                    guard let self else { return }
+                    facts.apps = answer(result)
+                    finish()
                 }
             }
         }
     }
 
+    /// What the daemon answered; nil when it did not, which is kept unless it is older and does not know the question: what
+    /// it cannot say is not judged.
+    private func answer<Value>(_ result: Result<Value, ClientError>) -> Value? {
+        switch result {
+        case .success(let value): return value
+        case .failure(.refused(let refusal)) where refusal.isAboutMethod: return nil
+        case .failure(let error):
+            // The first one has the cause.
+            if facts.interruption == nil { facts.interruption = .failure(CommandFailure(error).message) }
+            return nil
+        }
+    }
+
     private func failed(_ message: String) {
-        if facts.status == nil { facts.unreachable = message } else { facts.isStuck = true }
+        if facts.status == nil { facts.unreachable = message } else { facts.interruption = .silence }
         finish()
     }
 
