@@ -37,7 +37,7 @@ extension Doctor {
     /// Whether a line of the configuration says that nobody else may bind port 5353.
     private static func avahiRefusesOthers(_ text: String?) -> Bool {
         guard let text else { return false }
-        return FirewallText.lines(text).contains { line in
+        return ConfigurationText.lines(text).contains { line in
             let bare = line.filter { !$0.isWhitespace }
             return bare == "disallow-other-stacks=yes" || bare == "disallow-other-stacks=true"
         }

@@ -7,7 +7,7 @@ package enum FirewallText {
 
     /// Whether `ufw.conf` switches ufw on.
     static func ufwIsOn(_ text: String?) -> Bool {
-        lines(text ?? "").contains { $0.lowercased() == "enabled=yes" }
+        ConfigurationText.lines(text ?? "").contains { $0.lowercased() == "enabled=yes" }
     }
 
     /// Whether ufw lets a port in, both protocols: by itself, in a range, or by our profile. Multicast DNS is let in by the
@@ -20,7 +20,7 @@ package enum FirewallText {
     static func ufwAllows(_ port: UInt16, _ rules: String, defaults: String) -> Bool? {
         var open: Set<String> = []
         var isDenied = false
-        for line in lines(rules) {
+        for line in ConfigurationText.lines(rules) {
             // ### tuple ### allow PROTOCOL PORT DESTINATION SPORT SOURCE [DAPP SAPP] DIRECTION
             let words = line.split(separator: " ").map(String.init)
             guard words.count >= 9, words[0] == "###", words[1] == "tuple", words.last?.hasPrefix("out") == false,
@@ -32,7 +32,7 @@ package enum FirewallText {
                 isDenied = true
             }
         }
-        let isUsuallyOpen = lines(defaults).contains {
+        let isUsuallyOpen = ConfigurationText.lines(defaults).contains {
             $0.filter { $0 != "\"" } == "DEFAULT_INPUT_POLICY=ACCEPT"
         }
         let isOpen = isUsuallyOpen || open.isSuperset(of: ["tcp", "udp"])
@@ -43,8 +43,8 @@ package enum FirewallText {
 
     /// The name of the default zone that `firewalld.conf` gives; nil for what is no name of a file.
     static func firewalldDefaultZone(_ text: String) -> String? {
-        let line = lines(text).last { $0.hasPrefix("DefaultZone=") }
-        let name = trimmed(String((line ?? "DefaultZone=public").dropFirst(12)))
+        let line = ConfigurationText.lines(text).last { $0.hasPrefix("DefaultZone=") }
+        let name = ConfigurationText.trimmed(String((line ?? "DefaultZone=public").dropFirst(12)))
         let isName = name.unicodeScalars.allSatisfy { scalar in
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
         }
@@ -76,18 +76,7 @@ package enum FirewallText {
         tag.split { $0.isWhitespace || $0 == "/" || $0 == ">" }
     }
 
-    // MARK: - All
-
-    /// The lines without blanks at their ends.
-    static func lines(_ text: String) -> [String] {
-        text.split(whereSeparator: \.isNewline).map { trimmed(String($0)) }
-    }
-
-    /// A text without blanks and line ends around it.
-    static func trimmed(_ text: String) -> String {
-        let isBlank = { (character: Character) in character.isWhitespace }
-        return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
-    }
+    // MARK: - Ports
 
     /// Whether a list of ports and ranges (`80,24863:24872`) has a port; `any` has all.
     static func covers(_ list: String, _ port: UInt16) -> Bool {

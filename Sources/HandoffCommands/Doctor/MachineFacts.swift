@@ -14,7 +14,7 @@ package enum FileFact: Sendable, Equatable {
     var exists: Bool { self != .missing }
 
     /// The text of a file of one line, without what is blank around it.
-    var word: String? { content.map(FirewallText.trimmed) }
+    var word: String? { content.map(ConfigurationText.trimmed) }
 }
 
 /// What the machine says of itself, in files that everybody may read, or nobody but the administrator.

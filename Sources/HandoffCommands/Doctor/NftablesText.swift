@@ -100,8 +100,8 @@ package enum NftablesText {
         var chains: [[String]] = []
         var chain: [String]?
         var depth = 0
-        for line in FirewallText.lines(text) {
-            let bare = FirewallText.trimmed(String(line.prefix { $0 != "#" }))
+        for line in ConfigurationText.lines(text) {
+            let bare = ConfigurationText.trimmed(String(line.prefix { $0 != "#" }))
             if ["include", "define", "jump", "goto", "vmap", "@", "$"].contains(where: bare.contains) { return nil }
             if chain == nil {
                 if bare.hasPrefix("chain "), bare.hasSuffix("{") {
@@ -118,7 +118,8 @@ package enum NftablesText {
                 if let chain, chain.contains(where: { $0.contains("hook input") }) { chains.append(chain) }
                 chain = nil
             } else {
-                chain? += bare.split(separator: ";").map { FirewallText.trimmed(String($0)) }.filter { !$0.isEmpty }
+                let rules = bare.split(separator: ";").map { ConfigurationText.trimmed(String($0)) }
+                chain? += rules.filter { !$0.isEmpty }
             }
         }
         // A chain that does not end was not understood.

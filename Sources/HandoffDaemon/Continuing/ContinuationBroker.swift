@@ -36,6 +36,8 @@ final class ContinuationBroker {
     struct Surroundings {
         /// Asks a device for a payload; the answer comes exactly once, unless cancelled.
         let fetch: (DeviceID, ActivityID, Duration, @escaping (Result<Payload, HandoffFailure>) -> Void) -> FetchHandle
+        /// An activity of a device was continued here: nobody needs to be told of its offer any more.
+        let continued: (DeviceID, ActivityID) -> Void
         /// Tells a device that its activity was continued here.
         let tellOrigin: (DeviceID, ActivityID) -> Void
         /// The activity is continued here from now on: streams may be opened by the continuation.
@@ -208,6 +210,7 @@ final class ContinuationBroker {
             entry.handler?.send(.didFail(id, entry.type, failure))
         case .tellOrigin:
             running[id]?.wasTaken = true
+            surroundings.continued(request.device, request.offer.id)
             surroundings.tellOrigin(request.device, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:

@@ -11,10 +11,8 @@ extension DaemonCore {
     var continuationSurroundings: ContinuationBroker.Surroundings {
         ContinuationBroker.Surroundings(
             fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
-            tellOrigin: { [unowned self] in
-                notifications.continued($1, from: $0)
-                tellOrigin($0, $1)
-            },
+            continued: { [unowned self] in notifications.continued($1, from: $0) },
+            tellOrigin: { [unowned self] in tellOrigin($0, $1) },
             began: { [unowned self] in streams.began($0, $1) },
             undone: { [unowned self] in streams.undone($0) },
             note: { [unowned self] in history.note($0) },

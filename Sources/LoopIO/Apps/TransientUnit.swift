@@ -55,7 +55,7 @@ package struct TransientUnit: Sendable {
         do throws(UserBus.Failure) {
             try startUnit(bus, endsWithGroup: true)
         } catch {
-            guard !error.isNoManager else { throw .noManager(error.message) }
+            guard !error.isUnreachable else { throw .noManager(error.message) }
             // Before systemd 250 a unit cannot outlive its first program.
             guard error.isAboutProperties else { throw .refused(error.message) }
             do throws(UserBus.Failure) {
@@ -110,7 +110,7 @@ package struct TransientUnit: Sendable {
 
     /// Returns when the program has ended well, or has run for as long as it was to be watched.
     private func watch(_ bus: borrowing UserBus, for patience: Duration) throws(Problem) {
-        guard let path = UserBus.unitPath(name) else { return }
+        guard let path = Self.objectPath(of: name) else { return }
         let clock = ContinuousClock()
         let end = clock.now + patience
         while true {
@@ -129,6 +129,14 @@ package struct TransientUnit: Sendable {
             let left = end - clock.now
             guard left > .zero, bus.waitForSignal(left) else { return }
         }
+    }
+
+    /// The manager's object for a unit on the bus, by sd_bus_path_encode(3); nil without memory.
+    private static func objectPath(of unit: String) -> String? {
+        var path: UnsafeMutablePointer<CChar>?
+        guard sd_bus_path_encode("\(managerPath)/unit", unit, &path) >= 0, let path else { return nil }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// How the program of a unit failed; nil when it did not, as far as the manager says.

@@ -10,7 +10,8 @@ struct UserBus: ~Copyable {
         /// For people.
         let message: String
 
-        var isNoManager: Bool {
+        /// There is nobody to call: no bus, or nobody on it who has the name, and none whom the bus could start.
+        var isUnreachable: Bool {
             [
                 "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
                 "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.Disconnected",
@@ -36,7 +37,7 @@ struct UserBus: ~Copyable {
 
     private let bus: OpaquePointer
 
-    /// - Throws: why there is no bus; `isNoManager` holds.
+    /// - Throws: why there is no bus; `isUnreachable` holds.
     init() throws(Failure) {
         var bus: OpaquePointer?
         let result = sd_bus_open_user(&bus)
@@ -114,14 +115,6 @@ struct UserBus: ~Copyable {
             if done > 0 { return true }
             guard sd_bus_wait(bus, Self.microseconds(time)) > 0 else { return false }
         }
-    }
-
-    /// The object of a unit on the bus.
-    static func unitPath(_ unit: String) -> String? {
-        var path: UnsafeMutablePointer<CChar>?
-        guard sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path) >= 0, let path else { return nil }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     private static func microseconds(_ time: Duration) -> UInt64 {
