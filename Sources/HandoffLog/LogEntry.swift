@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// One line of the log, before a sink has given it a form.
 package struct LogEntry: Sendable, Equatable {
     /// A named value of an entry.
@@ -31,32 +33,13 @@ package struct LogEntry: Sendable, Equatable {
         fields.reduce("\(subsystem): \(Self.oneLine(message))") { "\($0) \($1.name)=\(Self.quoted($1.value))" }
     }
 
-    /// Control characters made visible: a name that a peer chose must not forge a line or steer a terminal.
-    static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if isUnsafe(scalar) {
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    /// What cannot be seen made visible: a name that a peer chose must not forge a line or steer a terminal.
+    private static func oneLine(_ text: String) -> String { VisibleText.escape(text) }
 
     private static func quoted(_ value: String) -> String {
         let text = oneLine(value)
         let isPlain = !text.isEmpty && !text.utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") }
         guard !isPlain else { return text }
         return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"") + "\""
-    }
-
-    /// C0 and C1 controls, line separators, and the marks that reorder text (Unicode's bidirectional controls).
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0...0x1f, 0x7f...0x9f, 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
-        default: false
-        }
     }
 }
