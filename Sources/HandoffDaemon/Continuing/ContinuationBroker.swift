@@ -248,6 +248,7 @@ final class ContinuationBroker {
                     }
                 }
                 running[id]?.payload = payload
+                log.debug("Has the payload", ["type": request.offer.type.text, "device": request.device.short])
                 step(id) { $0.receivedContent(payload.content) }
             case .failure(let failure):
                 step(id) { $0.fetchFailed(failure) }
