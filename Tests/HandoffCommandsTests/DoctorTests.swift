@@ -193,6 +193,56 @@ import Testing
         #expect(hidden.state == .warning && hidden.message.contains("cannot tell"))
     }
 
+    /// What binds a zone that lets nothing in, and the state that this makes: where the interfaces in use are known, and not.
+    private static let bindings: [(String, known: DoctorCheck.State, unknown: DoctorCheck.State)] = [
+        ("<interface name=\"eth0\"/>", .problem, .warning), ("<interface name='wlan0'/>", .problem, .warning),
+        ("<interface name=\"eth1\"/>", .ok, .warning), ("<interface name=\"lo\"/>", .ok, .warning),
+        ("<source address=\"10.0.0.0/8\"/>", .warning, .warning), ("", .ok, .ok),
+        ("<interface/><interface name=/><interface name=\"\"", .ok, .ok),
+    ]
+
+    @Test(arguments: bindings) func zonesThatInterfacesAreBoundToAreAsked(
+        _ binding: String, _ known: DoctorCheck.State, _ unknown: DoctorCheck.State
+    ) throws {
+        let open = FileFact.text("<zone><service name=\"handoff\"/></zone>")
+        func check(_ change: (inout MachineFacts) -> Void) throws -> DoctorCheck {
+            try only("firewall") { facts in
+                facts.machine.firewalldRuns = true
+                facts.machine.firewalldZone = open
+                facts.machine.firewalldZones = ["work": .text("<zone>\(binding)</zone>")]
+                facts.machine.routes = .text("Iface\tDestination\tGateway\neth0\t00000000\t0101A8C0\n")
+                facts.machine.addresses = .text("fe80000000000000 03 40 20 80   wlan0\n00000001 01 80 10 80 lo\n")
+                change(&facts.machine)
+            }
+        }
+        let found = try check { _ in }
+        #expect(found.state == known)
+        if known != .ok { #expect(found.remedy?.contains("--zone=work --add-service=handoff") == true) }
+        #expect(found.message.contains(known == .ok ? "default zone public" : "firewalld (zone work)"))
+        let blind = try check { machine in
+            machine.routes = .unreadable
+            machine.addresses = .missing
+        }
+        #expect(blind.state == unknown)
+    }
+
+    @Test func theDefaultZoneIsNotAskedWhereAllInterfacesAreBoundToOthers() throws {
+        let binding = "<interface name=\"eth0\"/><interface name=\"eth1\"/>"
+        func check(_ more: String, _ zones: [String: FileFact]? = nil) throws -> DoctorCheck {
+            try only("firewall") { facts in
+                facts.machine.firewalldRuns = true
+                facts.machine.firewalldZone = .text("<zone>")
+                facts.machine.firewalldZones = zones ?? ["home": .text("<zone>\(binding)\(more)</zone>")]
+                facts.machine.routes = .text("Iface\neth0\n")
+            }
+        }
+        let open = "<service name=\"handoff\"/>"
+        #expect(try check(open).message.hasPrefix("firewalld (zone home) lets in"))
+        #expect(try check("").state == .problem)
+        #expect(try check("", ["home": .unreadable]).message.contains("default zone public"))
+        #expect(try check("", ["public": .text("<zone>\(binding)\(open)</zone>")]).state == .problem)
+    }
+
     @Test func rulesThatWereSavedForIptablesAreNotGuessedAt() throws {
         let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
         #expect(check.state == .warning && check.message.contains("cannot tell"))

@@ -71,16 +71,14 @@ extension Doctor {
             return firewall("ufw", lets: isOpen, port, remedy, look: "sudo ufw status")
         }
         if machine.firewalldRuns {
-            let zone = FirewallText.firewalldDefaultZone(machine.firewalld.content ?? "")
-            let isOpen = machine.firewalldZone.content.map { FirewallText.firewalldAllows(port, $0) }
+            let zone = FirewalldZone.deciding(on: port, machine)
             let what =
                 isUsual
                 ? "--add-service=handoff" : "--add-port=\(port)/tcp --add-port=\(port)/udp --add-service=mdns"
             return firewall(
-                zone.map { "firewalld (default zone \($0))" } ?? "firewalld",
-                lets: machine.firewalld == .unreadable ? nil : isOpen, port,
-                "sudo firewall-cmd --permanent \(what) && sudo firewall-cmd --reload",
-                look: "sudo firewall-cmd --list-all")
+                zone.title, lets: zone.isOpen, port,
+                "sudo firewall-cmd --permanent\(zone.option) \(what) && sudo firewall-cmd --reload",
+                look: "sudo firewall-cmd\(zone.option) --list-all")
         }
         if machine.nftables.exists {
             let rule = "meta l4proto { tcp, udp } th dport { 5353, \(port) } accept"

@@ -45,15 +45,31 @@ package enum FirewallText {
     static func firewalldDefaultZone(_ text: String) -> String? {
         let line = ConfigurationText.lines(text).last { $0.hasPrefix("DefaultZone=") }
         let name = ConfigurationText.trimmed(String((line ?? "DefaultZone=public").dropFirst(12)))
-        let isName = name.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
-        }
-        return isName && !name.isEmpty ? name : nil
+        return isZoneName(name) ? name : nil
+    }
+
+    /// Whether a zone may have this name, which is also the name of a file and a word of a command.
+    static func isZoneName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
+            }
+    }
+
+    /// The interfaces that a zone of firewalld is bound to by its file.
+    static func firewalldInterfaces(_ zone: String) -> Set<String> {
+        let named = tags(zone).filter { $0.hasPrefix("interface ") }.flatMap { words(of: $0) }
+        return Set(named.filter { $0.hasPrefix("name=") }.map { String($0.dropFirst(5)) }.filter { !$0.isEmpty })
+    }
+
+    /// Whether a zone of firewalld is for some senders alone, wherever they come in.
+    static func firewalldHasSources(_ zone: String) -> Bool {
+        tags(zone).contains { $0.hasPrefix("source ") }
     }
 
     /// Whether a zone of firewalld lets a port and multicast DNS in: by our service, or by themselves.
     static func firewalldAllows(_ port: UInt16, _ zone: String) -> Bool {
-        let tags = zone.split(separator: "<").map { $0.filter { $0 != "\"" && $0 != "'" } }
+        let tags = tags(zone)
         if tags.contains(where: { $0.hasPrefix("zone ") && $0.contains("target=ACCEPT") }) { return true }
         func has(service: String) -> Bool {
             tags.contains { $0.hasPrefix("service ") && words(of: $0).contains("name=\(service)") }
@@ -69,6 +85,11 @@ package enum FirewallText {
             }
         }
         return isOpen(port, "tcp") && isOpen(port, "udp") && (has(service: "mdns") || isOpen(5353, "udp"))
+    }
+
+    /// The tags of a file, without quotes.
+    private static func tags(_ text: String) -> [String] {
+        text.split(separator: "<").map { $0.filter { $0 != "\"" && $0 != "'" } }
     }
 
     /// The name and the attributes of a tag, without quotes.

@@ -35,6 +35,13 @@ package struct MachineFacts: Sendable {
     package var firewalld = FileFact.missing
     /// The file of firewalld's default zone, the administrator's or the one that came with it.
     package var firewalldZone = FileFact.missing
+    /// `/etc/firewalld/zones/*.xml` by the names of the zones, which may be bound to interfaces; nil when the folder cannot be
+    /// read.
+    package var firewalldZones: [String: FileFact]? = [:]
+    /// `/proc/net/route`: the interfaces that IPv4 goes out by.
+    package var routes = FileFact.missing
+    /// `/proc/net/if_inet6`: the interfaces that have an IPv6 address.
+    package var addresses = FileFact.missing
     /// `/etc/nftables.conf`, when it is loaded at the start of the machine.
     package var nftables = FileFact.missing
     /// Rules that were saved for iptables-restore(8): `/etc/iptables/rules.v4` or `/etc/sysconfig/iptables`.

@@ -4,6 +4,8 @@ import LoopIO
 enum MachineProbe {
     /// Most bytes that are read of a file.
     private static let limit = 4 * 1024 * 1024
+    /// Most zones of firewalld that are looked at; there are about ten.
+    private static let zoneLimit = 256
 
     /// All of it.
     static func facts() -> MachineFacts {
@@ -11,6 +13,8 @@ enum MachineProbe {
         facts.avahiConfiguration = file("/etc/avahi/avahi-daemon.conf")
         facts.avahiRuns = file("/run/avahi-daemon/pid").exists
         readFirewalls(&facts)
+        facts.routes = file("/proc/net/route")
+        facts.addresses = file("/proc/net/if_inet6")
         facts.tcp = [file("/proc/net/tcp"), file("/proc/net/tcp6")]
         facts.udp = [file("/proc/net/udp"), file("/proc/net/udp6")]
         facts.clockIsSynchronized = MachineInfo.clockIsSynchronized
@@ -30,6 +34,7 @@ enum MachineProbe {
             let own = file("/etc/firewalld/zones/\(zone).xml")
             facts.firewalldZone = own.exists ? own : file("/usr/lib/firewalld/zones/\(zone).xml")
         }
+        facts.firewalldZones = zones("/etc/firewalld/zones")
         // Loaded at the start of the machine where its unit is wanted.
         let isLoaded = ["sysinit.target.wants", "multi-user.target.wants"].contains {
             file("/etc/systemd/system/\($0)/nftables.service").exists
@@ -37,6 +42,23 @@ enum MachineProbe {
         facts.nftables = isLoaded ? file("/etc/nftables.conf") : .missing
         let saved = file("/etc/iptables/rules.v4")
         facts.iptables = saved.exists ? saved : file("/etc/sysconfig/iptables")
+    }
+
+    /// The zones of a folder by their names; nil when it cannot be read.
+    private static func zones(_ folder: String) -> [String: FileFact]? {
+        var zones: [String: FileFact] = [:]
+        do throws(Errno) {
+            for name in try FolderListing.names(in: folder, limit: zoneLimit) {
+                let zone = String(name.dropLast(4))
+                guard name.hasSuffix(".xml"), FirewallText.isZoneName(zone) else { continue }
+                zones[zone] = file("\(folder)/\(name)")
+            }
+            return zones
+        } catch .noSuchFile {
+            return [:]
+        } catch {
+            return nil
+        }
     }
 
     private static func file(_ path: String) -> FileFact {
