@@ -36,6 +36,9 @@ package struct NotificationMachine: Sendable {
 
     private var server = Server.unknown
     private var places: [DeviceID: NotificationPlace] = [:]
+    private var pace = NotificationPace.ofScreen
+    /// The most notifications that stand there at a time; `list` shows all that is on offer.
+    package static let mostShown = 8
     private var isOn: Bool
     /// Nobody looks at the screen, or others might.
     private var isQuiet = true
@@ -50,7 +53,12 @@ package struct NotificationMachine: Sendable {
     /// When `deadlinePassed` is to be called: something waits for its time.
     package var deadline: LoopInstant? {
         guard case .present = server, mayShow else { return nil }
-        return places.values.filter(\.wantsChange).map(\.pace.next).min()
+        return places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.pace.next, pace.next) }.min()
+    }
+
+    /// Whether the notification of a place may stand there, beside those that do.
+    private func hasRoom(for place: NotificationPlace) -> Bool {
+        !place.isEmpty || places.values.count { !$0.isEmpty } < Self.mostShown
     }
 
     private var mayShow: Bool { isOn && !isQuiet && !isStopped }
@@ -204,13 +212,14 @@ package struct NotificationMachine: Sendable {
     private mutating func settle(_ place: inout NotificationPlace, _ now: LoopInstant) -> Action? {
         guard case .present(let capabilities) = server else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
-        guard place.wantsChange else { return nil }
-        let wait = place.pace.next - now
+        guard place.wantsChange, hasRoom(for: place) else { return nil }
+        let wait = max(place.pace.next, pace.next) - now
         guard wait <= .zero else {
             // What nobody offers any more may stand there for a moment, until the next takes its place, and not for long.
             return place.isOutdated && wait > NotificationPace.gap ? place.clear().map { .withdraw($0) } : nil
         }
         lastNumber += 1
+        pace.changed(at: now)
         let former = place.show(wish, number: lastNumber, now: now)
         return .show(lastNumber, wish.rendered(capabilities), replacing: former)
     }

@@ -1,34 +1,44 @@
 package import HandoffControl
 package import HandoffModel
 
-/// An activity on offer, as a notification speaks of it. Plain values; all text is one line and safe to show.
+/// An activity on offer, as a notification speaks of it. Plain values; all text is one line and safe to show, and made so when it
+/// is asked for: of hundreds of offers only the newest of a device is shown.
 package struct NotificationOffer: Sendable, Equatable {
     /// The device that offers it.
     package let device: DeviceID
     /// Its id.
     package let activity: ActivityID
-    /// What would open it: the name of an app, or words for the browser.
-    package let opener: String
-    /// What the user is doing there.
-    package let title: String?
-    /// What the device is called.
-    package let deviceName: String
     /// What the device is.
     package let kind: DeviceKind
+    /// Whether the browser would open it.
+    private let isPage: Bool
+    private let givenApp: String?
+    private let givenTitle: String?
+    private let givenName: String
 
     /// Nil for an offer that nothing opens here.
     package init?(_ offer: ControlActivity) {
         switch offer.opens.kind {
         case .nothing: return nil
-        case .app: opener = offer.opens.name.flatMap { NotificationText.line($0) } ?? "App"
-        case .web: opener = "Web browser"
+        case .app: isPage = false
+        case .web: isPage = true
         }
         device = offer.device
         activity = offer.id
-        title = offer.title.flatMap { NotificationText.line($0) }
-        deviceName = NotificationText.line(offer.deviceName) ?? "another device"
         kind = offer.deviceKind
+        givenApp = offer.opens.name
+        givenTitle = offer.title
+        givenName = offer.deviceName
     }
+
+    /// What would open it: the name of an app, or words for the browser.
+    package var opener: String { isPage ? "Web browser" : givenApp.flatMap { NotificationText.line($0) } ?? "App" }
+
+    /// What the user is doing there.
+    package var title: String? { givenTitle.flatMap { NotificationText.line($0) } }
+
+    /// What the device is called.
+    package var deviceName: String { NotificationText.line(givenName) ?? "another device" }
 
     /// The offer in a few words.
     var headline: String { title.map { "\(opener): \($0)" } ?? opener }

@@ -40,7 +40,7 @@ struct NotificationPlace: Sendable {
     /// Why something was not continued, until the user has seen it.
     var failure: NotificationContent?
     /// When it may change.
-    private(set) var pace = NotificationPace()
+    private(set) var pace = NotificationPace.ofDevice
 
     /// What ought to stand there.
     var wish: NotificationContent? {
@@ -58,6 +58,11 @@ struct NotificationPlace: Sendable {
         case .sending: false
         case .standing(let standing): standing.content != wish
         }
+    }
+
+    /// Whether nothing stands there, nor is on its way.
+    var isEmpty: Bool {
+        if case .empty = screen { true } else { false }
     }
 
     /// Whether a notification is on its way.

@@ -93,6 +93,25 @@ struct NotificationMachineTests {
         }
     }
 
+    @Test("a member that is hundreds of devices fills no screen, and does not keep it busy")
+    mutating func identities() {
+        func offers(_ activity: UInt8) -> [NotificationOffer?] {
+            (1...250).map { Sample.notificationOffer(title: "\(activity)", device: $0, activity: activity) }
+        }
+        screen.take(offers(1))
+        #expect(screen.standing.count == NotificationMachine.mostShown)
+        for activity in UInt8(2)...121 {
+            screen.take(offers(activity))
+            screen.pass(.seconds(1))
+            #expect(screen.standing.count <= NotificationMachine.mostShown)
+        }
+        #expect(screen.shown.count <= 16 + 120 / 5 + 1)
+        // Who goes makes room for another.
+        screen.take(Array(offers(121).suffix(3)))
+        screen.pass(.seconds(60))
+        #expect(screen.titles == ["Editor: 121", "Editor: 121", "Editor: 121"])
+    }
+
     // MARK: - The user
 
     @Test("what the user does not want stays away, also when the device was out of reach", arguments: [2, 0])
