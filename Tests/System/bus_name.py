@@ -4,7 +4,8 @@ import os
 import queue
 from types import SimpleNamespace
 
-from notifications import NO_REPLY, BusClient, Reader, Writer
+from bus import NO_REPLY, Reader, Writer
+from notifications import BusClient
 
 
 def session_bus():

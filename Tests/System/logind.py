@@ -6,16 +6,10 @@ import socket
 import struct
 import threading
 
-CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
-NO_REPLY = 1
+from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBER, NO_REPLY, PATH, REPLY, SENDER, SIGNAL, message,
+                 padded, text)
 
-
-def padded(data, to):
-    return data + bytes(-len(data) % to)
-
-
-def text(value):
-    return struct.pack("<I", len(value)) + value.encode() + b"\0"
+NAME = "org.freedesktop.login1"
 
 
 def variant(value):
@@ -101,16 +95,11 @@ class Logind:
         return f"/org/freedesktop/login1/session/{name}"
 
     def _signal(self, path, interface, member, signature, body):
-        fields = b""
-        for code, kind, value in ((1, b"o", path), (2, b"s", interface), (3, b"s", member),
-                                  (7, b"s", "org.freedesktop.login1")):
-            fields = padded(fields, 8) + bytes([code, 1]) + kind + b"\0" + text(value)
-        fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
-        head = b"l" + bytes([SIGNAL, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
+        signal = message(SIGNAL, 1, {PATH: path, INTERFACE: interface, MEMBER: member, SENDER: NAME}, signature, body)
         with self.guard:
             for connection in list(self.connections):
                 try:
-                    connection.sendall(padded(head + fields, 8) + body)
+                    connection.sendall(signal)
                 except OSError:
                     self.connections.remove(connection)
 
@@ -211,16 +200,12 @@ class Logind:
             self._reply(connection, serial, None, b"")
 
     def _reply(self, connection, serial, signature, body, *descriptors):
-        fields = b"\5\1u\0" + struct.pack("<I", serial)
+        fields = {ANSWERS: serial, SENDER: NAME}
         if signature is None:
-            fields = padded(fields, 8) + b"\4\1s\0" + text("org.freedesktop.DBus.Error.ServiceUnknown")
-        elif signature:
-            fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
-        fields = padded(fields, 8) + b"\7\1s\0" + text("org.freedesktop.login1")
+            fields[ERROR_NAME] = "org.freedesktop.DBus.Error.ServiceUnknown"
         if descriptors:
-            fields = padded(fields, 8) + b"\x09\1u\0" + struct.pack("<I", len(descriptors))
-        kind = ERROR if signature is None else REPLY
-        head = b"l" + bytes([kind, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
+            fields[DESCRIPTORS] = len(descriptors)
+        reply = message(ERROR if signature is None else REPLY, 1, fields, signature or "", body)
         passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         with self.guard:
-            connection.sendmsg([padded(head + fields, 8) + body], passed)
+            connection.sendmsg([reply], passed)

@@ -20,7 +20,7 @@ def account(stage, count=2):
     for machine in machines:
         machine.install_package()
         machine.put(APPS, *(os.path.join(ROOT, "Tests", "System", name) for name in (
-            "played_app.py", "bus_name.py", "played_notifier.py", "notifications.py", "harness.py")))
+            "played_app.py", "bus_name.py", "played_notifier.py", "notifications.py", "bus.py", "harness.py")))
     machines[0].ctl("account", "create")
     for machine in machines[1:]:
         ticket = machines[0].user("sh", "-c", "handoffctl account export - | base64").output

@@ -9,12 +9,11 @@ import subprocess
 import threading
 import time
 
+from bus import CALL, ERROR, NO_REPLY, REPLY, SIGNAL, Reader, Writer, message
 from harness import Failure, Skip, expect
 
 NAME = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
-CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
-NO_REPLY = 1
 EXPIRED, DISMISSED, CLOSED = 1, 2, 3
 ALL = ("actions", "body", "body-markup")
 
@@ -74,92 +73,6 @@ class SessionBus:
             file.write(f"[D-BUS Service]\nName={NAME}\nExec={program}\n")
 
 
-class Writer:
-    """Values as the bus writes them, little-endian."""
-
-    def __init__(self):
-        self.data = b""
-
-    def align(self, to):
-        self.data += bytes(-len(self.data) % to)
-        return self
-
-    def number(self, value):
-        self.align(4).data += struct.pack("<I", value)
-        return self
-
-    def text(self, value):
-        value = value.encode()
-        self.number(len(value)).data += value + b"\0"
-        return self
-
-    def signature(self, value):
-        self.data += bytes([len(value)]) + value.encode() + b"\0"
-        return self
-
-    def texts(self, values):
-        inner = Writer()
-        for value in values:
-            inner.text(value)
-        self.number(len(inner.data)).data += inner.data
-        return self
-
-
-class Reader:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def align(self, to):
-        self.at += -self.at % to
-
-    def unpack(self, format, size):
-        self.align(size)
-        (value,) = struct.unpack_from(format, self.data, self.at)
-        self.at += size
-        return value
-
-    def number(self):
-        return self.unpack("<I", 4)
-
-    def text(self):
-        length = self.number()
-        value = self.data[self.at:self.at + length].decode()
-        self.at += length + 1
-        return value
-
-    def signature(self):
-        length = self.data[self.at]
-        value = self.data[self.at + 1:self.at + 1 + length].decode()
-        self.at += length + 2
-        return value
-
-    def texts(self):
-        length = self.number()
-        end = self.at + length
-        values = []
-        while self.at < end:
-            values.append(self.text())
-        return values
-
-    def variant(self):
-        kind = self.signature()
-        if kind in ("s", "o"):
-            return self.text()
-        return {"y": lambda: self.unpack("<B", 1), "u": self.number, "b": lambda: bool(self.number()),
-                "i": lambda: self.unpack("<i", 4), "g": self.signature}[kind]()
-
-    def entries(self):
-        length = self.number()
-        self.align(8)
-        end = self.at + length
-        values = {}
-        while self.at < end:
-            self.align(8)
-            key = self.text()
-            values[key] = self.variant()
-        return values
-
-
 class BusClient:
     """A connection to the bus that can call, be called, and send signals."""
 
@@ -201,23 +114,9 @@ class BusClient:
         """A call from somebody; `call` has its fields."""
 
     def _send(self, kind, fields, signature, body):
-        head = Writer()
-        for code, value in fields.items():
-            head.align(8).data += bytes([code])
-            if code == 1:
-                head.signature("o").text(value)
-            elif code == 5:
-                head.signature("u").number(value)
-            else:
-                head.signature("s").text(value)
-        if signature:
-            head.align(8).data += b"\x08"
-            head.signature("g").signature(signature)
         with self.guard:
             self.serial += 1
-            start = b"l" + bytes([kind, 0, 1]) + struct.pack("<III", len(body), self.serial, len(head.data))
-            message = start + head.data
-            self.socket.sendall(message + bytes(-len(message) % 8) + body)
+            self.socket.sendall(message(kind, self.serial, fields, signature, body, flags=0))
 
     def _line(self):
         line = b""

@@ -36,8 +36,8 @@ def main():
          words=sys.argv, descriptors=[number for number in descriptors if is_open(number)], folder=os.getcwd())
 
     if options.bus_name:
+        from bus import Reader
         from bus_name import BusName
-        from notifications import Reader
         name = BusName(options.bus_name)
 
         def serve():

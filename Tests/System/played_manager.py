@@ -2,7 +2,8 @@
 
 import struct
 
-from logind import CALL, ERROR, NO_REPLY, REPLY, Logind, padded, text
+from bus import ANSWERS, CALL, ERROR, ERROR_NAME, NO_REPLY, REPLY, SENDER, message, padded, text
+from logind import Logind
 
 
 class PlayedManager(Logind):
@@ -55,12 +56,6 @@ class PlayedManager(Logind):
         return padded(b"\1t\0", 8) + struct.pack("<Q", value)
 
     def _give(self, connection, serial, kind, signature, body, error=None):
-        fields = b"\5\1u\0" + struct.pack("<I", serial)
-        if error:
-            fields = padded(fields, 8) + b"\4\1s\0" + text(error)
-        if signature:
-            fields = padded(fields, 8) + b"\x08\1g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
-        fields = padded(fields, 8) + b"\7\1s\0" + text("org.freedesktop.systemd1")
-        head = b"l" + bytes([kind, NO_REPLY, 1]) + struct.pack("<III", len(body), 1, len(fields))
+        fields = {ANSWERS: serial, SENDER: "org.freedesktop.systemd1", **({ERROR_NAME: error} if error else {})}
         with self.guard:
-            connection.sendall(padded(head + fields, 8) + body)
+            connection.sendall(message(kind, 1, fields, signature, body))

@@ -9,9 +9,9 @@ import subprocess
 import threading
 import time
 
+from bus import text
 from desk import TYPE, Desk, error, events
 from harness import expect, main, test
-from logind import text
 from played_manager import PlayedManager
 from streaming import Connection
 from user_manager import UserManager

@@ -1,0 +1,117 @@
+"""Messages of D-Bus as bytes, little-endian: as much of the format as the played services and clients need."""
+
+import struct
+
+CALL, REPLY, ERROR, SIGNAL = 1, 2, 3, 4
+NO_REPLY = 1
+# The codes of the fields of a head.
+PATH, INTERFACE, MEMBER, ERROR_NAME, ANSWERS, TO, SENDER, SIGNATURE, DESCRIPTORS = range(1, 10)
+KINDS = {PATH: "o", ANSWERS: "u", SIGNATURE: "g", DESCRIPTORS: "u"}
+
+
+def padded(data, to):
+    return data + bytes(-len(data) % to)
+
+
+def text(value):
+    return struct.pack("<I", len(value.encode())) + value.encode() + b"\0"
+
+
+def message(kind, serial, fields, signature="", body=b"", flags=NO_REPLY):
+    """A message; the fields of its head by their codes, but for the signature."""
+    head = Writer()
+    for code, value in {**fields, **({SIGNATURE: signature} if signature else {})}.items():
+        kind_of_value = KINDS.get(code, "s")
+        head.align(8).data += bytes([code])
+        head.signature(kind_of_value)
+        {"u": head.number, "g": head.signature}.get(kind_of_value, head.text)(value)
+    start = b"l" + bytes([kind, flags, 1]) + struct.pack("<III", len(body), serial, len(head.data))
+    return padded(start + head.data, 8) + body
+
+
+class Writer:
+    """Values as the bus writes them, little-endian."""
+
+    def __init__(self):
+        self.data = b""
+
+    def align(self, to):
+        self.data += bytes(-len(self.data) % to)
+        return self
+
+    def number(self, value):
+        self.align(4).data += struct.pack("<I", value)
+        return self
+
+    def text(self, value):
+        value = value.encode()
+        self.number(len(value)).data += value + b"\0"
+        return self
+
+    def signature(self, value):
+        self.data += bytes([len(value)]) + value.encode() + b"\0"
+        return self
+
+    def texts(self, values):
+        inner = Writer()
+        for value in values:
+            inner.text(value)
+        self.number(len(inner.data)).data += inner.data
+        return self
+
+
+class Reader:
+    """Reads such values one after the other."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def align(self, to):
+        self.at += -self.at % to
+
+    def unpack(self, format, size):
+        self.align(size)
+        (value,) = struct.unpack_from(format, self.data, self.at)
+        self.at += size
+        return value
+
+    def number(self):
+        return self.unpack("<I", 4)
+
+    def text(self):
+        length = self.number()
+        value = self.data[self.at:self.at + length].decode()
+        self.at += length + 1
+        return value
+
+    def signature(self):
+        length = self.data[self.at]
+        value = self.data[self.at + 1:self.at + 1 + length].decode()
+        self.at += length + 2
+        return value
+
+    def texts(self):
+        length = self.number()
+        end = self.at + length
+        values = []
+        while self.at < end:
+            values.append(self.text())
+        return values
+
+    def variant(self):
+        kind = self.signature()
+        if kind in ("s", "o"):
+            return self.text()
+        return {"y": lambda: self.unpack("<B", 1), "u": self.number, "b": lambda: bool(self.number()),
+                "i": lambda: self.unpack("<i", 4), "g": self.signature}[kind]()
+
+    def entries(self):
+        length = self.number()
+        self.align(8)
+        end = self.at + length
+        values = {}
+        while self.at < end:
+            self.align(8)
+            key = self.text()
+            values[key] = self.variant()
+        return values
