@@ -92,6 +92,22 @@ def continued_in_unit(stage):
     events(desk.played, "continue")
 
 
+@test("a choice continues what was shown, and nothing that took its place since")
+def another_opener(stage):
+    desk = Desk(stage)
+    # Then what changes is shown only some seconds later.
+    for title in ("1", "2", "3", "4", "5"):
+        desk.publish(TYPE, "--title", title)
+        notification = desk.shown(title)
+    other = desk.record()
+    desk.manifest("editor", desk.command(other, "--app", "editor"), name="Other", types=[TYPE])
+    desk.opens(name="Other")
+    expect(len(desk.server.notified()) == 5, f"it was shown already: {desk.server.notified()[5:]}")
+    desk.server.choose(notification["id"], "default", TOKEN)
+    desk.server.one(summary="Not continued: 5", body="Something else would open it now than the notification said")
+    expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
+
+
 @test("a token that is no token goes nowhere, and Continue works without one")
 def bad_token(stage):
     desk = Desk(stage)
