@@ -45,18 +45,10 @@ struct FolderAccess: ~Copyable {
     ///
     /// - Throws: also EFBIG for more than `longest` bytes, EINVAL for what is no plain file (a link gives ELOOP).
     func read(_ name: String, longest: Int) throws(Errno) -> SecretBytes? {
-        let file: Descriptor
-        do throws(Errno) {
-            // Without O_NONBLOCK a pipe of that name would hang us.
-            file = try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        } catch .noSuchFile {
-            return nil
-        }
+        guard let file = try openPresent(name) else { return nil }
         let number = file.raw
-        var status = stat()
-        try SystemCall.retrying { unsafe fstat(number, &status) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
-        guard let size = Int(exactly: status.st_size), size <= longest else { throw Errno(rawValue: EFBIG) }
+        let size = try Self.plainSize(of: file)
+        guard size <= longest else { throw Errno(rawValue: EFBIG) }
         return try unsafe SecretBytes(count: size) { (buffer: UnsafeMutableRawBufferPointer) throws(Errno) in
             var offset = 0
             while offset < size {
@@ -117,12 +109,7 @@ struct FolderAccess: ~Copyable {
 
     /// The last bytes of a file, at most `limit` of them; nil if there is none.
     func readEnd(_ name: String, limit: Int) throws(Errno) -> [UInt8]? {
-        let file: Descriptor
-        do throws(Errno) {
-            file = try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        } catch .noSuchFile {
-            return nil
-        }
+        guard let file = try openPresent(name) else { return nil }
         let number = file.raw
         let size = try Self.plainSize(of: file)
         var bytes: [UInt8] = []
@@ -138,6 +125,16 @@ struct FolderAccess: ~Copyable {
             offset += count
         }
         return bytes
+    }
+
+    /// Opens a file for reading; nil if there is none.
+    private func openPresent(_ name: String) throws(Errno) -> Descriptor? {
+        do throws(Errno) {
+            // Without O_NONBLOCK a pipe of that name would hang us.
+            return try open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        } catch .noSuchFile {
+            return nil
+        }
     }
 
     /// The size of a plain file; EINVAL for anything else.
