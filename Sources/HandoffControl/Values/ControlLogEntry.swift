@@ -47,7 +47,7 @@ package struct ControlLogEntry: Sendable, Equatable {
     /// Bytes that this side received over a stream, all together.
     package var received: Int64?
 
-    /// An entry with these properties.
+    /// An entry with these properties; an app without a name is none.
     package init(
         number: Int = 0, time: Double = 0, event: Event, direction: Direction, type: String? = nil, device: DeviceID,
         deviceName: String, app: String? = nil, outcome: String, count: Int = 1, sent: Int64? = nil,
@@ -60,7 +60,7 @@ package struct ControlLogEntry: Sendable, Equatable {
         self.type = type
         self.device = device
         self.deviceName = deviceName
-        self.app = app
+        self.app = app.flatMap { $0.isEmpty ? nil : $0 }
         self.outcome = outcome
         self.count = count
         self.sent = sent

@@ -262,7 +262,7 @@ extension DaemonCore {
                 history.note(
                     ControlLogEntry(
                         event: .payload, direction: .out, type: payload.content.type.text, device: device,
-                        deviceName: ring.name(of: device), app: payload.origin.app.flatMap { $0.isEmpty ? nil : $0 },
+                        deviceName: ring.name(of: device), app: payload.origin.app,
                         outcome: "given"))
                 log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
             }
@@ -304,7 +304,7 @@ extension DaemonCore {
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
                 deviceName: ring.name(of: device),
-                app: activity.flatMap { apps.registry.session($0.session)?.app }.flatMap { $0.isEmpty ? nil : $0 },
+                app: activity.flatMap { apps.registry.session($0.session)?.app },
                 outcome: "continued"))
         apps.wasContinued(id, by: origin(device))
     }

@@ -17,9 +17,7 @@ extension DaemonCore {
                 apps.announce(stream, grant.resource, of: grant.activity, to: grant.session, from: origin(grant.device))
             },
             name: { [unowned self] in ring.name(of: $0) },
-            app: { [unowned self] in
-                apps.registry.session($0).flatMap { $0.app.isEmpty ? nil : $0.app }
-            },
+            app: { [unowned self] in apps.registry.session($0)?.app },
             note: { [unowned self] in history.note($0) })
     }
 
