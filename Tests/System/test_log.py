@@ -20,6 +20,8 @@ SECRET = "the-secret-title"
 def continued(stage, *words, **more):
     """Two daemons; the first offers an activity to the second."""
     origin, taker = stage.pair(**more)
+    # The new key that closes the file repeats what is asked at that moment, and a payload is then given twice.
+    until(lambda: is_settled(origin, taker))
     watch = taker.follow("watch")
     watch.wait("ready")
     origin.publish(TYPE, "--title", SECRET, "--user-info", '{"%s": 1}' % SECRET, "--web-url",
@@ -32,6 +34,12 @@ def until(condition):
     """Asks again until it is so; the time limit of the test ends it."""
     while not condition():
         time.sleep(0.02)
+
+
+def is_settled(*daemons):
+    """Whether the file by which one of them joined is closed, and all have the key that came with that."""
+    states = [daemon.ctl("status").line for daemon in daemons]
+    return not any(state["tickets"] for state in states) and len({state["epoch"] for state in states}) == 1
 
 
 def arrived(daemon, count):
