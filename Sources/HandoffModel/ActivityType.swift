@@ -1,8 +1,9 @@
-import HandoffJSON
-
-/// What kind of activity it is, such as `com.example.editing`; equal only when the UTF-8 bytes are.
+/// What kind of activity it is, such as `com.example.editing`.
 package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
-    /// The longest type, in UTF-8 bytes: an advert carries it behind a length byte.
+    /// What a text must be to be a type, as messages say it.
+    package static let rule = "1 to 255 visible ASCII characters"
+
+    /// The longest type, in bytes: an advert carries it behind a length byte.
     package static let maximumByteCount = 255
 
     /// The type that crosses teams: whatever page a browser shows (`NSUserActivityTypeBrowsingWeb`).
@@ -11,15 +12,10 @@ package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
     /// The type as it was given.
     package let text: String
 
-    /// Nil unless it is 1 to 255 UTF-8 bytes without white space, control and invisible characters.
+    /// Nil unless it is 1 to 255 bytes of 0x21 to 0x7E: no blanks, and nothing that looks like something else.
     package init?(_ text: String) {
-        guard (1...Self.maximumByteCount).contains(text.utf8.count) else { return nil }
-        let isVisible = text.unicodeScalars.allSatisfy { scalar in
-            // Joiners and selectors of variants, too: in a name for programs they only make two look like one.
-            !scalar.properties.isWhitespace && !VisibleText.isHidden(scalar)
-                && !scalar.properties.isDefaultIgnorableCodePoint
-        }
-        guard isVisible else { return nil }
+        let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard isVisible, (1...Self.maximumByteCount).contains(text.utf8.count) else { return nil }
         self.init(checked: text)
     }
 
@@ -29,13 +25,5 @@ package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         text
-    }
-
-    package static func == (left: ActivityType, right: ActivityType) -> Bool {
-        left.text.hasSameBytes(as: right.text)
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        text.hashBytes(into: &hasher)
     }
 }

@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: [
         (
             ["publish", "two words"],
-            "activity type 'two words' is not 1 to 255 bytes without spaces, such as com.example.editing"
+            "activity type 'two words' is not 1 to 255 visible ASCII characters, such as com.example.editing"
         ),
         (
             ["publish", "a", "--web-url", "ftp://example.org/"],

@@ -42,7 +42,7 @@ package struct ListCommand: Command {
             table.add([
                 String(activity.id.hex.prefix(idLength)),
                 titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
-                VisibleText.escape(activity.type.text),
+                activity.type.text,
                 VisibleText.escape(activity.deviceName),
                 RelativeAge.text(seconds: activity.age),
                 Describe.opens(activity.opens),

@@ -40,6 +40,6 @@ package struct WatchCommand: Command {
         let title = Describe.title(activity.title, type: activity.type)
         return "\(Describe.word(event.name, width: 7))  \(activity.id.short)  \(title)"
             + " from \(VisibleText.escape(activity.deviceName))"
-            + "  (\(VisibleText.escape(activity.type.text)), \(Describe.opensPhrase(activity.opens)))"
+            + "  (\(activity.type), \(Describe.opensPhrase(activity.opens)))"
     }
 }

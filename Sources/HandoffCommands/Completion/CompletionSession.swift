@@ -88,11 +88,11 @@ extension [ControlActivity] {
         }
     }
 
-    /// Each type once. One that cannot be typed as it is seen is left out.
+    /// Each type once. One that would be read as an option is left out.
     fileprivate var typeCompletions: [CompletionAnswer.Candidate] {
         var seen: Set<String> = []
         return map(\.type.text).filter {
-            seen.insert($0).inserted && VisibleText.escape($0) == $0 && !$0.hasPrefix("-")
+            seen.insert($0).inserted && !$0.hasPrefix("-")
         }
         .map { .init($0) }
     }

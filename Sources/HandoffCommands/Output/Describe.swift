@@ -6,7 +6,7 @@ import HandoffModel
 enum Describe {
     /// The title if there is one, else the type; safe to print.
     static func title(_ title: String?, type: ActivityType) -> String {
-        guard let title, !title.isEmpty else { return VisibleText.escape(type.text) }
+        guard let title, !title.isEmpty else { return type.text }
         return "\u{201C}\(VisibleText.escape(title))\u{201D}"
     }
 

@@ -59,7 +59,7 @@ enum ArgumentValue {
     static func activityType(_ text: String, command: String) throws(UsageError) -> ActivityType {
         guard let type = ActivityType(text) else {
             throw .badValue(
-                text, of: "activity type", expected: "1 to 255 bytes without spaces, such as com.example.editing",
+                text, of: "activity type", expected: "\(ActivityType.rule), such as com.example.editing",
                 command: command)
         }
         return type

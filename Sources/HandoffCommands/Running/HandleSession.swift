@@ -44,13 +44,13 @@ final class HandleSession {
             fields["appVersion"] = nil
             fields["type"] = .string(type.text)
             let device = VisibleText.escape(origin.deviceName)
-            say("willContinue", continuation, "\(VisibleText.escape(type.text)) from \(device)", fields: fields)
+            say("willContinue", continuation, "\(type) from \(device)", fields: fields)
         case .continue(let continuation, let content):
             take(content, continuation)
         case .didFail(let continuation, let type, let failure):
             let why = "\(VisibleText.escape(failure.message)) (\(failure.code))"
             let fields: JSONObject = ["type": .string(type.text), "failure": .object(failure.json)]
-            say("didFail", continuation, "\(VisibleText.escape(type.text)): \(why)", fields: fields)
+            say("didFail", continuation, "\(type): \(why)", fields: fields)
         case .attached, .published, .save, .saved, .continued, .stream, .withdrawn:
             break
         }

@@ -63,7 +63,7 @@ package struct ActivityDescription: Sendable, Equatable {
     /// `ActivityContent.validate`. Empty texts are absent ones.
     package func content(sessionTeam: String? = nil) throws(ActivityError) -> ActivityContent {
         guard let type = ActivityType(type) else {
-            throw .invalid(field: "type", message: "not an activity type: 1 to 255 bytes without spaces")
+            throw .invalid(field: "type", message: "not an activity type: \(ActivityType.rule)")
         }
         let team = team ?? sessionTeam
         return ActivityContent(

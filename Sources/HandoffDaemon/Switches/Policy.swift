@@ -24,7 +24,7 @@ package struct Policy: Sendable, Equatable {
         init?(_ text: String) {
             isPrefix = text.hasSuffix("*")
             bytes = Array(isPrefix ? text.utf8.dropLast() : text.utf8[...])
-            let isWord = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "*") }
+            let isWord = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "*") }
             guard isWord, !bytes.isEmpty || isPrefix, bytes.count <= 255 else { return nil }
         }
 

@@ -11,7 +11,7 @@ enum HandlerValues {
             guard let type = ActivityType(text) else {
                 throw HandlerFileError(
                     line: line,
-                    "\(VisibleText.escape(clipped(text))) is no activity type: 1 to 255 bytes without blanks")
+                    "\(VisibleText.escape(clipped(text))) is no activity type: \(ActivityType.rule)")
             }
             types.insert(type)
         }

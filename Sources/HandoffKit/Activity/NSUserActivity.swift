@@ -28,8 +28,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     private let responders = ResponderList()
 
     /// Makes an activity of the app's shared `HandoffApplication`.
-    /// - Parameter activityType: what kind of activity, in reverse-DNS form. An empty one ends the process, as it raises an
-    ///   exception on Apple's systems.
+    /// - Parameter activityType: what kind of activity, in reverse-DNS form: 1 to 255 visible ASCII characters. An empty
+    ///   one ends the process, as it raises an exception on Apple's systems.
     public convenience init(activityType: String) {
         self.init(activityType: activityType, application: .shared)
     }

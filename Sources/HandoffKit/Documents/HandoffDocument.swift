@@ -22,7 +22,7 @@ open class HandoffDocument: HandoffResponder, @unchecked Sendable {
     /// - Parameters:
     ///   - fileURL: where it is. With another URL than that of a file, as another device may send one, the document has no
     ///     activity.
-    ///   - activityType: the type of its activity, in reverse-DNS form, not empty.
+    ///   - activityType: the type of its activity, in reverse-DNS form: 1 to 255 visible ASCII characters.
     ///   - application: the app.
     public init(fileURL: URL, activityType: String, application: HandoffApplication = .shared) {
         url = fileURL
