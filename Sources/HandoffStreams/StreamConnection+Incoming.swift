@@ -8,7 +8,7 @@ extension StreamConnection {
         if case .open = state, !deliver() { return }
         reading: while true {
             switch state {
-            case .awaitingTicket, .awaitingAnswer: guard takeGreeting() else { break reading }
+            case .awaitingTicket(let begun): guard takeTicket(after: begun) else { break reading }
             case .open:
                 guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
                 guard takeFrames() else { break reading }
@@ -19,38 +19,25 @@ extension StreamConnection {
         }
     }
 
-    /// Reads a ticket, or the answer to ours. Returns whether there may be more.
-    private func takeGreeting() -> Bool {
-        switch state {
-        case .awaitingTicket(let begun):
-            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
-            guard case .bytes(let count) = read(into: room) else { return false }
-            let ticket = begun + room[..<count]
-            guard ticket.count == Self.ticketSize else {
-                state = .awaitingTicket(ticket)
-                return true
-            }
-            state = .judging
-            report(.ticket(ticket))
-            return false
-        case .awaitingAnswer:
-            let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<1])
-            guard case .bytes = read(into: room) else { return false }
-            guard room[0] == Self.acceptance else {
-                end(.gone("the other side gave an answer without meaning"))
-                return false
-            }
-            open()
-            report(.accepted)
+    /// Reads a ticket, of which a part is here. Returns whether there may be more.
+    private func takeTicket(after begun: [UInt8]) -> Bool {
+        let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<(Self.ticketSize - begun.count)])
+        guard case .bytes(let count) = read(into: room) else { return false }
+        let ticket = begun + room[..<count]
+        guard ticket.count == Self.ticketSize else {
+            state = .awaitingTicket(ticket)
             return true
-        case .judging, .open, .parting, .closed: return false
         }
+        state = .judging
+        report(.ticket(ticket))
+        return false
     }
 
     /// Decrypts what is here and hands it to the app. Returns whether there may be more.
     private func takeFrames() -> Bool {
         guard case .bytes(let count) = read(into: streamLoop.scratch) else { return false }
         moved()
+        isUnanswered = false
         let (data, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
         for range in data {
             guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
@@ -74,7 +61,7 @@ extension StreamConnection {
             if case .closed = outcome { isSessionOver = true }
             return outcome
         } catch {
-            if case .parting = state { close() } else { end(.gone("\(error)")) }
+            if case .parting = state { close() } else { cut("\(error)") }
             return .wouldBlock
         }
     }

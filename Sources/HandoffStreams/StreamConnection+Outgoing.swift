@@ -140,7 +140,7 @@ extension StreamConnection {
         switch state {
         case .closed: return
         case .parting: return close()
-        case .awaitingTicket, .judging, .awaitingAnswer: return end(.gone("\(error)"))
+        case .awaitingTicket, .judging: return end(.gone("\(error)"))
         case .open: break
         }
         // TLS may hold more than one step reads, and TCP more than one record.
@@ -149,11 +149,12 @@ extension StreamConnection {
                 guard !isSocketOver, receive() else { break }
                 continue
             }
+            isUnanswered = false
             // Bytes for the app are not given any more: it would take them for all there are.
             let (_, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
             if let reset = incoming.reset { return end(.resetThere(reset)) }
             guard isWhole else { break }
         }
-        end(.gone("\(error)"))
+        cut("\(error)")
     }
 }

@@ -12,8 +12,6 @@ final class StreamConnection {
         case awaitingTicket([UInt8])
         /// The state while the daemon judges the ticket.
         case judging
-        /// The state while the server's answer to our ticket is awaited.
-        case awaitingAnswer
         /// The state while bytes flow.
         case open
         /// The state once it was reported as over, while the last bytes leave.
@@ -22,13 +20,11 @@ final class StreamConnection {
         case closed
     }
 
-    /// The answer to a good ticket.
-    static let acceptance: UInt8 = 1
     /// How long a ticket is.
     static let ticketSize = 16
     /// Ciphertext that may wait: of one frame, and answers to key updates, of which an honest side asks few.
     private static let mostCiphertext = StreamWord.maximumData + StreamWord.maximumData / 4
-    /// Room for a ticket or its answer, in records of any size.
+    /// Room for a ticket, in records of any size.
     private static let greetingRoom = 1024
     private static let movedInterval = Duration.seconds(1)
 
@@ -54,6 +50,8 @@ final class StreamConnection {
     private var socketError: Errno?
     /// TLS was ended by the other side (close_notify).
     var isSessionOver = false
+    /// We have shown a ticket, and no word has come since: whether it was taken is not known.
+    var isUnanswered = false
     private var deadline: LoopTimer?
     private var lastMove: LoopInstant
     private var lastReport: LoopInstant?
@@ -91,8 +89,9 @@ final class StreamConnection {
         switch greeting {
         case .await: state = .awaitingTicket([])
         case .show(let ticket):
-            state = .awaitingAnswer
             guard write(ticket) else { return }
+            isUnanswered = true
+            open()
         }
         pump()
     }
@@ -100,7 +99,6 @@ final class StreamConnection {
     /// The ticket is good.
     func accept() {
         guard case .judging = state else { return }
-        guard write([Self.acceptance]) else { return }
         open()
         pump()
     }
@@ -191,7 +189,7 @@ final class StreamConnection {
     private var isOver: Bool {
         switch state {
         case .parting, .closed: true
-        case .awaitingTicket, .judging, .awaitingAnswer, .open: false
+        case .awaitingTicket, .judging, .open: false
         }
     }
 
@@ -203,7 +201,7 @@ final class StreamConnection {
 
     private func deadlinePassed() {
         switch state {
-        case .awaitingTicket, .judging, .awaitingAnswer: end(.gone("the other side did not answer in time"))
+        case .awaitingTicket, .judging: end(.gone("the other side showed no ticket in time"))
         case .open:
             let rest = times.idle - lastMove.duration(to: streamLoop.loop.now)
             if rest > .zero { deadline?.rearm(after: rest) } else { reset(.idle) }
@@ -227,7 +225,7 @@ final class StreamConnection {
     private var wantsInput: Bool {
         guard !isSocketOver else { return false }
         switch state {
-        case .awaitingTicket, .awaitingAnswer, .parting: return true
+        case .awaitingTicket, .parting: return true
         case .judging, .closed: return false
         case .open: return local != nil && !incoming.isWaiting && incoming.reset == nil
         }
@@ -236,7 +234,7 @@ final class StreamConnection {
     /// How much ciphertext may be taken now: memory for bulk data is for streams that have it.
     private var room: Int {
         switch state {
-        case .awaitingTicket, .awaitingAnswer, .judging, .parting, .closed: Self.greetingRoom
+        case .awaitingTicket, .judging, .parting, .closed: Self.greetingRoom
         case .open: streamLoop.chunk
         }
     }
@@ -307,7 +305,7 @@ final class StreamConnection {
         case .parting:
             if sendCiphertext(), let raw = socket?.raw { _ = shutdown(raw, Int32(SHUT_WR)) }
             if isSocketOver || isSessionOver && session.waitingCiphertext == 0 { close() }
-        case .awaitingTicket, .awaitingAnswer:
+        case .awaitingTicket:
             if isSocketOver || isSessionOver { end(.gone(socketError?.description ?? "the other side closed it")) }
         case .open:
             let isDelivered = incoming.isEndDelivered && !incoming.isWaiting
@@ -320,9 +318,15 @@ final class StreamConnection {
                 // What it wrote before it closed has left, with the end of its direction.
                 reset(.cancelled)
             } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil {
-                end(.gone(socketError?.description ?? "the connection was cut"))
+                cut(socketError?.description ?? "the connection was cut")
             }
         }
+    }
+
+    /// The connection is gone. What a client wrote before the first word came may have reached nobody, or the other app: it
+    /// is not sent again.
+    func cut(_ cause: String) {
+        end(.gone(isUnanswered ? "the other side said nothing, and may not have taken the stream: \(cause)" : cause))
     }
 
     /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.

@@ -6,8 +6,6 @@ package final class StreamHandle: Sendable {
     package enum Event: Sendable, Equatable {
         /// The client has shown a ticket; answer with `accept` or `close`.
         case ticket([UInt8])
-        /// The server has taken our ticket.
-        case accepted
         /// Bytes have moved; at most about once a second.
         case moved
         /// It is over. Nothing follows.
@@ -16,7 +14,7 @@ package final class StreamHandle: Sendable {
 
     /// The first thing that a side does.
     package enum Greeting: Sendable {
-        /// Show this ticket, and wait until it is taken.
+        /// Show this ticket; the stream is open at once, and ends as gone if the server does not take it.
         case show(ticket: [UInt8])
         /// Wait for a ticket.
         case await
@@ -89,7 +87,7 @@ package final class StreamHandle: Sendable {
 
 /// How long a stream waits; tests make these small.
 package struct StreamTimes: Sendable {
-    /// For the other side's ticket, or for its answer to ours.
+    /// For the other side's ticket.
     package var greeting = Duration.seconds(5)
     /// Until a stream over which no byte moves is ended.
     package var idle = Duration.seconds(3600)

@@ -100,11 +100,14 @@ package struct StreamBook: Sendable {
     /// - Returns: false when the device has too many that it does not show.
     package mutating func give(_ ticket: [UInt8], for grant: Grant, now: LoopInstant) -> Bool {
         if tickets.count >= Self.mostTickets { tickets = tickets.filter { $0.value.end > now } }
-        guard tickets.values.count(where: { $0.grant.device == grant.device && $0.end > now }) < Self.mostTickets else {
-            return false
-        }
+        guard ticketCount(of: grant.device, now: now) < Self.mostTickets else { return false }
         tickets[ticket] = (grant, now.advanced(by: Self.ticketLife))
         return true
+    }
+
+    /// Tickets that a device has, and has not shown.
+    package func ticketCount(of device: DeviceID, now: LoopInstant) -> Int {
+        tickets.values.count { $0.grant.device == device && $0.end > now }
     }
 
     /// Takes a ticket that a device shows: once, in time, and from the device that it was given to.

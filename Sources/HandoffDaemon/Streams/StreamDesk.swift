@@ -46,8 +46,6 @@ final class StreamDesk {
         case awaitingTicket
         /// The state while no app has taken it.
         case offered(LoopTimer)
-        /// The state while our ticket is not taken yet.
-        case showingTicket(StreamOpening)
         /// The state while bytes flow.
         case flowing
     }
@@ -55,7 +53,7 @@ final class StreamDesk {
     /// Streams with one device, and with all of them.
     static let mostPerDevice = 1024
     static let most = 4096
-    /// Connections of one device that have not shown a ticket.
+    /// Connections of one device that have not shown a ticket; as many as it has tickets, if these are more.
     static let mostUnproved = 16
     /// How long an app may take to take a stream.
     private static let patienceForApp = Duration.seconds(30)
@@ -181,13 +179,12 @@ final class StreamDesk {
     /// A stream over a connection that is ready.
     /// - Returns: nil when there is no thread for it.
     private func add(
-        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase
+        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase, isAsked: Bool
     ) -> StreamID? {
         guard let streamLoop = try? loops.acquire() else { return nil }
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
         let relay = LoopRelay<StreamHandle.Event>(to: loop) { [weak self] in self?.happened($0, to: id) }
         let handle = StreamHandle(channel, greeting: greeting, on: streamLoop) { relay.send($0) }
-        let isAsked = if case .showingTicket = phase { true } else { false }
         streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, isAsked: isAsked)
         counts[device, default: 0] += 1
         return id
@@ -196,7 +193,6 @@ final class StreamDesk {
     private func happened(_ event: StreamHandle.Event, to id: StreamID) {
         switch event {
         case .ticket(let ticket): shown(ticket, by: id)
-        case .accepted: accepted(id)
         case .moved: sleepLock.transferMoved()
         case .ended(let report): ended(id, report)
         }
@@ -214,7 +210,6 @@ final class StreamDesk {
             proved(stream.device)
             log.debug("A connection for a stream showed no ticket", ["device": stream.device.short])
             return
-        case .showingTicket(let opening): return opening.failed(reply.message)
         case .offered, .flowing: break
         }
         log.info(
@@ -249,11 +244,13 @@ final class StreamDesk {
 
     /// Takes a connection for a stream from a member, which has to show a ticket.
     func accept(_ connection: PeerConnection, from device: DeviceID) {
-        guard hasRoom(for: device), unproved[device, default: 0] < Self.mostUnproved else {
-            return connection.close("the device has enough streams")
-        }
+        // Who was given many tickets may show them all at once.
+        let count = unproved[device, default: 0]
+        guard hasRoom(for: device),
+            count < Self.mostUnproved || count < book.ticketCount(of: device, now: loop.now)
+        else { return connection.close("the device has enough streams") }
         guard let channel = connection.detach(),
-            add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
+            add(channel, device: device, greeting: .await, phase: .awaitingTicket, isAsked: false) != nil
         else { return }
         unproved[device, default: 0] += 1
     }
@@ -299,24 +296,18 @@ final class StreamDesk {
         }
     }
 
-    /// A connection for a stream that was asked for here is ready.
-    /// - Returns: nil when there is no thread for it.
-    func show(_ ticket: [UInt8], over channel: StreamChannel, for opening: StreamOpening) -> StreamID? {
-        add(channel, device: opening.device, greeting: .show(ticket: ticket), phase: .showingTicket(opening))
-    }
-
-    /// Ends a stream that nobody waits for any more.
-    func cancel(_ id: StreamID) {
-        streams[id]?.handle.reset(.cancelled)
-    }
-
-    private func accepted(_ id: StreamID) {
-        guard let stream = streams[id], case .showingTicket(let opening) = stream.phase else { return }
-        streams[id]?.phase = .flowing
+    /// A connection for a stream that was asked for here is ready: shows the ticket, and hands the stream to the app. Whether
+    /// the other device takes it shows in how it ends.
+    /// - Returns: false when there is no thread for it.
+    func show(_ ticket: [UInt8], over channel: StreamChannel, for opening: StreamOpening) -> Bool {
+        guard
+            let id = add(
+                channel, device: opening.device, greeting: .show(ticket: ticket), phase: .flowing, isAsked: true)
+        else { return false }
         streams[id]?.app = opening.session.flatMap(surroundings.app)
-        opening.finished()
-        log.info("Stream is open", ["to": stream.device.short])
+        log.info("Stream is open", ["to": opening.device.short])
         hand(id, to: opening.call)
+        return true
     }
 
     // MARK: - Changes

@@ -5,8 +5,7 @@ import HandoffProtocol
 import HandoffStreams
 import LoopIO
 
-/// One stream that an app here opens to the origin of an activity: a ticket, a call, and the other side's consent. Lives on
-/// the daemon's loop.
+/// One stream that an app here opens to the origin of an activity: a ticket, and a call. Lives on the daemon's loop.
 final class StreamOpening {
     /// How long it may take in all.
     private static let patience = Duration.seconds(20)
@@ -33,7 +32,6 @@ final class StreamOpening {
     private var dial: Dial?
     private var retry: LoopTimer?
     private var deadline: LoopTimer?
-    private var stream: StreamID?
 
     init(_ call: ControlCall, _ continued: StreamBook.Continued, _ resource: StreamResource?, desk: StreamDesk) {
         self.call = call
@@ -77,8 +75,9 @@ final class StreamOpening {
             dial = nil
             switch result {
             case .success(let channel):
-                stream = desk.show(ticket, over: channel, for: self)
-                if stream == nil { fail(.tooManyStreams(device: desk.surroundings.name(device))) }
+                end()
+                guard !desk.show(ticket, over: channel, for: self) else { return }
+                call.fail(CallError.streamFailed(.tooManyStreams(device: desk.surroundings.name(device))))
             case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
@@ -97,20 +96,6 @@ final class StreamOpening {
         if retry == nil { fail(failure) }
     }
 
-    /// The stream ended before the other side had taken our ticket. It may have changed the account's key meanwhile, after
-    /// which it takes no connection that came by the former one; the ticket is used up, or not: a new one is asked for.
-    func failed(_ cause: String) {
-        stream = nil
-        guard !isOver else { return }
-        tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: cause)) { $0.ask() }
-    }
-
-    /// The stream is open, and the desk's.
-    func finished() {
-        stream = nil
-        end()
-    }
-
     /// Gives it up, with this reason.
     func fail(_ failure: HandoffFailure) {
         guard !isOver else { return }
@@ -126,8 +111,6 @@ final class StreamOpening {
         retry = nil
         deadline = nil
         call.onClosed = nil
-        if let stream { desk.cancel(stream) }
-        stream = nil
         let completion = onEnd
         onEnd = nil
         completion?()
@@ -136,7 +119,7 @@ final class StreamOpening {
 
 /// The streams that are being opened: a few to each device at a time, the others in their order.
 struct OpeningQueue {
-    /// At a time to one device; it takes 16 connections without a ticket.
+    /// At a time to one device.
     static let mostAtOnce = 12
     /// What may wait for one device.
     static let mostWaiting = 1024

@@ -52,6 +52,31 @@ import Testing
         return (origin, try couch.stream(call))
     }
 
+    /// The same while the account changes, in which the origin may not take a stream: its app learns that, and opens another.
+    private func openOrAgain(
+        _ publisher: Publisher, _ continuation: ContinuationID
+    ) throws -> (TestStream, TestStream) {
+        while true {
+            let other = try couch.stream(couch.openStream(.continuation(continuation)))
+            other.call.stream.write([1])
+            let end = try couch.awaitStream(other.id)
+            var offer: StreamID?
+            while offer == nil, end.waiting == 0 {
+                try fleet.run("an offer or an end") { end.waiting > 0 || publisher.waiting > 0 }
+                if publisher.waiting > 0, case .stream(_, let id, _, _) = try publisher.next() { offer = id }
+            }
+            if let offer {
+                let origin = try desk.stream(desk.openStream(.stream(offer)))
+                #expect(try origin.call.read(1) == [1])
+                return (origin, other)
+            }
+            let reply = try AwaitStreamReply(json: end.result())
+            #expect(reply.outcome == .gone)
+            #expect(reply.message.contains("may not have taken the stream"), "\(reply.message)")
+            #expect(try other.call.rest() == [])
+        }
+    }
+
     @Test func `what a stream is for is told to the app that takes it`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
@@ -196,7 +221,7 @@ import Testing
         let continuation = try couch.take()
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
-        let (origin, other) = try open(publisher, continuation)
+        let (origin, other) = try openOrAgain(publisher, continuation)
         origin.call.stream.write([7])
         #expect(try other.call.read(1) == [7])
         try fleet.settle([desk, couch, train])

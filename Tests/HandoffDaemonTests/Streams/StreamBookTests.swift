@@ -46,6 +46,15 @@ import Testing
         #expect(unknown == nil)
     }
 
+    @Test func ticketsThatWereNotShownAreCountedForEachDevice() {
+        var book = book(20)
+        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 20)
+        #expect(book.ticketCount(of: device(2), now: Self.at(29)) == 0)
+        _ = book.take(bytes(0), from: device(1), now: Self.at(29))
+        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 19)
+        #expect(book.ticketCount(of: device(1), now: Self.at(30)) == 0)
+    }
+
     @Test func aTicketThatIsLateIsNone() {
         var book = book(1)
         let late = book.take(bytes(0), from: device(1), now: Self.at(30))
