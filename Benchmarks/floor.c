@@ -152,7 +152,7 @@ static void join(SSL *s)
     unsigned char account[ACCOUNT], stored[STORED] = {0};
     struct spake k;
     whole(s, salt, sizeof salt, 0);
-    check(EVP_PBE_scrypt("12345678", 8, salt, sizeof salt, 32768, 8, 1, 64 << 20, w, sizeof w), "scrypt");
+    check(EVP_PBE_scrypt("12345678", 8, salt, sizeof salt, 65536, 8, 1, 128 << 20, w, sizeof w), "scrypt");
     make_share(&k, 0);
     whole(s, k.share, POINT, 1);
     whole(s, share, sizeof share, 0);

@@ -1,17 +1,46 @@
 internal import COpenSSL
 
-/// Slow key derivation from a short secret (RFC 7914).
-package enum Scrypt {
-    /// Derives `count` bytes (`EVP_PBE_scrypt`); takes about 90 ms at n = 2^15, so call it on a worker.
+/// Slow key derivation from what a person types (RFC 7914).
+package struct Scrypt: Sendable {
+    /// What a key is for: keys for different purposes have nothing in common, even from one text and one salt.
+    package enum Purpose: String, Sendable {
+        /// The password of a pairing by digits.
+        case pairing = "pair"
+        /// The key of an account file.
+        case file
+    }
+
+    /// What everything of the protocol has: N = 2^16, r = 8, p = 1, which takes 64 MiB and some 0.2 s, so it belongs on a
+    /// worker. It is fixed: neither a false inviter nor a file can ask for more work.
+    package static let standard = Scrypt(n: 1 << 16, r: 8, p: 1)
+    /// No protection at all, for tests that are not about scrypt.
+    package static let trivial = Scrypt(n: 2, r: 8, p: 1)
+
+    private let n: UInt64
+    private let r: UInt64
+    private let p: UInt64
+
+    /// A cost of its own, for the examples of the RFC.
     ///
     /// - Parameters:
     ///   - n: cost, a power of two above 1.
     ///   - r: block size.
     ///   - p: parallelism. Memory is 128 x r x (n + p) bytes; more than 1 GiB is refused.
-    ///   - count: bytes of the derived key.
-    package static func derive(
-        passphrase: SecretBytes, salt: [UInt8], n: UInt64, r: UInt64, p: UInt64, count: Int
+    package init(n: UInt64, r: UInt64, p: UInt64) {
+        self.n = n
+        self.r = r
+        self.p = p
+    }
+
+    /// A key of `count` bytes from a text in UTF-8, taken as it is, and 16 random bytes.
+    package func key(
+        from text: SecretBytes, for purpose: Purpose, salt: [UInt8], count: Int
     ) throws(CryptoError) -> SecretBytes {
+        try derive(from: text, salt: Array("handoff/1 \(purpose.rawValue)".utf8) + salt, count: count)
+    }
+
+    /// Derives `count` bytes (`EVP_PBE_scrypt`).
+    package func derive(from passphrase: SecretBytes, salt: [UInt8], count: Int) throws(CryptoError) -> SecretBytes {
         OpenSSL.start()
         let maximumMemory: UInt64 = 1 << 30
         return try SecretBytes(count: count) { (output: UnsafeMutableRawBufferPointer) throws(CryptoError) in

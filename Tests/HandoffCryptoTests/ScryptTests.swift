@@ -31,23 +31,33 @@ struct ScryptTests {
     func derivedKeyIsThatOfTheRFC(
         example: (passphrase: String, salt: String, n: UInt64, r: UInt64, p: UInt64, key: String)
     ) throws {
-        let key = try Scrypt.derive(
-            passphrase: SecretBytes(copying: Array(example.passphrase.utf8)), salt: Array(example.salt.utf8),
-            n: example.n, r: example.r, p: example.p, count: 64)
+        let key = try Scrypt(n: example.n, r: example.r, p: example.p).derive(
+            from: SecretBytes(copying: Array(example.passphrase.utf8)), salt: Array(example.salt.utf8), count: 64)
         #expect(key.exposedCopy() == hex(example.key))
     }
 
-    @Test func theCostOfAnAccountFileIsWithinTheMemoryLimit() throws {
-        let key = try Scrypt.derive(
-            passphrase: SecretBytes(copying: [1]), salt: [2], n: 1 << 16, r: 8, p: 1, count: 32)
-        #expect(key.count == 32)
+    /// What Python's `hashlib.scrypt` makes of the same.
+    @Test(arguments: [
+        (
+            Scrypt.Purpose.pairing, 48,
+            """
+            5db1d80008aedb2ba5d07cf7ec773a9ca5caea6952e9a4943866be72b44e1870\
+            cae2d4c14665902d08a0e02febca41e4
+            """
+        ),
+        (.file, 32, "898237d043dcec90a1d64c233eef95cbf89bb267ce2244982cd9b9d6cc950087"),
+    ])
+    func aTextAndASaltHaveAKeyForEachPurpose(purpose: Scrypt.Purpose, count: Int, expected: String) throws {
+        let key = try Scrypt.standard.key(
+            from: SecretBytes(copying: Array("12345678 🐎".utf8)), for: purpose, salt: Array(0..<16), count: count)
+        #expect(key.exposedCopy() == hex(expected))
     }
 
     @Test(arguments: [(3, 8), (0, 8), (1 << 30, 8)] as [(UInt64, UInt64)])
     func impossibleCostIsRefused(n: UInt64, r: UInt64) {
         let passphrase = SecretBytes(copying: [1])
         #expect(throws: CryptoError.self) {
-            try Scrypt.derive(passphrase: passphrase, salt: [2], n: n, r: r, p: 1, count: 32)
+            try Scrypt(n: n, r: r, p: 1).derive(from: passphrase, salt: [2], count: 32)
         }
     }
 }

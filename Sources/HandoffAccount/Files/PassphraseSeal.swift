@@ -1,7 +1,7 @@
 internal import HandoffCrypto
 
 /// How a passphrase protects the content of an account file (form 1): salt 16, then the content sealed with AES-256-GCM
-/// under scrypt(passphrase, salt), with the file's header as additional data.
+/// under the key that scrypt makes of passphrase and salt, with the file's header as additional data.
 ///
 /// The nonce is twelve zero bytes: each file has a key of its own, by its salt. The passphrase is taken as the bytes that
 /// it is, without any normalisation.
@@ -12,17 +12,15 @@ package struct PassphraseSeal: Sendable {
     package static let longestPassphrase = 1024
     static let saltCount = 16
 
-    /// scrypt's cost N (RFC 7914), a power of two.
-    private let cost: UInt64
-
-    /// What every file has: N = 2^16, r = 8, p = 1, which takes 64 MiB and some 0.2 s. It is fixed: a file cannot ask for
-    /// more work.
-    package static let standard = PassphraseSeal(cost: 1 << 16)
+    /// What every file has.
+    package static let standard = PassphraseSeal(scrypt: .standard)
     /// No protection at all, for tests that are not about scrypt.
-    package static let trivial = PassphraseSeal(cost: 2)
+    package static let trivial = PassphraseSeal(scrypt: .trivial)
 
-    private init(cost: UInt64) {
-        self.cost = cost
+    private let scrypt: Scrypt
+
+    private init(scrypt: Scrypt) {
+        self.scrypt = scrypt
     }
 
     /// What stands in the file in the place of `content`.
@@ -56,8 +54,7 @@ package struct PassphraseSeal: Sendable {
     private func key(_ passphrase: SecretBytes, _ salt: [UInt8]) throws(FileError) -> SecretBytes {
         guard (1...Self.longestPassphrase).contains(passphrase.count) else { throw .passphraseUnfit }
         do throws(CryptoError) {
-            return try Scrypt.derive(
-                passphrase: passphrase, salt: salt, n: cost, r: 8, p: 1, count: AESGCM.keyCount)
+            return try scrypt.key(from: passphrase, for: .file, salt: salt, count: AESGCM.keyCount)
         } catch {
             throw .underivable(error.description)
         }

@@ -108,7 +108,7 @@ final class Inviter {
     func open() {
         listener.onArrival = { [weak self] in self?.arrived($0) }
         let offersDigits = window.offersDigits
-        // The digits cost 90 ms of processor time and 32 MiB; addresses are a question to the kernel.
+        // The digits cost 0.2 s of processor time and 64 MiB; addresses are a question to the kernel.
         worker.run(
             { [port, addresses = surroundings.addresses] in
                 let code = offersDigits ? PairingCode() : nil

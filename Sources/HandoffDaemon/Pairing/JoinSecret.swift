@@ -17,7 +17,7 @@ final class JoinSecret {
     let given: Given
     private let worker: Worker
     private let loop: EventLoop
-    /// A joiner that was cut comes back at once, without the 90 ms of the first time.
+    /// A joiner that was cut comes back at once, without the 0.2 s of the first time.
     private var passwords: [PairingSalt: PairingPassword] = [:]
 
     /// - Parameter worker: where digits are worked upon.

@@ -5,20 +5,16 @@ package struct PairingPassword: Sendable {
     /// The number, from 1 to the order less 1.
     let scalar: P256Scalar
 
-    private static let codeDomain = Array("handoff/1 pair".utf8)
     private static let linkDomain = Array("handoff/1 pair link".utf8)
     /// Bytes that are reduced to `w`: 16 more than the order has, so that the bias is below 2^-128.
     private static let wideCount = 48
-    /// Cost of scrypt; fixed, so that a false inviter cannot ask for more. 32 MiB.
-    private static let cost: (n: UInt64, r: UInt64, p: UInt64) = (1 << 15, 8, 1)
 
-    /// From the digits by scrypt: takes about 90 ms and 32 MiB, so it belongs on a worker.
+    /// From the digits by ``Scrypt/standard``, which takes 64 MiB and some 0.2 s, so it belongs on a worker.
     ///
-    /// `nil` for the one salt in 2^256 that gives 0: then the inviter takes another salt, and the joiner gives up.
+    /// `nil` where a salt gives 0, once in 2^256: then the inviter takes another salt, and the joiner gives up.
     package init?(code: PairingCode, salt: PairingSalt) throws(CryptoError) {
-        let wide = try Scrypt.derive(
-            passphrase: code.secret, salt: Self.codeDomain + salt.bytes, n: Self.cost.n, r: Self.cost.r,
-            p: Self.cost.p, count: Self.wideCount)
+        let wide = try Scrypt.standard.key(
+            from: code.secret, for: .pairing, salt: salt.bytes, count: Self.wideCount)
         guard let scalar = try P256Scalar(reducing: wide) else { return nil }
         self.scalar = scalar
     }

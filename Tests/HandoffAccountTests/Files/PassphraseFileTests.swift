@@ -33,10 +33,10 @@ import Testing
         #expect(
             hex(sealed.prefix(64)) == """
                 686e64662d65787000010001000000eb000102030405060708090a0b0c0d0e0f\
-                f6f182f2e5b9346d358859e24302d9390ec16d227e55a4cd9911293023661f12
+                7c1c24f93909fddd48bfcaccdad4eb40410180efc82a06b3b79c0634610bc693
                 """)
         #expect(
-            hex(SHA256.hash(sealed)[...]) == "6a64a2f9095c1fed9af39d3fbcd2bd53b06b4b22bff7a4defb125f700382925d")
+            hex(SHA256.hash(sealed)[...]) == "53031438f25d27a8bb675f08c5def66d24023758bfae171a68941ea3d758a6b6")
     }
 
     private func hex(_ bytes: ArraySlice<UInt8>) -> String {

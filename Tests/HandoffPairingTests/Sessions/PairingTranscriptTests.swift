@@ -48,9 +48,9 @@ struct PairingTranscriptTests {
 
     /// w of a code, computed as docs/protocol.md says.
     private func w(_ code: String) throws -> P256Scalar {
-        let wide = try Scrypt.derive(
-            passphrase: SecretBytes(copying: Array(code.utf8)), salt: Array("handoff/1 pair".utf8) + salt.bytes,
-            n: 1 << 15, r: 8, p: 1, count: 48)
+        let wide = try Scrypt(n: 1 << 16, r: 8, p: 1).derive(
+            from: SecretBytes(copying: Array(code.utf8)), salt: Array("handoff/1 pair".utf8) + salt.bytes,
+            count: 48)
         return try #require(try P256Scalar(reducing: wide))
     }
 

@@ -50,9 +50,9 @@ struct PairingVectorTests {
 
     @Test func passwords() throws {
         let salt = try given("pairSalt")
-        let wide = try Scrypt.derive(
-            passphrase: SecretBytes(copying: try given("code")), salt: Array("handoff/1 pair".utf8) + salt,
-            n: 1 << 15, r: 8, p: 1, count: 48)
+        let wide = try Scrypt(n: 1 << 16, r: 8, p: 1).derive(
+            from: SecretBytes(copying: try given("code")), salt: Array("handoff/1 pair".utf8) + salt,
+            count: 48)
         expect("w", try #require(try P256Scalar(reducing: wide)).bytes.exposedCopy())
         let secret = SecretBytes(copying: try given("linkSecret"))
         let linkWide = try HKDF.derive(secret, salt: salt, info: Array("handoff/1 pair link".utf8), count: 48)
