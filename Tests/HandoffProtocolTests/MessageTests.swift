@@ -89,6 +89,29 @@ import Testing
         #expect(throws: MessageError.field("id")) { try ActivityList(json: twice.json) }
     }
 
+    @Test(
+        arguments: [
+            ("age", -1), ("age", 4_294_967_296), ("age", 1.0), ("age", "1"), ("age", nil), ("type", "a b"),
+            ("id", "00"), ("streams", 1), ("title", 1),
+        ] as [(String, JSON)])
+    func anElementThatIsMalformedIsLeftOut(key: String, value: JSON) throws {
+        var malformed = try Samples.activity(2).json
+        malformed[key] = value
+        let first = try Samples.activity(1, age: 0)
+        let last = try Samples.activity(3, age: .max)
+        var list = ActivityList(position: Position(boot: 5, seq: 6), activities: [first, last]).json
+        list["activities"] = [.object(first.json), .object(malformed), 7, nil, .object(last.json)]
+        #expect(try ActivityList(json: list).activities == [first, last])
+    }
+
+    @Test func aListHasAtMost1024ElementsWhateverTheyAre() throws {
+        var list = ActivityList(position: Position(boot: 5, seq: 6), activities: []).json
+        list["activities"] = .array(Array(repeating: 7, count: 1024))
+        #expect(try ActivityList(json: list).activities == [])
+        list["activities"] = .array(Array(repeating: 7, count: 1025))
+        #expect(throws: MessageError.field("activities")) { try ActivityList(json: list) }
+    }
+
     @Test func longTitlesOfAListAreCut() throws {
         let title = String(repeating: "é", count: 2000)
         let activity = try OfferedActivity(json: try Samples.activity(1, title: title).json)

@@ -92,7 +92,7 @@ extension OfferedActivity {
         }
         let title = try fields.optionalText("title", maximum: 4096).map { Self.cut($0, to: Self.listedTitleCount) }
         let team = try fields.optionalText("team", maximum: Self.maximumTextCount)
-        let age = UInt32(clamping: try fields.integer("age"))
+        guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
         self.init(
             id: id, type: type, title: title, team: team, supportsStreams: try fields.flag("streams"),
             hasWebpageURL: try fields.flag("webpageURL"), age: age)

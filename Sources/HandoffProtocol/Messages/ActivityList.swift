@@ -26,7 +26,9 @@ package struct ActivityList: Sendable, Equatable {
         ]
     }
 
-    /// Reads the result of a response; more than 1,024 activities or an id that occurs twice is an error.
+    /// Reads the result of a response; more than 1,024 elements or an id that occurs twice is an error.
+    ///
+    /// An element that is no activity, as this version knows them, is left out: the others are on offer all the same.
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)
         guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }
@@ -37,8 +39,7 @@ package struct ActivityList: Sendable, Equatable {
         var activities: [OfferedActivity] = []
         var ids: Set<ActivityID> = []
         for element in elements {
-            guard let object = element.object else { throw .field("activities") }
-            let activity = try OfferedActivity(json: object)
+            guard let object = element.object, let activity = try? OfferedActivity(json: object) else { continue }
             guard ids.insert(activity.id).inserted else { throw .field("id") }
             activities.append(activity)
         }
