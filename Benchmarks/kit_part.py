@@ -57,7 +57,7 @@ class RawApp:
             connection.connect(daemon.socket)
             stage.closers.append(connection.close)
         self.send(self.events, "Attach", more=True, parameters={"app": "raw", "types": []})
-        self.session = self.answer(self.events)["event"]["session"]
+        self.session = self.answer(self.events)["session"]
 
     def send(self, connection, method, **rest):
         connection.sendall(json.dumps({"method": f"dev.handoff1.{method}", **rest}).encode() + b"\0")
@@ -77,7 +77,7 @@ class RawApp:
     def publish(self, title):
         """Publishes what becomes current at once; answers its id."""
         activity = {"type": TYPE, "title": title, "userInfo": {"count": 0}, "needsSave": False}
-        identifier = self.call("Publish", activity=activity)["event"]["activity"]
+        identifier = self.call("Publish", activity=activity)["activity"]
         self.call("BecomeCurrent", activity=identifier)
         return identifier
 

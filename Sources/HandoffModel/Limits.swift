@@ -10,7 +10,7 @@ package enum Limits {
     /// Arrays, sets and dictionaries that may enclose a value of `userInfo`, the outermost dictionary included.
     package static let userInfoDepth = 24
     /// Levels of JSON that a tagged `userInfo` may have: a set takes two, a dictionary with keys other than strings
-    /// three. With four levels of envelope it stays within the 32 that every parser here allows.
+    /// three. With what stands around it in a message it stays within the 32 that every parser here allows.
     package static let userInfoJSONDepth = 28
     /// Members of one array, set or dictionary, as `JSONLimits` has them.
     package static let userInfoMembers = 4096

@@ -69,7 +69,7 @@ struct UserInfoTests {
     }
 
     @Test func `what is taken can be parsed inside any message`() throws {
-        // The deepest of each shape, with four levels of envelope around it.
+        // The deepest of each shape, with all that stands around it in an event.
         let shapes: [(JSON) -> JSON] = [
             { .array([$0]) }, { .object(["k": $0]) }, { ["$set": [$0]] }, { ["$dict": [[1, $0]]] },
             { ["$dict": [[$0, 1]]] },
@@ -80,7 +80,7 @@ struct UserInfoTests {
                 let object: JSONObject = ["a": Self.nested(count, in: shape), "b": ["$data": "AA=="]]
                 if (try? UserInfo.validate(object)) != nil { deepest = object }
             }
-            let message: JSON = ["parameters": ["event": ["content": ["userInfo": .object(try #require(deepest))]]]]
+            let message: JSON = ["parameters": ["content": ["userInfo": .object(try #require(deepest))]]]
             #expect(throws: Never.self) {
                 try JSON(parsing: message.encoded(), limits: JSONLimits(bytes: 1 << 20))
             }

@@ -60,7 +60,7 @@ def main():
     for reply in replies(connection):
         if "error" in reply:
             return note(event="error", **reply)
-        event = reply["parameters"]["event"]
+        event = reply["parameters"]
         session = event.get("session") or session
         note(**event)
         if event["event"] == "continue":

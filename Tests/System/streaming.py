@@ -90,9 +90,8 @@ class Connection:
         while True:
             reply = self.next(max(0.01, limit - time.monotonic()))
             expect(reply is not None, f"{self.daemon.name} closed the connection before '{event}'")
-            found = reply if isinstance(reply.get("event"), str) else reply["event"]
-            if found["event"] == event and all(found.get(key) == fields[key] for key in fields):
-                return found
+            if reply["event"] == event and all(reply.get(key) == fields[key] for key in fields):
+                return reply
 
     def close(self):
         self.socket.close()

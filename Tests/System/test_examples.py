@@ -81,9 +81,9 @@ class OriginApp:
     def __init__(self, daemon, kind, info, content):
         self.calls, self.attached = Connection(daemon), Connection(daemon)
         self.attached.send(APPS + "Attach", more=True, app="com.example.other", team=TEAM, types=[])
-        self.daemon, self.content, session = daemon, content, self.attached.next()["event"]["session"]
+        self.daemon, self.content, session = daemon, content, self.attached.next()["session"]
         activity = {"type": kind, "userInfo": info, "supportsContinuationStreams": True, "needsSave": False}
-        published = self.calls.send(APPS + "Publish", session=session, activity=activity).next()["event"]
+        published = self.calls.send(APPS + "Publish", session=session, activity=activity).next()
         self.calls.send(APPS + "BecomeCurrent", session=session, activity=published["activity"]).next()
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
@@ -91,10 +91,9 @@ class OriginApp:
     def _serve(self):
         try:
             while (reply := self.attached.next(within=60)) is not None:
-                event = reply["event"]
-                if event["event"] == "stream":
+                if reply["event"] == "stream":
                     stream = Connection(self.daemon)
-                    stream.send(APPS + "OpenStream", upgrade=True, stream=event["stream"]).next(byte_by_byte=True)
+                    stream.send(APPS + "OpenStream", upgrade=True, stream=reply["stream"]).next(byte_by_byte=True)
                     stream.socket.sendall(self.content)
                     stream.close()
         except (Failure, OSError):

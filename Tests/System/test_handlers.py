@@ -258,7 +258,7 @@ def switches(stage):
     app.send("dev.handoff1.Attach", more=True, app="org.example.Editor", types=[TYPE], team="T")
     session = app.wait("attached")["session"]
     calls = Connection(desk.daemon)
-    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": "com.example.here"})["event"]["activity"]
+    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": "com.example.here"})["activity"]
     calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
     expect(desk.opens(kind="nothing"), "an attached app that is switched off opens it")
     listed = {app["id"]: app for app in desk.ctl("apps").lines}

@@ -323,7 +323,7 @@ def flood(stage):
     calls, app = Connection(desk.origin), Connection(desk.origin)
     app.send("dev.handoff1.Attach", more=True, app="writer", types=[])
     session = app.wait("attached")["session"]
-    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": TYPE, "title": "0"})["event"]["activity"]
+    activity = calls.call("dev.handoff1.Publish", session=session, activity={"type": TYPE, "title": "0"})["activity"]
     calls.call("dev.handoff1.BecomeCurrent", session=session, activity=activity)
     desk.shown("0")
     begin = time.monotonic()

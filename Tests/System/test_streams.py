@@ -323,7 +323,7 @@ def sessions(stage):
     session = owner.send(APPS + "Attach", more=True, app="owner", types=[]).wait("attached")["session"]
     published = calls.call(APPS + "Publish", session=session, activity={
         "type": TYPE, "supportsContinuationStreams": True, "needsSave": False})
-    activity = published["event"]["activity"]
+    activity = published["activity"]
     calls.call(APPS + "BecomeCurrent", session=session, activity=activity)
     handler, answers = Connection(taker), Connection(taker)
     attached = handler.send(APPS + "Attach", more=True, app="handler", types=[TYPE]).wait("attached")
@@ -794,7 +794,7 @@ def stock_client(stage):
     origin, taker = stage.pair()
     apps = varlink.Client.new_with_address(f"unix:{origin.socket}").open("dev.handoff1")
     events = apps.Publish(activity={"type": TYPE, "supportsContinuationStreams": True}, _more=True)
-    activity = next(events)["event"]["activity"]
+    activity = next(events)["activity"]
     taker.follow("watch").wait("added", id=activity)
     client = varlink.Client.new_with_address(f"unix:{taker.socket}")
     with client.open("dev.handoff1.Control") as control:
@@ -806,7 +806,7 @@ def stock_client(stage):
         except varlink.VarlinkError as error:
             expect(error.error() == "dev.handoff1.ExpectedUpgrade", f"{error.error()}")
     asked = Stream(Connection(taker).send(APPS + "OpenStream", upgrade=True, continuation=continuation))
-    told = next(event["event"] for event in events if event["event"]["event"] == "stream")
+    told = next(event for event in events if event["event"] == "stream")
     taken = Stream(Connection(origin).send(APPS + "OpenStream", upgrade=True, stream=told["stream"]))
     asked.send(b"question").end()
     expect(taken.receive_all() == b"question", "wrong bytes")

@@ -45,9 +45,9 @@ def whole_way(stage):
     events = apps.Publish(
         activity={"type": "com.example.editing", "title": "From Python", "userInfo": {"page": 3, "scale": 1.0}},
         _more=True)
-    published = next(events)["event"]
+    published = next(events)
     expect(published["event"] == "published", f"wrong event: {published}")
-    follower = threading.Thread(target=lambda: told.extend([next(events)["event"]]), daemon=True)
+    follower = threading.Thread(target=lambda: told.extend([next(events)]), daemon=True)
     follower.start()
     with client(taker).open(CONTROL) as control:
         for change in control.Watch(_more=True):
@@ -69,7 +69,7 @@ def lifetime(stage):
     origin, taker = stage.pair()
     apps = client(origin).open(APPS)
     events = apps.Publish(activity={"type": "com.example.editing"}, _more=True)
-    published = next(events)["event"]["activity"]
+    published = next(events)["activity"]
     watch = taker.follow("watch")
     watch.wait("added", id=published)
     apps.close()

@@ -43,9 +43,9 @@ package enum AppEvent: Sendable, Equatable {
 }
 
 extension AppEvent {
-    /// Reads the results of `Attach` or `Publish`, whose only field is `event`; throws `invalidParameter`.
+    /// Reads the results of `Attach` or `Publish`; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
-        let fields = try Fields(json).fields("event")
+        let fields = Fields(json)
         switch try fields.text("event") {
         case "attached": self = .attached(session: try fields.text("session"))
         case "published": self = .published(try fields.id("activity"), advice: try fields.optionalText("advice"))
@@ -72,7 +72,7 @@ extension AppEvent {
         }
     }
 
-    /// The results on the socket: the field `event` with an object that has the fields of this event alone.
+    /// The results on the socket: the name in `event`, and the fields of this event alone.
     package var json: JSONObject {
         var event: JSONObject = ["event": .string(name)]
         switch self {
@@ -103,6 +103,6 @@ extension AppEvent {
             event["stream"] = .string(stream.hex)
             event["origin"] = .object(origin.json)
         }
-        return ["event": .object(event)]
+        return event
     }
 }
