@@ -26,7 +26,7 @@ package final class StreamChannel: @unchecked Sendable {
 /// A descriptor on its way to another thread.
 ///
 /// Unchecked Sendable: filled before it is handed over, emptied once where it arrives; it closes what nobody took.
-package final class HandedDescriptor: @unchecked Sendable {
+package final class HandedDescriptor: Equatable, @unchecked Sendable {
     private var descriptor: Descriptor?
 
     /// Takes a descriptor over.
@@ -37,6 +37,8 @@ package final class HandedDescriptor: @unchecked Sendable {
     deinit {
         if let descriptor = take() { LocalSocket.close(descriptor) }
     }
+
+    package static func == (left: HandedDescriptor, right: HandedDescriptor) -> Bool { left === right }
 
     /// The descriptor; once.
     package func take() -> Descriptor? {

@@ -141,6 +141,11 @@ extension StreamConnection {
         case .closed: return
         case .parting: return close()
         case .awaitingTicket, .judging: return end(.gone("\(error)"))
+        case .open where local == nil:
+            // The app's end is on its way; what becomes of it is decided when it is here.
+            isSocketOver = true
+            socketError = error
+            return
         case .open: break
         }
         // TLS may hold more than one step reads, and TCP more than one record.

@@ -47,7 +47,7 @@ final class StreamConnection {
     var receiving: ReceivingPart?
     /// TCP gives no more bytes: the other side has ended it, or it has failed.
     var isSocketOver = false
-    private var socketError: Errno?
+    var socketError: Errno?
     /// TLS was ended by the other side (close_notify).
     var isSessionOver = false
     /// We have shown a ticket, and no word has come since: whether it was taken is not known.
@@ -267,7 +267,8 @@ final class StreamConnection {
         guard !isPumping else { return }
         isPumping = true
         takeIncoming()
-        sendOutgoing()
+        // What nobody takes any more is better left with the app.
+        if !isUnanswered || !isSocketOver && !isSessionOver { sendOutgoing() }
         isPumping = false
         settle()
         watch()
@@ -323,10 +324,19 @@ final class StreamConnection {
         }
     }
 
-    /// The connection is gone. What a client wrote before the first word came may have reached nobody, or the other app: it
-    /// is not sent again.
+    /// The connection is gone. What a client sent before the first word came may have reached nobody, or the other app: it is
+    /// not sent again. Where it has sent nothing, the app need not know.
     func cut(_ cause: String) {
-        end(.gone(isUnanswered ? "the other side said nothing, and may not have taken the stream: \(cause)" : cause))
+        guard isUnanswered else { return end(.gone(cause)) }
+        let isUntouched =
+            outgoing.count == 0 && !outgoing.hasEnded && !isAppGone && sending == nil && receiving == nil
+        guard case .open = state, isUntouched, let untouched = local.take() else {
+            return end(.gone("the other side said nothing, and may not have taken the stream: \(cause)"))
+        }
+        localSource?.cancel()
+        localSource = nil
+        close()
+        report(.untaken(HandedDescriptor(untouched), cause))
     }
 
     /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.

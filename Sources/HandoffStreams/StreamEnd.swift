@@ -18,4 +18,11 @@ package struct StreamReport: Equatable, Sendable {
     package var sent: UInt64
     /// Bytes of data that came from the other device.
     package var received: UInt64
+
+    /// A report of these.
+    package init(end: StreamEnd, sent: UInt64, received: UInt64) {
+        self.end = end
+        self.sent = sent
+        self.received = received
+    }
 }

@@ -8,13 +8,16 @@ package final class StreamHandle: Sendable {
         case ticket([UInt8])
         /// Bytes have moved; at most about once a second.
         case moved
+        /// It is over before a word came, and nothing was taken from the app: its end is given back, for another connection.
+        /// Nothing follows.
+        case untaken(HandedDescriptor, String)
         /// It is over. Nothing follows.
         case ended(StreamReport)
     }
 
     /// The first thing that a side does.
     package enum Greeting: Sendable {
-        /// Show this ticket; the stream is open at once, and ends as gone if the server does not take it.
+        /// Show this ticket; the stream is open at once, and ends as untaken or gone if the server does not take it.
         case show(ticket: [UInt8])
         /// Wait for a ticket.
         case await

@@ -50,22 +50,44 @@ struct GreetingTests {
         #expect(try fixture.app.rest() == [7, 8, 9])
     }
 
-    @Test(arguments: [true, false])
-    func aTicketThatIsNotTakenEndsTheClientsStreamWithAReason(hasWritten: Bool) throws {
+    @Test(arguments: [true, false]) func aStreamThatIsNotTakenGivesTheAppBackUntouched(isOrderly: Bool) throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
-        if hasWritten { try fixture.app.write([5, 6]) }
-        _ = try fixture.far.read(hasWritten ? 16 + 6 : 16)
+        _ = try fixture.far.read(16)
+        fixture.settle()
+        if isOrderly { try fixture.far.close() } else { fixture.far.socket.close() }
+        guard case .untaken(let socket, _) = try fixture.events.next() else { throw Errno.invalidArgument }
+        try fixture.awaitRelease()
+        #expect(fixture.events.waiting == [])
+        // What the app writes meanwhile is the next connection's.
+        try fixture.app.write([5])
+        let (near, far) = try FarSide.connected(nearIsServer: false)
+        let next = StreamHandle(near, greeting: .show(ticket: StreamFixture.ticket), on: fixture.streamLoop) { _ in }
+        next.attach(socket)
+        #expect(try far.read(16 + 5) == StreamFixture.ticket + FarSide.frame(.data(1), [5]))
+        try far.send(data: [7])
+        #expect(try fixture.app.read(1) == [7])
+    }
+
+    @Test(arguments: [true, false])
+    func whatWasSentIsNotSentAgainAndTheAppLearnsThatItMayBeLost(hasEnded: Bool) throws {
+        let fixture = try StreamFixture(isServer: false)
+        try fixture.attach()
+        if hasEnded { fixture.app.endWriting() } else { try fixture.app.write([5, 6]) }
+        _ = try fixture.far.read(hasEnded ? 16 + 4 : 16 + 6)
         fixture.far.socket.close()
         let report = try fixture.ended()
-        #expect(report.sent == (hasWritten ? 2 : 0))
-        guard case .gone(let cause) = report.end else {
-            Issue.record("\(report)")
-            return
-        }
+        #expect(report.sent == (hasEnded ? 0 : 2))
+        guard case .gone(let cause) = report.end else { throw Errno.invalidArgument }
         #expect(cause.hasPrefix("the other side said nothing, and may not have taken the stream: "))
         #expect(try fixture.app.rest() == [])
         try fixture.awaitRelease()
+    }
+
+    @Test func aResetIsAWord() throws {
+        let fixture = try StreamFixture.open(isServer: false)
+        try fixture.far.send(.reset(.refused))
+        #expect(try fixture.ended().end == .resetThere(.refused))
     }
 
     @Test func afterAWordTheTicketIsNoReason() throws {

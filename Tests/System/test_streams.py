@@ -306,7 +306,11 @@ def too_early(stage):
 def not_there(stage):
     origin, taker = stage.pair()
     route = Route(origin, taker)
+    watch = taker.follow("watch")
+    watch.wait("added", id=route.activity)
     route.publisher.close()
+    # A ticket that was given a moment before would still make a stream, which then ends.
+    watch.wait("removed", id=route.activity)
     found = refusal(lambda: Stream(route.ask()), "StreamFailed")
     expect(found["code"] == 4608, f"an activity that is gone: {found}")
     route = Route(origin, taker)

@@ -31,11 +31,11 @@ final class StreamDesk {
     /// A stream that has a connection.
     struct OpenStream {
         let device: DeviceID
-        let handle: StreamHandle
-        let relay: LoopRelay<StreamHandle.Event>
+        var handle: StreamHandle
+        var relay: LoopRelay<StreamHandle.Event>
         var phase: Phase
-        /// Whether the activity is continued here, and the other device serves the stream.
-        let isAsked: Bool
+        /// Who opened it, if the activity is continued here, and the other device serves the stream.
+        let opening: StreamOpening?
         /// The app here at its end; nil for a command.
         var app: String?
     }
@@ -48,6 +48,8 @@ final class StreamDesk {
         case offered(LoopTimer)
         /// The state while bytes flow.
         case flowing
+        /// The state while another connection is made for it, since the first was not taken. It has no live handle.
+        case reopening
     }
 
     /// Streams with one device, and with all of them.
@@ -179,21 +181,29 @@ final class StreamDesk {
     /// A stream over a connection that is ready.
     /// - Returns: nil when there is no thread for it.
     private func add(
-        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase, isAsked: Bool
+        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase,
+        opening: StreamOpening? = nil
     ) -> StreamID? {
-        guard let streamLoop = try? loops.acquire() else { return nil }
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
-        let relay = LoopRelay<StreamHandle.Event>(to: loop) { [weak self] in self?.happened($0, to: id) }
-        let handle = StreamHandle(channel, greeting: greeting, on: streamLoop) { relay.send($0) }
-        streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, isAsked: isAsked)
+        guard let (handle, relay) = start(channel, greeting, as: id) else { return nil }
+        streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, opening: opening)
         counts[device, default: 0] += 1
         return id
+    }
+
+    private func start(
+        _ channel: StreamChannel, _ greeting: StreamHandle.Greeting, as id: StreamID
+    ) -> (StreamHandle, LoopRelay<StreamHandle.Event>)? {
+        guard let streamLoop = try? loops.acquire() else { return nil }
+        let relay = LoopRelay<StreamHandle.Event>(to: loop) { [weak self] in self?.happened($0, to: id) }
+        return (StreamHandle(channel, greeting: greeting, on: streamLoop) { relay.send($0) }, relay)
     }
 
     private func happened(_ event: StreamHandle.Event, to id: StreamID) {
         switch event {
         case .ticket(let ticket): shown(ticket, by: id)
         case .moved: sleepLock.transferMoved()
+        case .untaken(let socket, let cause): untaken(id, socket, cause)
         case .ended(let report): ended(id, report)
         }
     }
@@ -210,7 +220,7 @@ final class StreamDesk {
             proved(stream.device)
             log.debug("A connection for a stream showed no ticket", ["device": stream.device.short])
             return
-        case .offered, .flowing: break
+        case .offered, .flowing, .reopening: break
         }
         log.info(
             "Stream ended",
@@ -220,7 +230,7 @@ final class StreamDesk {
             ])
         surroundings.note(
             ControlLogEntry(
-                event: .stream, direction: stream.isAsked ? .in : .out, device: stream.device,
+                event: .stream, direction: stream.opening != nil ? .in : .out, device: stream.device,
                 deviceName: surroundings.name(stream.device), app: stream.app, outcome: reply.outcome.rawValue,
                 sent: Int64(clamping: report.sent), received: Int64(clamping: report.received)))
         for call in outcomes.ended(id, reply, now: loop.now) { call.reply(reply.json) }
@@ -250,7 +260,7 @@ final class StreamDesk {
             count < Self.mostUnproved || count < book.ticketCount(of: device, now: loop.now)
         else { return connection.close("the device has enough streams") }
         guard let channel = connection.detach(),
-            add(channel, device: device, greeting: .await, phase: .awaitingTicket, isAsked: false) != nil
+            add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
         else { return }
         unproved[device, default: 0] += 1
     }
@@ -282,8 +292,12 @@ final class StreamDesk {
         guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
             throw CallError.streamFailed(.tooManyStreams(device: name))
         }
-        openings.add(StreamOpening(call, continued, resource, desk: self))
-        runOpenings(to: continued.device)
+        run(StreamOpening(call, continued, resource, desk: self))
+    }
+
+    private func run(_ opening: StreamOpening) {
+        openings.add(opening)
+        runOpenings(to: opening.device)
     }
 
     private func runOpenings(to device: DeviceID) {
@@ -297,17 +311,46 @@ final class StreamDesk {
     }
 
     /// A connection for a stream that was asked for here is ready: shows the ticket, and hands the stream to the app. Whether
-    /// the other device takes it shows in how it ends.
+    /// the other device takes it shows in what becomes of it.
     /// - Returns: false when there is no thread for it.
     func show(_ ticket: [UInt8], over channel: StreamChannel, for opening: StreamOpening) -> Bool {
-        guard
-            let id = add(
-                channel, device: opening.device, greeting: .show(ticket: ticket), phase: .flowing, isAsked: true)
-        else { return false }
+        let id = add(
+            channel, device: opening.device, greeting: .show(ticket: ticket), phase: .flowing, opening: opening)
+        guard let id else { return false }
         streams[id]?.app = opening.session.flatMap(surroundings.app)
         log.info("Stream is open", ["to": opening.device.short])
         hand(id, to: opening.call)
         return true
+    }
+
+    /// The other device has not taken a stream, and the app has noticed nothing: perhaps the account was changed meanwhile,
+    /// after which no connection is taken that came by the former key. Another one is made, with another ticket.
+    private func untaken(_ id: StreamID, _ socket: HandedDescriptor, _ cause: String) {
+        guard let opening = streams[id]?.opening else { return }
+        streams[id]?.phase = .reopening
+        opening.again(id, socket, cause)
+        run(opening)
+    }
+
+    /// A connection for a stream that was not taken is ready.
+    /// - Returns: false when there is no thread for it.
+    func show(
+        _ ticket: [UInt8], over channel: StreamChannel, again id: StreamID, _ socket: HandedDescriptor
+    ) -> Bool {
+        guard let former = streams[id] else { return true }
+        guard let (handle, relay) = start(channel, .show(ticket: ticket), as: id) else { return false }
+        former.relay.cancel()
+        loops.release(former.handle.loop)
+        streams[id]?.handle = handle
+        streams[id]?.relay = relay
+        streams[id]?.phase = .flowing
+        handle.attach(socket)
+        return true
+    }
+
+    /// No other connection came about.
+    func notReopened(_ id: StreamID, _ failure: HandoffFailure) {
+        ended(id, StreamReport(end: .gone(failure.message), sent: 0, received: 0))
     }
 
     // MARK: - Changes

@@ -5,7 +5,8 @@ import HandoffProtocol
 import HandoffStreams
 import LoopIO
 
-/// One stream that an app here opens to the origin of an activity: a ticket, and a call. Lives on the daemon's loop.
+/// One stream that an app here opens to the origin of an activity: a ticket, and a call; once more, if the origin does not take
+/// it and the app has sent nothing. Lives on the daemon's loop.
 final class StreamOpening {
     /// How long it may take in all.
     private static let patience = Duration.seconds(20)
@@ -23,8 +24,10 @@ final class StreamOpening {
     private let activity: ActivityID
     private let resource: StreamResource?
     private unowned let desk: StreamDesk
-    /// When its turn came: what waits behind others may still be tried as often as they.
-    private var begun: LoopInstant
+    /// When its first turn came: what waits behind others may still be tried as often as they.
+    private var begun: LoopInstant?
+    /// The stream that the app has already, with the app's end and why it was not taken; nil while the call waits.
+    private var untaken: (id: StreamID, socket: HandedDescriptor, cause: String)?
     /// Told once, when it has come to an end of either kind.
     private var onEnd: (() -> Void)?
     private var isOver = false
@@ -40,7 +43,12 @@ final class StreamOpening {
         activity = continued.activity
         self.resource = resource
         self.desk = desk
-        begun = desk.loop.now
+    }
+
+    /// The stream was not taken: begins anew.
+    func again(_ id: StreamID, _ socket: HandedDescriptor, _ cause: String) {
+        untaken = (id, socket, cause)
+        isOver = false
     }
 
     /// Begins; `completion` is called once, when its place can go to another one.
@@ -50,12 +58,13 @@ final class StreamOpening {
         call.onClosed = { [weak self] in self?.end() }
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
-        begun = desk.loop.now
+        begun = begun ?? desk.loop.now
         deadline = try? desk.loop.timer(after: Self.patience) { [weak self] in
             guard let self else { return }
             fail(.timedOut(device: desk.surroundings.name(device)))
         }
-        ask()
+        guard let untaken else { return ask() }
+        tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: untaken.cause)) { $0.ask() }
     }
 
     private func ask() {
@@ -76,8 +85,10 @@ final class StreamOpening {
             switch result {
             case .success(let channel):
                 end()
-                guard !desk.show(ticket, over: channel, for: self) else { return }
-                call.fail(CallError.streamFailed(.tooManyStreams(device: desk.surroundings.name(device))))
+                let isShown =
+                    untaken.map { desk.show(ticket, over: channel, again: $0.id, $0.socket) }
+                    ?? desk.show(ticket, over: channel, for: self)
+                if isShown { untaken = nil } else { tell(.tooManyStreams(device: desk.surroundings.name(device))) }
             case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
@@ -88,7 +99,7 @@ final class StreamOpening {
     }
 
     private func tryAgain(_ failure: HandoffFailure, _ step: @escaping (StreamOpening) -> Void) {
-        guard begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
+        guard let begun, begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
         retry = try? desk.loop.timer(after: Self.pause) { [weak self] in
             guard let self else { return }
             step(self)
@@ -100,7 +111,13 @@ final class StreamOpening {
     func fail(_ failure: HandoffFailure) {
         guard !isOver else { return }
         end()
-        call.fail(CallError.streamFailed(failure))
+        tell(failure)
+    }
+
+    private func tell(_ failure: HandoffFailure) {
+        guard let untaken else { return call.fail(CallError.streamFailed(failure)) }
+        self.untaken = nil
+        desk.notReopened(untaken.id, failure)
     }
 
     private func end() {

@@ -52,7 +52,8 @@ import Testing
         return (origin, try couch.stream(call))
     }
 
-    /// The same while the account changes, in which the origin may not take a stream: its app learns that, and opens another.
+    /// The same while the account changes, in which the origin may not take a stream. An app that has written something learns
+    /// that, and opens another.
     private func openOrAgain(
         _ publisher: Publisher, _ continuation: ContinuationID
     ) throws -> (TestStream, TestStream) {
@@ -221,12 +222,35 @@ import Testing
         let continuation = try couch.take()
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
-        let (origin, other) = try openOrAgain(publisher, continuation)
+        let (origin, other) = try open(publisher, continuation)
         origin.call.stream.write([7])
         #expect(try other.call.read(1) == [7])
         try fleet.settle([desk, couch, train])
         other.call.stream.write([8])
         #expect(try origin.call.read(1) == [8])
+    }
+
+    @Test func whatIsWrittenWhileAnotherDeviceJoinsArrivesOrIsToldToBeLost() throws {
+        let publisher = try publish()
+        let continuation = try couch.take()
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        let (origin, other) = try openOrAgain(publisher, continuation)
+        origin.call.stream.write([7])
+        #expect(try other.call.read(1) == [7])
+    }
+
+    @Test func aStreamThatIsNotTakenAndCannotBeOpenedAgainIsGone() throws {
+        let publisher = try publish()
+        let continuation = try couch.take()
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        let other = try couch.stream(couch.openStream(.continuation(continuation)))
+        let end = try couch.awaitStream(other.id)
+        try desk.vanish(unnoticedBy: couch)
+        #expect(try AwaitStreamReply(json: end.result()).outcome == .gone)
+        #expect(try other.call.rest() == [])
+        withExtendedLifetime(publisher) {}
     }
 
     // MARK: - Ends
