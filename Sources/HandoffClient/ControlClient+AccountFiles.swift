@@ -63,7 +63,8 @@ extension ControlClient {
             return .failure(.badAnswer("no JSON object after the account file"))
         }
         if let account = object["account"]?.string.flatMap({ AccountID(hex: $0) }) {
-            return .success(.joined(account: account))
+            if object["joined"] == .bool(true) { return .success(.joined(account: account)) }
+            return .success(.waiting(account: account, missing: object["missing"]?.string ?? "a member lets it in"))
         }
         guard let name = object["error"]?.string else { return .failure(.badAnswer("neither an account nor an error")) }
         let kind = name.split(separator: ".").last.map(String.init) ?? name

@@ -25,7 +25,7 @@ import Testing
         ], published: 1, offered: 3,
         tickets: [
             ControlTicket(id: "0123456789ab", device: Sample.device(0x3F), mine: true),
-            ControlTicket(id: "fedcba987654", device: Sample.device(0x3F), mine: true, age: 300, outdated: true),
+            ControlTicket(id: "fedcba987654", device: Sample.device(0x3F), mine: true, age: 300),
         ],
         warnings: ["no firewall rule"])
 

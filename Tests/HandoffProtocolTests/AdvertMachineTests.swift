@@ -38,10 +38,19 @@ import Testing
             machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
         }
 
-        mutating func change(at: UInt64) -> [AdvertAction] {
+        /// - Parameter offers: whether the activities have changed, or only the label.
+        mutating func change(at: UInt64, offers: Bool = true) -> [AdvertAction] {
             seq += 1
             table.ownPosition = Position(boot: 50, seq: seq)
-            return machine.changed(peers: table, at: Samples.at(at))
+            if offers { table.ownListSeq = seq }
+            return machine.changed(offers, peers: table, at: Samples.at(at))
+        }
+
+        /// The device's service has vanished some time ago, and it is asked at this moment.
+        mutating func probe(_ device: DeviceID, at: UInt64) -> [AdvertAction] {
+            if let instance = table[device]?.label?.instanceName { _ = table.instanceRemoved(instance) }
+            _ = machine.instanceRemoved(device, peers: table, at: Samples.at(at - 3000))
+            return tick(at)
         }
 
         mutating func tick(_ at: UInt64) -> [AdvertAction] {
@@ -138,6 +147,16 @@ import Testing
         #expect(sent == [1030, 1130, 1430, 2430])
     }
 
+    @Test func aNewLabelAloneGoesToThoseWhoseRecordIsNotSeen() throws {
+        var rig = try Rig()
+        try rig.meet(1)
+        try rig.meet(2)
+        _ = try rig.beacon(2, hosts: [2], at: 10)
+        #expect(rig.change(at: 1000, offers: false) == [try send(1)])
+        #expect(try rig.beacon(2, seq: 1, hosts: [2], at: 1010) == [])
+        #expect(rig.change(at: 2000) == [try send(1), try send(2)])
+    }
+
     @Test func changesInQuickSuccessionBecomeOneAndTheLastIsSent() throws {
         var rig = try Rig()
         try rig.meet(1)
@@ -209,11 +228,24 @@ import Testing
             ])
     }
 
+    @Test func whoShowsItselfUnderAnotherLabelInTimeIsNotAsked() throws {
+        var rig = try Rig()
+        let device = try Samples.device(1)
+        try rig.meet(1)
+        #expect(rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000)) == [])
+        let label = try Samples.label(77)
+        _ = rig.table.receivedBeacon(
+            try Samples.announcement(1, seq: 1), label: label, instance: label.instanceName,
+            addresses: [try Samples.address(1)], at: Samples.at(12_000))
+        #expect(rig.tick(13_000) == [])
+        #expect(rig.tick(60_000) == [])
+    }
+
     @Test func threeUnansweredProbesTakeADeviceAway() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
-        #expect(rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000)) == [try send(1)])
+        #expect(rig.probe(device, at: 10_000) == [try send(1)])
         #expect(rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_001)) == [])
         #expect(rig.tick(10_499) == [])
         #expect(rig.tick(10_500) == [try send(1)])
@@ -226,7 +258,7 @@ import Testing
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         try rig.acknowledge(1, at: 10_100)
         #expect(rig.tick(10_500) == [])
         #expect(rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_200)) == [])
@@ -240,7 +272,7 @@ import Testing
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         switch sign {
         case "advert": _ = try rig.receive(1, seq: 1, at: 10_100)
         case "heard": rig.machine.heard(device)
@@ -254,7 +286,7 @@ import Testing
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         _ = try rig.receive(1, seq: 0, at: 10_100)
         _ = rig.tick(10_500)
         _ = rig.tick(11_500)
@@ -290,7 +322,7 @@ import Testing
         let device = try Samples.device(1)
         try rig.meet(1)
         rig.table.connectionOpened(device)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         _ = rig.tick(10_500)
         _ = rig.tick(11_500)
         #expect(rig.tick(13_000) == [.useConnection(device)])
@@ -321,7 +353,7 @@ import Testing
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         #expect(rig.machine.callFailed(to: device, peers: rig.table, at: Samples.at(10_100)) == [])
         #expect(rig.tick(10_500) == [.depart(device, .unreachable)])
     }
@@ -331,7 +363,7 @@ import Testing
         let device = try Samples.device(1)
         _ = try rig.beacon(1, hosts: [1], at: 0)
         _ = rig.tick(2000)
-        #expect(rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000)) == [])
+        #expect(rig.probe(device, at: 10_000) == [])
         #expect(rig.tick(10_500) == [])
         #expect(rig.tick(11_500) == [])
         #expect(rig.tick(13_000) == [.useConnection(device)])
@@ -347,7 +379,7 @@ import Testing
         let device = try Samples.device(1)
         try rig.meet(1)
         rig.table.connectionOpened(device)
-        _ = rig.machine.instanceRemoved(device, peers: rig.table, at: Samples.at(10_000))
+        _ = rig.probe(device, at: 10_000)
         _ = rig.tick(10_500)
         _ = rig.tick(11_500)
         #expect(rig.tick(13_000) == [.useConnection(device)])

@@ -13,7 +13,7 @@ import Testing
         return try #require(
             Announcement(
                 deviceID: try Samples.device(1), position: Position(boot: 0x0102_0304_0506, seq: 7), port: 24863,
-                kind: .phone, rosterDigest: Array(8..<16), epoch: 3, activities: activities))
+                kind: .phone, rosterDigest: Array(8..<16), listSeq: 3, activities: activities))
     }
 
     @Test func theHeaderLiesWhereTheTableSays() throws {
@@ -25,11 +25,11 @@ import Testing
         #expect(Array(bytes[44..<46]) == [0x61, 0x1F])
         #expect(bytes[46] == 4 && bytes[47] == 0)
         #expect(Array(bytes[48..<56]) == Array(8..<16))
-        #expect(Array(bytes[56..<64]) == [0, 0, 0, 0, 0, 0, 0, 3])
-        #expect(bytes[64] == 2)
-        #expect(Array(bytes[65..<81]) == Array(1...16))
-        #expect(Array(bytes[81..<85]) == [0, 0, 0, 70])
-        #expect(bytes[85] == 0x0F && bytes[86] == 16)
+        #expect(Array(bytes[56..<60]) == [0, 0, 0, 3])
+        #expect(bytes[60] == 2)
+        #expect(Array(bytes[61..<77]) == Array(1...16))
+        #expect(Array(bytes[77..<81]) == [0, 0, 0, 70])
+        #expect(bytes[81] == 0x0F && bytes[82] == 16)
     }
 
     @Test(arguments: [200, 588, 1087]) func whatFitsComesBack(capacity: Int) throws {
@@ -42,7 +42,7 @@ import Testing
         let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
         #expect(decoded.hasMore)
         #expect(decoded.activities == Array(announcement.activities.prefix(decoded.activities.count)))
-        #expect(decoded.activities.count == (588 - 65) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
+        #expect(decoded.activities.count == (588 - 61) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
     }
 
     @Test func anEmptyAnnouncementIsItsHeader() throws {
@@ -56,7 +56,7 @@ import Testing
         let announcement = try #require(
             Announcement(
                 deviceID: try Samples.device(1), position: Position(boot: 1, seq: 0), port: 1, kind: .other,
-                rosterDigest: [UInt8](repeating: 0, count: 8), epoch: 0,
+                rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0,
                 activities: [try Samples.activity(1, title: title)]))
         let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
         #expect(decoded.activities.first?.title == String(repeating: "ä", count: 62) + "…")
@@ -64,7 +64,7 @@ import Testing
 
     @Test func everyTruncationIsAnError() throws {
         let announcement = try Self.full()
-        let used = announcement.encode(capacity: 65 + 22 + 16 + 1 + 9 + 1 + 5 + 22 + 16)
+        let used = announcement.encode(capacity: 61 + 22 + 16 + 1 + 9 + 1 + 5 + 22 + 16)
         #expect(try Announcement(decoding: used) == announcement)
         for count in 0..<used.count {
             #expect(throws: ByteError.self) { try Announcement(decoding: Array(used.prefix(count))) }
@@ -74,10 +74,12 @@ import Testing
     @Test(arguments: [
         (offset: 44, bytes: [0, 0] as [UInt8]),  // port 0
         (offset: 32, bytes: [0x80]),  // a start number that JSON cannot carry
-        (offset: 64, bytes: [3]),  // a third activity made of padding
-        (offset: 64, bytes: [1]),  // padding that is not zero
-        (offset: 86, bytes: [0]),  // an empty type
-        (offset: 87, bytes: [0xFF]),  // a type that is no UTF-8
+        (offset: 32, bytes: [0, 0, 0, 0, 0, 0, 0, 0]),  // a start number of nothing
+        (offset: 59, bytes: [8]),  // activities that are newer than the announcement
+        (offset: 60, bytes: [3]),  // a third activity made of padding
+        (offset: 60, bytes: [1]),  // padding that is not zero
+        (offset: 82, bytes: [0]),  // an empty type
+        (offset: 83, bytes: [0xFF]),  // a type that is no text
         (offset: 299, bytes: [1]),
     ]) func badFieldsAreErrors(offset: Int, bytes: [UInt8]) throws {
         var encoded = try Self.full().encode(capacity: 300)
@@ -94,7 +96,7 @@ import Testing
         var encoded = try Self.full().encode(capacity: 300)
         encoded[46] = 99
         encoded[47] |= 0xF0
-        encoded[85] |= 0xF0
+        encoded[81] |= 0xF0
         let decoded = try Announcement(decoding: encoded)
         #expect(decoded.kind == .other)
         #expect(decoded.activities == (try Self.full().activities))

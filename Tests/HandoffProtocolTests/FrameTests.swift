@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: [
         (FrameKind.statements, 8 * 1024 * 1024), (.hello, 4096), (.request, 1 << 20), (.response, 1 << 20),
-        (.notice, 1 << 20), (.epochKey, 256), (.advert, 2048),
+        (.notice, 1 << 20), (.epochKey, 256),
     ]) func everyKindIsTakenUpToItsCapAndNotBeyond(kind: FrameKind, cap: Int) throws {
         var decoder = FrameDecoder(caps: .live)
         decoder.append(try #require(FrameEncoder.encode(Frame(kind, [UInt8](repeating: 0, count: cap)))))

@@ -9,9 +9,9 @@ import Testing
         var machine: PeerSessionMachine
         var budget = MemberBudget()
 
-        init(_ role: SessionRole, scope: SessionScope = .full, hello: Hello? = nil) throws {
+        init(_ role: SessionRole, hello: Hello? = nil) throws {
             machine = PeerSessionMachine(
-                device: try Samples.device(1), role: role, scope: scope, hello: try hello ?? Samples.hello())
+                device: try Samples.device(1), role: role, hello: try hello ?? Samples.hello())
         }
 
         mutating func receive(_ frames: Frame..., at: UInt64 = 0) throws -> [SessionAction] {
@@ -20,14 +20,12 @@ import Testing
         }
 
         mutating func merged(isLive: Bool, hello: Hello? = nil, at: UInt64 = 0) -> [SessionAction] {
-            machine.merged(isLive: isLive, hello: hello, budget: &budget, at: Samples.at(at))
+            machine.merged(isLive ? .live : .notLive, hello: hello, budget: &budget, at: Samples.at(at))
         }
 
         /// A session in which both have said hello.
-        static func established(
-            _ role: SessionRole = .client, scope: SessionScope = .full
-        ) throws -> Rig {
-            var rig = try Rig(role, scope: scope)
+        static func established(_ role: SessionRole = .client) throws -> Rig {
+            var rig = try Rig(role)
             _ = rig.machine.connected(at: Samples.at(0))
             _ = try rig.receive(Frame(.hello, try Samples.hello().encoded()))
             try #require(rig.machine.isEstablished)
@@ -36,12 +34,12 @@ import Testing
     }
 
     private static func helloFrame(
-        seenBoot: UInt64? = nil, digest: UInt8 = 0, epoch: UInt64? = 1
+        seenBoot: UInt64? = nil, digest: UInt8 = 0, epoch: UInt8? = 1
     ) throws -> Frame {
         Frame(.hello, try Samples.hello(seenBoot: seenBoot, digest: digest, epoch: epoch).encoded())
     }
 
-    private static func request(_ id: Int64, _ method: String = "ping") -> Frame {
+    private static func request(_ id: Int64, _ method: String = "activities") -> Frame {
         Frame(.request, PeerRequest(id: id, method: method, parameters: [:]).encoded())
     }
 
@@ -51,7 +49,7 @@ import Testing
 
     @Test func aClientSaysAllItMaySayAlone() throws {
         var rig = try Rig(.client)
-        let (id, waiting) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        let (id, waiting) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(id == 1 && waiting == [])
         let actions = rig.machine.connected(statements: [7], at: Samples.at(0))
         #expect(
@@ -59,7 +57,7 @@ import Testing
                 .send(Frame(.statements, [7])), .send(Frame(.hello, try Samples.hello().encoded())),
                 .send(Self.request(1)),
             ])
-        let (_, next) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(1))
+        let (_, next) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(1))
         #expect(next == [.send(Self.request(2))])
         #expect(!rig.machine.isEstablished)
     }
@@ -68,7 +66,7 @@ import Testing
     func aClientBelievesNothingBeforeTheHello(kind: FrameKind) throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
-        let (id, _) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         let actions = try rig.receive(Frame(kind, Array("{}".utf8)))
         #expect(
             actions == [.close(.framing(.notAllowed(code: kind.rawValue))), .complete(id: id, .lost)])
@@ -99,14 +97,14 @@ import Testing
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = try rig.receive(Frame(.statements, [1, 2]), Self.helloFrame(digest: 5), Self.request(1))
-        #expect(actions == [.merge([1, 2])])
+        #expect(actions == [.merge([1, 2], after: .zero)])
         #expect(!rig.machine.wantsInput)
         let more = rig.merged(isLive: true, hello: try Samples.hello(digest: 5))
         #expect(
             more == [
                 .send(Frame(.hello, try Samples.hello(digest: 5).encoded())),
                 .establish(try Samples.hello(digest: 5)),
-                .handle(PeerRequest(id: 1, method: "ping", parameters: [:])),
+                .handle(PeerRequest(id: 1, method: "activities", parameters: [:])),
             ])
     }
 
@@ -114,7 +112,7 @@ import Testing
     func whatChangedWhileTheConnectionWasMadeIsSaid(role: SessionRole) throws {
         var rig = try Rig(role)
         let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: 2)
-        rig.machine.changed(present)
+        rig.machine.hello = present
         let said = rig.machine.connected(at: Samples.at(0)) + (try rig.receive(Self.helloFrame()))
         #expect(said.contains(.send(Frame(.hello, present.encoded()))))
     }
@@ -131,7 +129,7 @@ import Testing
     @Test func aStrangerBecomesLiveByItsStatements() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
-        #expect(try rig.receive(Frame(.statements, [1]), Self.helloFrame()) == [.merge([1])])
+        #expect(try rig.receive(Frame(.statements, [1]), Self.helloFrame()) == [.merge([1], after: .zero)])
         #expect(rig.merged(isLive: true).first == .send(try Self.helloFrame()))
         #expect(rig.machine.isEstablished)
     }
@@ -160,9 +158,21 @@ import Testing
                 == [.close(.framing(.notAllowed(code: kind.rawValue)))])
     }
 
-    @Test func aSecondHelloEndsTheSession() throws {
+    @Test(arguments: [SessionRole.client, .server(isLive: true)])
+    func aFurtherHelloTakesThePlaceOfTheFormerOne(role: SessionRole) throws {
+        var rig = try Rig.established(role)
+        let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: nil)
+        #expect(try rig.receive(Frame(.hello, present.encoded())) == [.renew(present)])
+        #expect(rig.machine.peerHello == present)
+        rig.machine.hello = present
+        #expect(rig.machine.sendHello() == [.send(Frame(.hello, present.encoded()))])
+    }
+
+    @Test func hellosWithoutEndAreDroppedThenEndTheSession() throws {
         var rig = try Rig.established()
-        #expect(try rig.receive(Self.helloFrame()) == [.close(.unexpected(.hello))])
+        for _ in 0..<20 { #expect(try rig.receive(Self.helloFrame()).count == 1) }
+        for _ in 20..<200 { #expect(try rig.receive(Self.helloFrame()) == []) }
+        #expect(try rig.receive(Self.helloFrame()) == [.close(.flooding)])
     }
 
     @Test func aHelloThatIsNoHelloEndsTheSession() throws {
@@ -184,52 +194,39 @@ import Testing
         #expect(actions.contains(.raiseBoot(above: seen ?? 0)) == raised)
     }
 
-    @Test func rostersThatDifferAreOfferedOnce() throws {
-        var rig = try Rig(.client)
-        _ = rig.machine.connected(at: Samples.at(0))
-        #expect(try rig.receive(Self.helloFrame(digest: 9)).contains(.offerStatements))
-        #expect(rig.machine.sendStatements([3]) == [.send(Frame(.statements, [3]))])
-        var other = try Rig(.client)
-        _ = other.machine.connected(statements: [3], at: Samples.at(0))
-        #expect(try !other.receive(Self.helloFrame(digest: 9)).contains(.offerStatements))
-    }
-
-    @Test func theHolderOfTheCurrentKeyOffersIt() throws {
-        var rig = try Rig(.client)
-        _ = rig.machine.connected(at: Samples.at(0))
-        #expect(try rig.receive(Self.helloFrame(epoch: nil)).last == .offerEpochKey)
-        #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
-        var former = try Rig(.client, hello: try Samples.hello(epochIsCurrent: false))
-        _ = former.machine.connected(at: Samples.at(0))
-        #expect(try !former.receive(Self.helloFrame(epoch: nil)).contains(.offerEpochKey))
-    }
-
-    @Test func theKeyIsOfferedToWhoHoldsAnotherEpochOfTheSameNumber() throws {
-        var rig = try Rig(.client)
-        _ = rig.machine.connected(at: Samples.at(0))
-        let lacks = Frame(.hello, try Samples.hello(epochIsCurrent: false).encoded())
-        #expect(try rig.receive(lacks).contains(.offerEpochKey))
-        // It believes that its own is in force, until it has our statements.
-        var other = try Rig(.client)
-        _ = other.machine.connected(at: Samples.at(0))
-        let actions = try other.receive(Self.helloFrame(digest: 9))
-        #expect(actions.suffix(2) == [.offerStatements, .offerEpochKey])
-        var equal = try Rig(.client)
-        _ = equal.machine.connected(at: Samples.at(0))
-        #expect(try !equal.receive(Self.helloFrame()).contains(.offerEpochKey))
-    }
-
-    @Test func statementsKeysAndAdvertsArePassedOnInOrder() throws {
+    @Test func statementsAndKeysArePassedOnInOrder() throws {
         var rig = try Rig.established(.server(isLive: true))
-        let actions = try rig.receive(Frame(.advert, [4]), Frame(.statements, [1]), Frame(.epochKey, [2]))
-        #expect(actions == [.takeAdvert([4]), .merge([1])])
+        #expect(try rig.receive(Frame(.statements, [1]), Frame(.epochKey, [2])) == [.merge([1], after: .zero)])
         #expect(rig.machine.isEstablished && !rig.machine.wantsInput)
         #expect(rig.merged(isLive: true) == [.takeEpochKey([2])])
+        #expect(rig.machine.sendStatements([3]) == [.send(Frame(.statements, [3]))])
+        #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
+    }
+
+    @Test func statementsAboveTheLimitWaitAndAreNotDropped() throws {
+        var rig = try Rig.established()
+        var delays: [Duration] = []
+        for number in UInt8(0)..<25 {
+            for case .merge(let statements, let delay) in try rig.receive(Frame(.statements, [number])) {
+                #expect(statements == [number])
+                delays.append(delay)
+                #expect(rig.merged(isLive: true) == [])
+            }
+        }
+        #expect(delays.prefix(16) == [Duration](repeating: .zero, count: 16)[...])
+        #expect(delays.dropFirst(16) == (1...9).map { .milliseconds(250 * $0) }[...])
+    }
+
+    @Test func aMemberWhoseStatementsAreNotInOrderIsToldFromAStranger() throws {
+        var rig = try Rig.established()
+        _ = try rig.receive(Frame(.statements, [1]))
+        let end = rig.machine.merged(.refused, hello: nil, budget: &rig.budget, at: Samples.at(0))
+        #expect(end == [.close(.badStatements)])
     }
 
     @Test func aDeviceThatAMergeRemovesIsSentAwayAtOnce() throws {
         var rig = try Rig.established()
-        let (id, _) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         _ = try rig.receive(Frame(.statements, [1]), Self.response(id))
         #expect(rig.merged(isLive: false) == [.close(.notLive), .complete(id: id, .lost)])
     }
@@ -311,7 +308,8 @@ import Testing
     @Test func whatOnlyLooksLikeARequestForAStreamIsCountedTwice() throws {
         var rig = try Rig.established()
         func pretended(_ id: Int64) -> Frame {
-            Frame(.request, PeerRequest(id: id, method: "ping", parameters: ["a": .string("openStream")]).encoded())
+            Frame(
+                .request, PeerRequest(id: id, method: "activities", parameters: ["a": .string("openStream")]).encoded())
         }
         for id in Int64(1)...20 { #expect(try rig.receive(pretended(id)).count == 1) }
         for id in Int64(21)...200 { #expect(try rig.receive(pretended(id)) == []) }
@@ -377,20 +375,6 @@ import Testing
             rig.machine.notify("wasContinued", ["activity": "00"]) == [.send(Frame(.notice, notice.encoded()))])
     }
 
-    @Test(arguments: [SessionRole.client, .server(isLive: true)])
-    func aSessionOfAFormerEpochCarriesRosterAndKeyOnly(role: SessionRole) throws {
-        var rig = try Rig.established(role, scope: .rosterOnly)
-        let ignored = [Self.request(1), Frame(.notice, [0]), Frame(.advert, [0]), Self.response(1)]
-        for frame in ignored { #expect(try rig.receive(frame) == []) }
-        #expect(try rig.receive(Frame(.epochKey, [1])) == [.takeEpochKey([1])])
-        #expect(try rig.receive(Frame(.statements, [1])) == [.merge([1])])
-        #expect(rig.machine.notify("wasContinued", [:]) == [])
-        #expect(rig.machine.sendAdvert([1]) == [])
-        #expect(rig.machine.sendStatements([1]) == [.send(Frame(.statements, [1]))])
-        let (id, actions) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
-        #expect(actions == [.complete(id: id, .lost)])
-    }
-
     @Test func whoeverIsSilentIsLeft() throws {
         var stranger = try Rig(.server(isLive: false))
         _ = stranger.machine.connected(at: Samples.at(0))
@@ -417,9 +401,9 @@ import Testing
             #expect(rig.machine.notify("wasContinued", [:]) == [])
             #expect(rig.machine.sendStatements([1]) == [])
             #expect(rig.machine.sendEpochKey([1]) == [])
-            #expect(rig.machine.sendAdvert([1]) == [])
+            #expect(rig.machine.sendHello() == [])
             #expect(rig.machine.respond(to: 1, with: .result([:])) == [])
-            let (_, actions) = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+            let (_, actions) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
             #expect(actions == [])
         }
     }
@@ -427,7 +411,7 @@ import Testing
     @Test func aServersOwnRequestWaitsForTheHello() throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
-        _ = rig.machine.request("ping", [:], timeout: nil, at: Samples.at(0))
+        _ = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(try rig.receive(Self.helloFrame()).last == .send(Self.request(1)))
     }
 

@@ -163,17 +163,60 @@ import Testing
         #expect(table.nextDeadline == Samples.at(600_000))
     }
 
-    @Test func ownAndClonedAdvertsAreTold() throws {
+    @Test func aHelloThatAGoodbyeHasOvertakenBringsNobodyBack() throws {
         var table = try table()
-        #expect(try advert(&table, try Samples.announcement(own, boot: 50)) == .own)
-        #expect(try advert(&table, try Samples.announcement(own, boot: 51)) == .cloned)
-        // Whoever kept an advert of a former start, and is a member, can seal it for us again.
-        #expect(try advert(&table, try Samples.announcement(own, boot: 49)) == .own)
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3))
+        _ = try advert(&table, try Samples.announcement(1, seq: 4, isGoodbye: true))
+        func hello(boot: UInt64, seq: UInt32) throws -> [PeerChange] {
+            table.receivedHello(
+                try Samples.hello(boot: boot, seq: seq), from: device, address: try Samples.address(1),
+                at: Samples.at(10))
+        }
+        #expect(try hello(boot: 100, seq: 3) == [])
+        #expect(table[device] == nil)
+        #expect(try hello(boot: 101, seq: 0) == [.appeared(device), .moreToFetch(device)])
+    }
+
+    @Test func aGoodbyeOverAConnectionIsOneToo() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
+        let goodbye = try Samples.hello(seq: 4, isGoodbye: true)
+        let changes = table.receivedHello(
+            goodbye, from: device, address: try Samples.address(1), at: Samples.at(10))
+        #expect(changes == [.gone(device, .goodbye)])
+        // What it said before, and comes later, brings it back no more.
+        #expect(try advert(&table, try Samples.announcement(1, seq: 4)) == .stale)
+        #expect(table[device] == nil)
+    }
+
+    @Test func whatIsSaidInOurOwnNameChangesNothing() throws {
+        var table = try table()
+        for boot in [49, 50, 51] as [UInt64] {
+            #expect(try advert(&table, try Samples.announcement(own, boot: boot)) == .own)
+        }
         let beacon = table.receivedBeacon(
             try Samples.announcement(own, boot: 51), label: try Samples.label(1), instance: "a", addresses: [],
             at: Samples.at(0))
         #expect(beacon == .own)
         #expect(table.count == 0)
+    }
+
+    @Test func aNewAnnouncementOfTheSameListLeavesNothingToFetch() throws {
+        var table = try table()
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, hasMore: true, activities: [7]))
+        let device = try Samples.device(1)
+        let list = ActivityList(
+            position: Position(boot: 100, seq: 3), activities: try [7, 8].map { try Samples.activity($0) })
+        _ = table.receivedList(list, from: device, at: Samples.at(0))
+        // A renewal, and a new label: the list is that of change 3 still, and is prolonged.
+        let renewal = try Samples.announcement(1, seq: 4, hasMore: true, listSeq: 3, activities: [7])
+        #expect(try advert(&table, renewal, at: 240_000) == .new(isFirst: false, changes: []))
+        #expect(table[device]?.offers.count == 2)
+        #expect(table.nextDeadline == Samples.at(840_000))
+        let change = try Samples.announcement(1, seq: 5, hasMore: true, activities: [7])
+        #expect(try advert(&table, change, at: 250_000).changes == [.moreToFetch(device)])
     }
 
     @Test func aDeviceThatIsNoLongerLiveGoesWithItsOffers() throws {
@@ -260,7 +303,7 @@ import Testing
             let announcement = try #require(
                 Announcement(
                     deviceID: try Samples.device(1), position: Position(boot: 100, seq: seq), port: 1, kind: .other,
-                    hasMore: true, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: 1, activities: activities))
+                    hasMore: true, rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: activities))
             _ = try advert(&table, announcement)
         }
         #expect(try #require(table[try Samples.device(1)]).offers.count <= 256)

@@ -41,11 +41,11 @@ import Testing
         #expect(verdicts[20..<200].allSatisfy { $0 == .drop })
         #expect(verdicts[200...].allSatisfy { $0 == .close })
         let adverts = (0..<51).map { _ in budget.admitAdvert(at: Samples.at(0)) }
-        let merges = (0..<60).map { _ in budget.admitStatements(at: Samples.at(0)) }
-        // A device that joins has several within a second, and what is dropped is not sent again soon.
-        #expect(merges.prefix(16).allSatisfy { $0 == .admit })
-        #expect(merges[16..<40].allSatisfy { $0 == .drop })
-        #expect(merges[40...].allSatisfy { $0 == .close })
+        // Statements are never dropped: those above the limit wait, each for its turn.
+        let merges = (0..<20).map { _ in budget.delayStatements(at: Samples.at(0)) }
+        #expect(merges.prefix(16).allSatisfy { $0 == .zero })
+        #expect(merges.dropFirst(16) == (1...4).map { .milliseconds(250 * $0) }[...])
+        #expect(budget.delayStatements(at: Samples.at(10_000)) == .zero)
         #expect(adverts == [MemberBudget.Verdict](repeating: .admit, count: 50) + [.drop])
     }
 

@@ -35,8 +35,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let length = Int(input.byte())
             strings.append((0..<min(length, input.bytes.count)).map { _ in input.byte() })
         }
-        if let marks = BeaconText.marks(in: strings) {
-            require(Marks(bytes: marks.bytes) == marks, "marks read differently")
+        if let (marks, salt) = BeaconText.marks(in: strings) {
+            require(salt.count == 16 && Marks(bytes: marks.bytes) == marks, "marks read differently")
             _ = marks.contains([UInt8](repeating: 3, count: Marks.markCount))
         }
         _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }

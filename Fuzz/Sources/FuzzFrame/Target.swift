@@ -52,8 +52,5 @@ private func read(_ frame: Frame) {
         require((try? PeerNotice(decoding: notice.encoded())) == notice, "a notice reads differently")
     case .epochKey:
         _ = EpochKeyBody.decode(body)
-    case .advert:
-        guard let advert = SignedAdvert(frameBody: body) else { return }
-        _ = try? advert.verified { _ in nil }
     }
 }

@@ -44,7 +44,7 @@ enum Cast {
         case 5: content = .name(subject: DeviceID(subject), counter: UInt32(more & 3), text: "name \(more)")
         default:
             content = .epoch(
-                n: UInt64(more & 3), removedDigest: roster.view.removedDigest,
+                n: UInt32(more & 3), removedDigest: roster.view.removedDigest,
                 keyCommitment: [UInt8](repeating: more, count: 32))
         }
         let statement = try? Statement.sign(content, accountID: accountID, with: author)

@@ -2,6 +2,7 @@
 // _GNU_SOURCE stays in CLinux.c: a header that Swift sees must not change what Glibc declares.
 #pragma once
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -4,32 +4,28 @@ internal import HandoffProtocol
 
 /// The keys of one epoch, each for one purpose, all derived from the account key.
 ///
-/// `HKDF-Expand(K, "handoff/1 " || purpose || accountID || n as u64)`, 32 bytes (RFC 5869 section 2.3).
+/// `HKDF-Expand(K, "handoff/1 " || purpose || accountID)`, 32 bytes (RFC 5869 section 2.3).
 package struct EpochKeys: Sendable {
-    /// The epoch.
-    package let n: UInt64
     /// Makes and recognises the labels of members.
     package let label: SecretBytes
     /// Seals beacons, the text of mDNS records.
     package let beacon: SecretBytes
     /// Seals adverts, the datagrams.
     package let advert: SecretBytes
-    /// Makes and checks the tokens that open a TCP connection.
+    /// Opens the gate to an introduction alone: for a member that the other one has not heard of yet.
     package let gate: SecretBytes
 
     /// Bytes of an account key.
     package static let accountKeyCount = 32
 
-    /// Derives all four from the account key of epoch `epoch`.
-    package init(accountKey: SecretBytes, accountID: AccountID, epoch: UInt64) throws(CryptoError) {
+    /// Derives all four from the account key of an epoch.
+    package init(accountKey: SecretBytes, accountID: AccountID) throws(CryptoError) {
         func derive(_ purpose: String) throws(CryptoError) -> SecretBytes {
             var info = ByteWriter(capacity: 64)
             info.text("handoff/1 " + purpose)
             info.raw(accountID.bytes)
-            info.u64(epoch)
             return try HKDF.expand(accountKey, info: info.bytes)
         }
-        n = epoch
         label = try derive("label")
         beacon = try derive("beacon")
         advert = try derive("advert")

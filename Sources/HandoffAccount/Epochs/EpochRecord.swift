@@ -4,11 +4,11 @@ package import HandoffModel
 package struct EpochRecord: Hashable, Sendable {
     /// The statement; between records of one number the greater id holds.
     package let id: Fingerprint
-    /// The number, part of every key that is derived.
-    package let n: UInt64
+    /// The number.
+    package let n: UInt32
     /// The device that made the key.
     package let signer: DeviceID
-    /// Hash of all ids that were removed when it was made, see ``RosterView/removedDigest``.
+    /// Hash of the ids of all devices that were removed when it was made, see ``RosterView/removedDigest``.
     package let removedDigest: Fingerprint
     /// What the key must hash to, see ``EpochKeys/commitment(to:)``; 32 bytes.
     package let keyCommitment: [UInt8]

@@ -2,17 +2,13 @@ package import HandoffCrypto
 internal import HandoffProtocol
 
 /// An exported account: whoever holds the file, and knows its passphrase if it has one, is admitted, once, until a member
-/// closes its ticket.
+/// closes its ticket. It holds no account key.
 ///
-/// Content: seed of the ticket 32, n u64, account key 32, then the roster as a ``StatementList`` to the end. The `form` of
-/// the header says how the content is protected: 0, in the clear; 1, by a passphrase (``PassphraseSeal``).
+/// Content: seed of the ticket 32, then the roster as a ``StatementList`` to the end. The `form` of the header says how the
+/// content is protected: 0, in the clear; 1, by a passphrase (``PassphraseSeal``).
 package struct AccountFile: Sendable {
     /// Private half of the ticket.
     package let ticketSeed: SecretBytes
-    /// Number of the epoch that held at the time.
-    package let n: UInt64
-    /// Account key of that epoch.
-    package let accountKey: SecretBytes
     /// The roster with the ticket.
     package let roster: Roster
 
@@ -30,11 +26,7 @@ package struct AccountFile: Sendable {
     package func encoded(
         passphrase: SecretBytes?, seal: PassphraseSeal = .standard, salt: [UInt8]
     ) throws(FileError) -> SecretBytes {
-        var number = ByteWriter(capacity: 8)
-        number.u64(n)
-        let parts = [
-            ticketSeed, SecretBytes(copying: number.bytes), accountKey, SecretBytes(copying: roster.encoded()),
-        ]
+        let parts = [ticketSeed, SecretBytes(copying: roster.encoded())]
         guard let passphrase else { return FileFormat.export.file(parts) }
         let content = SecretBytes.concatenated(parts)
         let header = FileFormat.export.header(
@@ -52,8 +44,6 @@ package struct AccountFile: Sendable {
     ) throws(FileError) {
         var reader = try Self.content(of: file, passphrase: passphrase, seal: seal)
         ticketSeed = try reader.secret(SigningKey.seedCount)
-        n = try reader.u64()
-        accountKey = try reader.secret(EpochKeys.accountKeyCount)
         let statements = try reader.plain(reader.remaining)
         do throws(StatementError) {
             roster = try Roster(decoding: statements)
@@ -62,10 +52,9 @@ package struct AccountFile: Sendable {
         }
     }
 
-    init(ticketSeed: SecretBytes, n: UInt64, accountKey: SecretBytes, roster: Roster) {
+    /// A file of a ticket, with the roster that has it.
+    package init(ticketSeed: SecretBytes, roster: Roster) {
         self.ticketSeed = ticketSeed
-        self.n = n
-        self.accountKey = accountKey
         self.roster = roster
     }
 

@@ -8,17 +8,14 @@ internal import HandoffProtocol
 package struct FileFormat: Sendable {
     /// The first 8 bytes, ASCII.
     package let magic: String
-    /// The version that this program writes, and the last one that it reads.
+    /// The version that this program writes, and the only one that it reads.
     package let version: UInt16
-    /// The first version that this program reads.
-    package let oldestVersion: UInt16
     /// Most bytes of content.
     package let longestContent: Int
 
-    private init(magic: String, version: UInt16, readingFrom oldest: UInt16? = nil, longestContent: Int) {
+    private init(magic: String, version: UInt16, longestContent: Int) {
         self.magic = magic
         self.version = version
-        oldestVersion = oldest ?? version
         self.longestContent = longestContent
     }
 
@@ -27,8 +24,7 @@ package struct FileFormat: Sendable {
     /// Counter of starts.
     package static let boot = FileFormat(magic: "hndf-bot", version: 1, longestContent: 64)
     /// Account with its keys. The roster may pass its limit of bytes by what lets a removal fit.
-    package static let account = FileFormat(
-        magic: "hndf-acc", version: 4, readingFrom: 1, longestContent: 32 * 1024 * 1024)
+    package static let account = FileFormat(magic: "hndf-acc", version: 5, longestContent: 32 * 1024 * 1024)
     /// Exported account.
     package static let export = FileFormat(magic: "hndf-exp", version: 1, longestContent: 32 * 1024 * 1024)
 
@@ -70,7 +66,7 @@ package struct FileFormat: Sendable {
         var header = SecretReader(file)
         guard file.count >= Self.headerCount, try header.plain(8) == Array(magic.utf8) else { throw .notSuchAFile }
         let found = try header.u16()
-        guard (oldestVersion...version).contains(found) else { throw .unknownVersion(found) }
+        guard found == version else { throw .unknownVersion(found) }
         let form = try header.u16()
         let length = Int(try header.u32())
         let expected = Self.headerCount + length + Self.trailerCount
@@ -87,6 +83,6 @@ package struct FileFormat: Sendable {
         var trailer = SecretReader(file, from: end, to: file.count)
         guard ConstantTime.equal(digest, try trailer.plain(Self.trailerCount)) else { throw .damaged }
         // Only now: a flipped bit in a good file is damage, not a form.
-        return (form, SecretReader(file, from: Self.headerCount, to: end, version: found))
+        return (form, SecretReader(file, from: Self.headerCount, to: end))
     }
 }

@@ -2,15 +2,12 @@ package import HandoffCrypto
 
 /// Reads big-endian fields of a secret; what is secret in it stays in protected memory.
 package struct SecretReader {
-    /// Version of the file that the fields belong to, 0 where there is none.
-    package let version: UInt16
     private let bytes: SecretBytes
     private var position: Int
     private let end: Int
 
     /// Reads from offset `start` up to `end`, by default all.
-    package init(_ bytes: SecretBytes, from start: Int = 0, to end: Int? = nil, version: UInt16 = 0) {
-        self.version = version
+    package init(_ bytes: SecretBytes, from start: Int = 0, to end: Int? = nil) {
         self.bytes = bytes
         self.end = min(end ?? bytes.count, bytes.count)
         position = min(max(start, 0), self.end)

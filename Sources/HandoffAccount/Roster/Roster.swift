@@ -88,6 +88,11 @@ package struct Roster: Sendable {
         statements[id] != nil
     }
 
+    /// How many devices and tickets a signer has removed.
+    func removalCount(by signer: Fingerprint) -> Int {
+        tallies[signer]?.removals.count ?? 0
+    }
+
     /// Whether a removal of `subject` by `signer` is in the set.
     func isRemoved(_ subject: Fingerprint, by signer: Fingerprint) -> Bool {
         tallies[signer]?.removals[subject] != nil

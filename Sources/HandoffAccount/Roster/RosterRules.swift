@@ -69,7 +69,7 @@ struct RosterRules {
             let isSecond = removals[subject]?[signer] != nil
             removals[subject, default: [:]][signer] = isSecond ? [] : Set(keeps)
         case .name(let subject, let counter, let text):
-            let rank = RankedStatement(number: UInt64(counter), id: statement.id)
+            let rank = RankedStatement(number: counter, id: statement.id)
             names.append(Name(subject: subject, signer: signer.device, rank: rank, text: text))
         case .epoch(let n, let removedDigest, let keyCommitment):
             epochs.append(

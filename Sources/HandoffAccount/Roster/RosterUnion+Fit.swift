@@ -27,14 +27,17 @@ extension RosterUnion {
         case .remove(let subject, _):
             return fitRemoval(statement.id, of: subject, into: &tally)
         case .name(let subject, let counter, _):
-            let name = RankedStatement(number: UInt64(counter), id: statement.id)
+            let name = RankedStatement(number: counter, id: statement.id)
             let old = tally.names[subject]
             if let old, old > name { return .isObsolete }
             tally.names[subject] = name
             return .fits(displacing: old?.id)
         case .epoch(let n, _, _):
             let record = RankedStatement(number: n, id: statement.id)
-            return fitEpoch(record, into: &tally)
+            let old = tally.epoch
+            if let old, old > record { return .isObsolete }
+            tally.epoch = record
+            return .fits(displacing: old?.id)
         }
     }
 
@@ -49,13 +52,5 @@ extension RosterUnion {
         if displaced == id { return .isObsolete }
         tally.removals[subject] = ids
         return .fits(displacing: displaced)
-    }
-
-    private static func fitEpoch(_ record: RankedStatement, into tally: inout SignerTally) -> Fit {
-        tally.epochs.append(record)
-        tally.epochs.sort()
-        guard tally.epochs.count > RosterLimits.epochs else { return .fits(displacing: nil) }
-        let displaced = tally.epochs.removeFirst()
-        return displaced.id == record.id ? .isObsolete : .fits(displacing: displaced.id)
     }
 }

@@ -33,7 +33,7 @@ struct RosterUnion {
         var queue = Self.lastFirst(offered)
         while let statement = queue.popLast() {
             guard statement.accountID == accountID else { throw .foreignAccount(statement.accountID) }
-            if statements[statement.id] != nil { continue }
+            if statements[statement.id] != nil || statement.content.kind == .epoch { continue }
             if let missing = missingKey(of: statement) {
                 waiting[missing, default: []].append(statement)
                 continue
@@ -43,11 +43,53 @@ struct RosterUnion {
                 queue += (waiting.removeValue(forKey: admitted) ?? []).reversed()
             }
         }
+        try addEpochs(offered)
         // What came and went within this merge was never stored.
         result.added.removeAll { statements[$0.id] == nil }
         for statement in waiting.values.joined() {
             result.refused.append(.init(statement: statement, reason: .unknownKey))
         }
+    }
+
+    /// Takes the epoch records, now that it is known who is removed: only those that name the present removed digest. Others are of
+    /// no use any more, or of no use before their removals are here, and then they are offered again.
+    private mutating func addEpochs(_ offered: [Statement]) throws(StatementError) {
+        let digest = removedDigest
+        for old in statements.values where !Self.names(digest, old) {
+            statements[old.id] = nil
+            byteCount -= old.encodedCount
+            tallies[old.signerID]?.epoch = nil
+            if !added.contains(old.id) { result.dropped.append(old) }
+        }
+        let records = offered.filter { $0.content.kind == .epoch && Self.names(digest, $0) }
+        // The greatest first: so a hostile offer of a thousand records costs one signature.
+        for record in records.sorted(by: { Self.rank(of: $1) < Self.rank(of: $0) }) where statements[record.id] == nil {
+            if known.contains(record.signerID) {
+                try place(record)
+            } else {
+                result.refused.append(.init(statement: record, reason: .unknownKey))
+            }
+        }
+    }
+
+    /// Whether a statement is no epoch record, or one that names this digest.
+    private static func names(_ digest: Fingerprint, _ statement: Statement) -> Bool {
+        if case .epoch(_, let named, _) = statement.content { named == digest } else { true }
+    }
+
+    /// What epoch records have to name: the removed devices.
+    private var removedDigest: Fingerprint {
+        var devices: Set<Fingerprint> = []
+        var removed: Set<Fingerprint> = []
+        for statement in statements.values {
+            switch statement.content {
+            case .found: devices.insert(statement.signerID)
+            case .add(let key), .use(let key): devices.insert(Fingerprint(DeviceID(key)))
+            case .remove(let subject, _): removed.insert(subject)
+            case .ticket, .name, .epoch: break
+            }
+        }
+        return RosterView.removedDigest(of: devices.intersection(removed))
     }
 
     /// The offer with the statement to begin with at its end: admissions as they came, then the others, the greatest of each
@@ -60,7 +102,7 @@ struct RosterUnion {
 
     private static func rank(of statement: Statement) -> RankedStatement {
         switch statement.content {
-        case .name(_, let counter, _): RankedStatement(number: UInt64(counter), id: statement.id)
+        case .name(_, let counter, _): RankedStatement(number: counter, id: statement.id)
         case .epoch(let n, _, _): RankedStatement(number: n, id: statement.id)
         case .found, .add, .ticket, .use, .remove: RankedStatement(number: 0, id: statement.id)
         }
@@ -91,7 +133,8 @@ struct RosterUnion {
         }
         let freed = displaced.flatMap { statements[$0]?.encodedCount } ?? 0
         let total = byteCount - freed + statement.encodedCount
-        guard total <= RosterLimits.bytes || Self.mayExceedBytes(statement, tally) else {
+        // What this device has stored was within the limits in the order in which it came.
+        guard isTrusted || total <= RosterLimits.bytes || Self.mayExceedBytes(statement, tally) else {
             result.refused.append(.init(statement: statement, reason: .full(.bytes)))
             return
         }

@@ -14,7 +14,8 @@ package struct RosterView: Sendable, Equatable {
     package let live: Set<DeviceID>
     /// The devices and tickets that are removed, for ever.
     package let removed: Set<Fingerprint>
-    /// SHA-256 of the ids of ``removed`` in ascending order; an epoch record counts only while it names this.
+    /// SHA-256 of the ids of the removed devices in ascending order; an epoch record counts only while it names this. Tickets
+    /// play no part, so that closing one ends no epoch.
     package let removedDigest: Fingerprint
     /// The epoch that holds, or nil while a new one has to be made.
     package let currentEpoch: EpochRecord?
@@ -25,8 +26,8 @@ package struct RosterView: Sendable, Equatable {
 
     /// Keys of all devices that were ever admitted, removed ones included.
     let deviceKeys: [DeviceID: PublicKey]
-    /// Greatest number of the epoch records by live devices; nil without any.
-    let greatestEpoch: UInt64?
+    /// Greatest number of the epoch records that count; 0 without any.
+    let greatestEpoch: UInt32
     /// By device: whom it admitted by its own statement, devices and tickets.
     let admissions: [Fingerprint: Set<Fingerprint>]
     /// By ticket: the one device whose use of it counts; closed tickets too.
@@ -37,8 +38,9 @@ package struct RosterView: Sendable, Equatable {
     /// Computes the view; all signers in `statements` must be known, as a ``Roster`` guarantees.
     init(accountID: AccountID, founder: PublicKey, statements: some Sequence<Statement>) {
         let rules = RosterRules(founder: founder, statements: statements)
-        let epochs = rules.epochs.filter { rules.live.contains($0.signer) }
-        let removedDigest = Fingerprint(checked: Roster.digest(of: rules.removed))
+        let removedDevices = rules.deviceKeys.keys.map { Fingerprint($0) }.filter(rules.removed.contains)
+        let removedDigest = Self.removedDigest(of: removedDevices)
+        let epochs = rules.epochs.filter { rules.live.contains($0.signer) && $0.removedDigest == removedDigest }
         let names = rules.names.filter { rules.live.contains($0.signer) }.sorted { $0.rank < $1.rank }
 
         self.accountID = accountID
@@ -46,11 +48,11 @@ package struct RosterView: Sendable, Equatable {
         live = rules.live
         removed = rules.removed
         self.removedDigest = removedDigest
-        currentEpoch = epochs.filter { $0.removedDigest == removedDigest }.max()
-        greatestEpoch = epochs.map(\.n).max()
+        currentEpoch = epochs.max()
+        greatestEpoch = currentEpoch?.n ?? 0
         // The greatest comes last, and overwrites.
         self.names = names.reduce(into: [:]) { $0[$1.subject] = $1.text }
-        nameCounters = names.reduce(into: [:]) { $0[$1.subject] = UInt32(truncatingIfNeeded: $1.rank.number) }
+        nameCounters = names.reduce(into: [:]) { $0[$1.subject] = $1.rank.number }
         openTickets = rules.openTickets
         deviceKeys = rules.deviceKeys
         admissions = rules.admissions
@@ -59,14 +61,14 @@ package struct RosterView: Sendable, Equatable {
 }
 
 extension RosterView {
+    /// What an epoch record names: SHA-256 of the ids of the removed devices in ascending order.
+    static func removedDigest(of devices: some Sequence<Fingerprint>) -> Fingerprint {
+        Fingerprint(checked: Roster.digest(of: devices))
+    }
+
     /// The key of a device that was ever admitted, a member or not.
     package func publicKey(of device: DeviceID) -> PublicKey? {
         deviceKeys[device]
-    }
-
-    /// Devices that were ever admitted, members or not; their former labels are theirs no more.
-    package var knownDevices: Set<DeviceID> {
-        Set(deviceKeys.keys)
     }
 
     /// Whether the device is a member.

@@ -8,14 +8,14 @@ struct SignerTally: Sendable {
     var removals: [Fingerprint: [Fingerprint]] = [:]
     /// The greatest name for each subject.
     var names: [DeviceID: RankedStatement] = [:]
-    /// Epoch records, ascending.
-    var epochs: [RankedStatement] = []
+    /// The greatest epoch record that names the present removed digest.
+    var epoch: RankedStatement?
 }
 
 /// A statement by what decides between it and others of its key: a number, then the id.
 struct RankedStatement: Comparable, Sendable {
     /// Counter of a name, or number of an epoch.
-    let number: UInt64
+    let number: UInt32
     /// The statement.
     let id: Fingerprint
 

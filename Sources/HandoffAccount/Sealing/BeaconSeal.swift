@@ -18,13 +18,14 @@ package enum BeaconSeal {
     ///
     /// - Parameters:
     ///   - beaconKey: the `beacon` sub-key of the epoch.
-    ///   - marks: those that were made for this label.
+    ///   - missing: what is shared with those that get a mark, at most 16.
     ///   - salt: 16 random bytes, new every time; given only by tests.
     package static func seal(
-        _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marks: Marks, salt: [UInt8] = Randomness.bytes(16)
+        _ signed: [UInt8], label: Label, beaconKey: SecretBytes, marking missing: [PairwiseKeys],
+        salt: [UInt8] = Randomness.bytes(16)
     ) throws(CryptoError) -> [[UInt8]] {
         let sealed = try envelope(beaconKey).seal(signed, salt: salt, additionalData: additionalData(label))
-        return BeaconText.strings(sealed, marks)
+        return BeaconText.strings(sealed, Marks(under: label, salt: salt, for: missing))
     }
 
     /// Opens the strings of a TXT record, found under `label`: shape, label, seal, layout, device, signature.

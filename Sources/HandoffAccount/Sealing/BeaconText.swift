@@ -38,13 +38,15 @@ package enum BeaconText {
         return sealed
     }
 
-    /// The marks of a record, which are outside of the sealed beacon: who looks for one has no key to open that. Nil when
-    /// the version is unknown, or the marks are missing, doubled or of another size.
-    package static func marks(in strings: [[UInt8]]) -> Marks? {
-        guard isOurs(strings) else { return nil }
+    /// The marks of a record and the salt that they were made with. They are outside of the sealed beacon: who looks for one has
+    /// no key to open that. Nil when the record is no beacon, or the marks are missing, doubled or of another size.
+    package static func marks(in strings: [[UInt8]]) -> (marks: Marks, salt: [UInt8])? {
+        guard let sealed = sealed(in: strings) else { return nil }
         let found = strings.filter { $0.starts(with: marksKey) }
-        guard found.count == 1, let string = found.first else { return nil }
-        return Marks(bytes: string.dropFirst(marksKey.count))
+        guard found.count == 1, let marks = found.first.flatMap({ Marks(bytes: $0.dropFirst(marksKey.count)) }) else {
+            return nil
+        }
+        return (marks, Array(sealed.prefix(Envelope.saltCount)))
     }
 
     private static func isOurs(_ strings: [[UInt8]]) -> Bool {

@@ -1,7 +1,9 @@
 package import HandoffCrypto
+package import HandoffModel
 package import HandoffProtocol
 
-/// The door before TLS: 32 bytes that only a member can write, good for one ClientHello at one server.
+/// The door before TLS: 32 bytes that only one member, or who holds an open ticket, can write; good for one ClientHello at one
+/// server.
 package enum Gate {
     /// Bytes in front of the ClientHello record.
     package static let tokenCount = 32
@@ -17,19 +19,32 @@ package enum Gate {
 
     private static let handshakeType: UInt8 = 22
 
-    /// What a client sends first: a code over the server's label and the whole ClientHello record.
+    /// What a token is made for, computed once for each ClientHello: a server compares it under several keys and labels.
+    package struct Greeting: Sendable {
+        fileprivate let server: DeviceID
+        fileprivate let digest: [UInt8]
+
+        /// - Parameters:
+        ///   - clientHello: the whole record.
+        ///   - server: the device that is called: what one of two devices sends must not open its own gate.
+        package init(_ clientHello: [UInt8], to server: DeviceID) {
+            digest = SHA256.hash(clientHello)
+            self.server = server
+        }
+    }
+
+    /// What a client sends first: a code over server, its label, and the ClientHello record.
     ///
-    /// - Parameter gateKey: the `gate` sub-key of the epoch that the label belongs to.
-    package static func token(gateKey: SecretBytes, label: Label, clientHello: [UInt8]) -> [UInt8] {
+    /// - Parameter key: the gate key that the two share (``PairwiseKeys/gate``, for an introduction ``EpochKeys/gate``).
+    package static func token(key: SecretBytes, label: Label, _ greeting: Greeting) -> [UInt8] {
         HMACSHA256.authenticate(
-            [Array("handoff/1 gate".utf8)[...], label.bytes[...], clientHello[...]], key: gateKey)
+            [Array("handoff/1 gate".utf8)[...], greeting.server.bytes[...], label.bytes[...], greeting.digest[...]],
+            key: key)
     }
 
     /// True when `token` is the one for this label and ClientHello; compares in constant time.
-    package static func isValid(
-        _ token: [UInt8], gateKey: SecretBytes, label: Label, clientHello: [UInt8]
-    ) -> Bool {
-        ConstantTime.equal(token, self.token(gateKey: gateKey, label: label, clientHello: clientHello))
+    package static func isValid(_ token: [UInt8], key: SecretBytes, label: Label, _ greeting: Greeting) -> Bool {
+        ConstantTime.equal(token, self.token(key: key, label: label, greeting))
     }
 
     /// Length of the record behind the 5 bytes of its header; nil when it is no handshake record or too long.
@@ -40,20 +55,20 @@ package enum Gate {
     }
 
     /// The label that stands for a server which is known by its address alone, at `unixSeconds`.
-    package static func staticLabel(labelKey: SecretBytes, unixSeconds: UInt64) -> Label {
-        staticLabel(labelKey, period: unixSeconds / staticPeriod)
+    package static func staticLabel(unixSeconds: UInt64) -> Label {
+        staticLabel(period: unixSeconds / staticPeriod)
     }
 
     /// The static labels that a server takes at `unixSeconds`: the present one, the one before, the one after.
-    package static func staticLabels(labelKey: SecretBytes, unixSeconds: UInt64) -> [Label] {
+    package static func staticLabels(unixSeconds: UInt64) -> [Label] {
         let period = unixSeconds / staticPeriod
-        return [period, period &- 1, period &+ 1].map { staticLabel(labelKey, period: $0) }
+        return [period, period &- 1, period &+ 1].map { staticLabel(period: $0) }
     }
 
-    private static func staticLabel(_ key: SecretBytes, period: UInt64) -> Label {
+    private static func staticLabel(period: UInt64) -> Label {
         var writer = ByteWriter()
-        writer.text("static")
+        writer.text("handoff/")
         writer.u64(period)
-        return Label.checked(Array(HMACSHA256.authenticate(writer.bytes, key: key).prefix(Label.byteCount)))
+        return Label.checked(writer.bytes)
     }
 }

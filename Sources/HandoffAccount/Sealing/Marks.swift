@@ -1,8 +1,8 @@
 import HandoffCrypto
 package import HandoffProtocol
 
-/// The marks beside a beacon: one for each member that the device misses, and random bytes in all other places, so that
-/// nobody can tell how many those are.
+/// The marks beside a beacon: one for each member that the device misses and for each open ticket, and random bytes in all
+/// other places, so that nobody can tell how many those are.
 package struct Marks: Sendable, Equatable {
     /// Bytes of one mark.
     package static let markCount = 8
@@ -20,11 +20,13 @@ package struct Marks: Sendable, Equatable {
         self.bytes = Array(bytes)
     }
 
-    /// Marks for a new label, made once for its whole life: two sets under one label would tell which bytes are marks.
+    /// Marks for one beacon. All their bytes are other ones in the next beacon, so that nobody learns how many are marks.
     ///
-    /// - Parameter missing: the keys shared with those that are missed; beyond 16 they find no place.
-    package init(under label: Label, for missing: [PairKeys]) {
-        var places = missing.prefix(Self.places).map { $0.mark(under: label) }
+    /// - Parameters:
+    ///   - salt: that of the beacon.
+    ///   - missing: the keys shared with those that are missed; beyond 16 they find no place.
+    package init(under label: Label, salt: [UInt8], for missing: [PairwiseKeys]) {
+        var places = missing.prefix(Self.places).map { $0.mark(under: label, salt: salt) }
         while places.count < Self.places { places.append(Randomness.bytes(Self.markCount)) }
         bytes = places.shuffled().flatMap(\.self)
     }

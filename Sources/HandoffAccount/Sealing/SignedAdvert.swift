@@ -7,7 +7,7 @@ package struct SignedAdvert: Sendable, Equatable {
     package let label: Label
 
     /// Announcement of fixed size, then signature.
-    let plaintext: [UInt8]
+    package let plaintext: [UInt8]
 
     /// Bytes of the announcement, zeros included.
     package static let bodyCount = plaintextCount - PublicKey.signatureCount
@@ -21,30 +21,15 @@ package struct SignedAdvert: Sendable, Equatable {
         plaintext = try Self.text(label).sign(announcement.encode(capacity: Self.bodyCount), key: key)
     }
 
-    /// Reads the body of an advert frame: label, then plaintext. Nil when the size is wrong.
-    package init?(frameBody: [UInt8]) {
-        guard frameBody.count == Label.byteCount + Self.plaintextCount,
-            let label = Label(bytes: frameBody.prefix(Label.byteCount))
-        else { return nil }
-        self.label = label
-        plaintext = Array(frameBody.dropFirst(Label.byteCount))
-    }
-
-    /// An advert that was opened.
-    init(label: Label, plaintext: [UInt8]) {
+    /// An advert that was opened, its signature not checked yet.
+    package init(label: Label, plaintext: [UInt8]) {
         self.label = label
         self.plaintext = plaintext
     }
 
-    /// The body of an advert frame, for a connection where datagrams do not arrive.
-    package var frameBody: [UInt8] {
-        label.bytes + plaintext
-    }
-
     /// The announcement, if its device signed it: layout, then device, then signature.
     ///
-    /// - Parameter publicKey: the key of a device that may say this (live in our roster; on a connection: the one of
-    ///   the certificate), else nil.
+    /// - Parameter publicKey: the key of a device that may say this, being live in our roster, else nil.
     package func verified(publicKey: (Announcement) -> PublicKey?) throws(SealError) -> Announcement {
         try Self.text(label).verify(plaintext, publicKey: publicKey)
     }

@@ -4,10 +4,9 @@ internal import HandoffProtocol
 
 /// The account file. Content, after the frame of ``FileFormat``:
 ///
-/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u64, record 32, since u64, account key
-/// 32 · has an exposed record u8 (0, 1), then its id 32 · former epochs u8, each n u64, label key 32, gate key 32 ·
-/// exports u16, each ticket 32, time u64 · since version 2: unfinished devices u16, each its id 32 · since version 3:
-/// configured name, its length u8 (0 for none) and its text · since version 4: for each export its record 32.
+/// length of the roster u32, roster as ``StatementList`` · has a key u8 (0, 1), then n u32, record 32, since u64, account key
+/// 32 · has an exposed record u8 (0, 1), then its id 32 · has the seed of a ticket u8 (0, 1), then the seed 32 · exports u16,
+/// each ticket 32, time u64 · unfinished devices u16, each its id 32 · configured name, its length u8 (0 for none) and its text.
 extension AccountState {
     /// The file's bytes.
     package func encoded() -> SecretBytes {
@@ -25,7 +24,7 @@ extension AccountState {
         }
         if let held {
             append { writer in
-                writer.u64(held.n)
+                writer.u32(held.n)
                 writer.raw(held.record.bytes)
                 writer.u64(held.since)
             }
@@ -34,12 +33,9 @@ extension AccountState {
         append { writer in
             writer.u8(exposedRecord == nil ? 0 : 1)
             if let exposedRecord { writer.raw(exposedRecord.bytes) }
-            writer.u8(UInt8(clamping: formerEpochs.count))
+            writer.u8(ticketSeed == nil ? 0 : 1)
         }
-        for former in formerEpochs {
-            append { $0.u64(former.n) }
-            parts += [former.label, former.gate]
-        }
+        if let ticketSeed { parts.append(ticketSeed) }
         append { writer in
             writer.u16(UInt16(clamping: exports.count))
             for export in exports {
@@ -54,7 +50,6 @@ extension AccountState {
             let name = Array((configuredName ?? "").utf8.prefix(Int(UInt8.max)))
             writer.u8(UInt8(clamping: name.count))
             writer.raw(name)
-            for export in exports { writer.raw(export.record.bytes) }
         }
         return FileFormat.account.file(parts)
     }
@@ -70,44 +65,29 @@ extension AccountState {
         }
         if try reader.flag() { held = try HeldEpoch(reading: &reader, accountID: accountID) }
         if try reader.flag() { exposedRecord = try reader.fingerprint() }
-        for _ in 0..<(try reader.u8()) {
-            let n = try reader.u64()
-            let label = try reader.secret(SHA256.byteCount)
-            formerEpochs.append(FormerEpoch(n: n, label: label, gate: try reader.secret(SHA256.byteCount)))
-        }
-        var open: [(ticket: Fingerprint, time: UInt64)] = []
+        if try reader.flag() { ticketSeed = try reader.secret(SigningKey.seedCount) }
         for _ in 0..<(try reader.u16()) {
             let ticket = try reader.fingerprint()
-            open.append((ticket, try reader.u64()))
+            exports.append(TicketExport(ticket: ticket, time: try reader.u64()))
         }
-        if reader.version >= 2 {
-            for _ in 0..<(try reader.u16()) {
-                unfinished.insert(DeviceID(checked: try reader.plain(DeviceID.byteCount)))
-            }
+        for _ in 0..<(try reader.u16()) {
+            unfinished.insert(DeviceID(checked: try reader.plain(DeviceID.byteCount)))
         }
-        if reader.version >= 3 {
-            let bytes = try reader.plain(Int(try reader.u8()))
-            guard let name = String(validating: bytes, as: UTF8.self) else { throw .invalid("a name is not UTF-8") }
-            configuredName = name.isEmpty ? nil : name
-        }
-        for (ticket, time) in open {
-            // Former versions did not say; who exported has a key.
-            guard let record = reader.version >= 4 ? try reader.fingerprint() : held?.record else { continue }
-            exports.append(TicketExport(ticket: ticket, time: time, record: record))
-        }
+        let bytes = try reader.plain(Int(try reader.u8()))
+        guard let name = String(validating: bytes, as: UTF8.self) else { throw .invalid("a name is not UTF-8") }
+        configuredName = name.isEmpty ? nil : name
         try reader.finish()
-        guard formerEpochs.count <= FormerEpoch.mostKept else { throw .invalid("too many former epochs") }
     }
 }
 
 extension HeldEpoch {
     fileprivate init(reading reader: inout SecretReader, accountID: AccountID) throws(FileError) {
-        let n = try reader.u64()
+        let n = try reader.u32()
         let record = try reader.fingerprint()
         let since = try reader.u64()
         let accountKey = try reader.secret(EpochKeys.accountKeyCount)
         do throws(CryptoError) {
-            let keys = try EpochKeys(accountKey: accountKey, accountID: accountID, epoch: n)
+            let keys = try EpochKeys(accountKey: accountKey, accountID: accountID)
             self.init(record: record, n: n, accountKey: accountKey, since: since, keys: keys)
         } catch {
             throw .invalid(error.description)

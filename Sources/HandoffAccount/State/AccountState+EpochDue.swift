@@ -17,7 +17,8 @@ extension AccountState {
     ///   - now: seconds since 1970, for the monthly renewal only.
     ///   - keyAwaited: how long this device has been waiting for the key of the record in force, with a member in reach.
     package func epochDue(for device: DeviceID, now: UInt64, keyAwaited: Duration = .zero) -> EpochDue? {
-        guard let rank = view.rank(of: device) else { return nil }
+        // A device that has not been given an account key yet is known to nobody, and no other would take its key.
+        guard held != nil, let rank = view.rank(of: device) else { return nil }
         let turn = min(Duration.milliseconds(500) * rank, .seconds(10))
         guard let current = view.currentEpoch else { return EpochDue(reason: .missing, after: turn) }
         if current.id == exposedRecord { return EpochDue(reason: .exposed, after: turn) }

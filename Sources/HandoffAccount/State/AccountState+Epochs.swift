@@ -2,10 +2,9 @@ package import HandoffCrypto
 package import HandoffModel
 
 extension AccountState {
-    /// Makes a new account key and the record that commits to it; the former key goes, but for what finds stragglers.
+    /// Makes a new account key and the record that commits to it; the former key goes.
     ///
-    /// - Throws: ``AccountError/epochsExhausted`` when a member that is still live used up the numbers: it has to be
-    ///   removed first, and then its records no longer count.
+    /// - Throws: ``AccountError/epochsExhausted`` when a member has used the greatest number: its removal ends all records.
     package func makingEpoch(by signer: SigningKey, now: UInt64) throws -> AccountState {
         try requireLive(signer)
         let accountKey = try SecretBytes(random: EpochKeys.accountKeyCount)
@@ -14,7 +13,6 @@ extension AccountState {
             n: n, removedDigest: view.removedDigest, keyCommitment: EpochKeys.commitment(to: accountKey))
         let record = try Statement.sign(content, accountID: accountID, with: signer)
         var next = try adding([record])
-        guard next.view.currentEpoch?.id == record.id else { throw AccountError.epochsExhausted }
         try next.hold(accountKey, record: record.id, n: n, now: now)
         return next
     }
@@ -42,24 +40,20 @@ extension AccountState {
         return held
     }
 
-    /// One more than the greatest number by a live device. When that is used up, of those that count: a hostile number
-    /// is then passed as soon as no record with it holds any more.
-    private func nextEpochNumber() throws(AccountError) -> UInt64 {
-        let (next, hasOverflowed) = (view.greatestEpoch ?? 0).addingReportingOverflow(1)
-        guard hasOverflowed else { return next }
-        let (counted, hasOverflowedToo) = (view.currentEpoch?.n ?? 0).addingReportingOverflow(1)
-        guard !hasOverflowedToo else { throw .epochsExhausted }
-        return counted
+    /// One more than the greatest number that this device knows of, so that people see it grow. Only records that count have to
+    /// be passed; where numbers get large, which no honest member makes them, they alone are.
+    private func nextEpochNumber() throws(AccountError) -> UInt32 {
+        let counted = view.greatestEpoch
+        guard counted < .max else { throw .epochsExhausted }
+        let known = max(counted, held?.n ?? 0)
+        return known < 1 << 31 ? known + 1 : counted + 1
     }
 
-    /// Puts a key in the place of the one that is held, which becomes a former epoch.
-    mutating func hold(_ accountKey: SecretBytes, record: Fingerprint, n: UInt64, now: UInt64) throws(CryptoError) {
-        let keys = try EpochKeys(accountKey: accountKey, accountID: accountID, epoch: n)
-        if let held {
-            formerEpochs.append(FormerEpoch(held.keys))
-            formerEpochs.removeFirst(max(0, formerEpochs.count - FormerEpoch.mostKept))
-        }
+    /// Puts a key in the place of the one that is held, of which nothing is kept.
+    mutating func hold(_ accountKey: SecretBytes, record: Fingerprint, n: UInt32, now: UInt64) throws(CryptoError) {
+        let keys = try EpochKeys(accountKey: accountKey, accountID: accountID)
         held = HeldEpoch(record: record, n: n, accountKey: accountKey, since: now, keys: keys)
         exposedRecord = nil
+        ticketSeed = nil
     }
 }

@@ -62,8 +62,12 @@ extension AccountState {
 
     /// Whether `device`, this one, has left the account by its own statement, and has but to forget it.
     package func hasLeft(_ device: DeviceID) -> Bool {
-        guard view.isRemoved(device) else { return false }
-        return roster.isRemoved(Fingerprint(device), by: Fingerprint(device))
+        isRemoved(device, by: device)
+    }
+
+    /// Whether one device has removed another one.
+    package func isRemoved(_ device: DeviceID, by remover: DeviceID) -> Bool {
+        roster.isRemoved(Fingerprint(device), by: Fingerprint(remover))
     }
 
     /// Gives this device the name that it is configured with, if that is another one than before: a name that the user gave

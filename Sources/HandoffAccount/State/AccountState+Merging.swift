@@ -16,8 +16,8 @@ extension AccountState {
         return AccountMerge(from: self, to: next, result: result)
     }
 
-    /// Introduction: what a device that nobody here knows has to say for itself, after it has passed the *current* gate
-    /// and proved to own `presenter` by TLS.
+    /// Introduction: what a device that nobody here knows has to say for itself, after it has passed the gate by an open ticket
+    /// or by the epoch's key, and proved to own `presenter` by TLS.
     ///
     /// - Returns: the merged state if `presenter` is a member in it; nil if not, and then nothing may be stored.
     package func admits(_ presenter: PublicKey, with statements: [Statement]) throws(StatementError) -> AccountMerge? {

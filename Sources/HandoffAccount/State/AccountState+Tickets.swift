@@ -3,91 +3,107 @@ package import HandoffModel
 
 /// The life of an exported file.
 ///
-/// 1. A member exports: a ticket is signed and stored, then the file is written. It holds the account key K of epoch n.
-/// 2. A new device imports: it signs its use of the ticket, is live at once, also without a network, and holds K.
-/// 3. It meets a member. Since that member has not heard of it, its first frame is the statements, through the gate of
-///    epoch n, which is still in force; the member's roster then shows it as live (``admits(_:with:)``).
-/// 4. The member sees a ticket with a use (``ticketsDue(for:now:)``), and closes it: `remove(ticket, keeps: [new device])`
-///    and epoch n + 1, in one write. The file and the K in it are worth nothing from then on.
-/// 5. On the same connection it sends its statements, then the key of epoch n + 1: the new device is live in the
-///    member's stored roster, so ``keyToHandOver(to:)`` gives it. Until that key arrives, the new device sees that its
-///    epoch is not current, and offers and serves nothing. If the connection breaks before, the new device is like any
-///    member that was away: it is known by its label of epoch n, and dialled with that epoch's gate key.
-///
-/// The new device never closes the ticket itself: with an epoch of its own making it could not pass the gate of those
-/// who know only epoch n.
+/// 1. A member exports: a ticket is signed and stored, then the file is written. It holds the ticket's seed and the roster, and
+///    no account key: what was exported is worth nothing once the ticket is closed.
+/// 2. A new device imports: it signs its use of the ticket, and waits for a member that lets it in. It has no account key, so it
+///    announces nothing.
+/// 3. It meets a member that is in the file's roster. The two find each other by the secret of the ticket's key and the
+///    member's (``PairwiseKeys``), whatever epochs came meanwhile. Its first frame is the statements.
+/// 4. The member takes the use, and closes the ticket in the same write: `remove(ticket, keeps: [new device])`
+///    (``introducing(_:with:by:)``).
+/// 5. On the same connection it sends its statements, then the account key. With that the device has joined, and forgets the
+///    ticket's seed. If the connection breaks before, the new device is like any member that was away.
 extension AccountState {
     /// Signs a one-time ticket, and makes the file that holds it; the state is to be stored before the file is written.
-    ///
-    /// - Throws: ``AccountError/noCurrentKey`` while this device waits for the key of a new epoch.
     package func exportingTicket(by signer: SigningKey, now: UInt64) throws -> (state: AccountState, file: AccountFile)
     {
         try requireLive(signer)
-        guard isCurrent, let held else { throw AccountError.noCurrentKey }
         let seed = try SecretBytes(random: SigningKey.seedCount)
         let key = try SigningKey(seed: seed).publicKey
         var next = try adding([Statement.sign(.ticket(key), accountID: accountID, with: signer)])
-        next.exports.append(TicketExport(ticket: Fingerprint(ticket: key), time: now, record: held.record))
-        let file = AccountFile(ticketSeed: seed, n: held.n, accountKey: held.accountKey, roster: next.roster)
-        return (next, file)
+        next.exports.append(TicketExport(ticket: Fingerprint(ticket: key), time: now))
+        return (next, AccountFile(ticketSeed: seed, roster: next.roster))
     }
 
-    /// Joins the account of an exported file, on a device that is in no account.
+    /// Begins to join the account of an exported file, on a device that is in no account. The device has joined when a member
+    /// has handed it the account key.
     ///
     /// - Parameters:
     ///   - device: the key of this device; the file brings an account, not an identity.
     ///   - name: what people call this device, 1 to 64 bytes.
     /// - Throws: ``AccountError/ticketUsed`` when the file itself shows that its ticket admits nobody any more.
-    package static func importing(
-        _ file: AccountFile, device: SigningKey, name: String, now: UInt64
-    ) throws -> AccountState {
+    package static func importing(_ file: AccountFile, device: SigningKey, name: String) throws -> AccountState {
         let own = DeviceID(device.publicKey)
         let view = file.roster.view
         guard !view.isRemoved(own) else { throw AccountError.removedForEver(own) }
-        guard let current = view.currentEpoch, current.n == file.n else { throw AccountError.wrongKey }
         var next = AccountState(roster: file.roster)
         if !view.isLive(own) {
             let ticket = try SigningKey(seed: file.ticketSeed)
-            let isOpen = view.openTickets.contains { $0.key == ticket.publicKey && $0.users.isEmpty }
-            guard isOpen else { throw AccountError.ticketUsed }
+            guard view.openTickets.contains(where: { $0.key == ticket.publicKey && $0.users.isEmpty }) else {
+                throw AccountError.ticketUsed
+            }
             let use = StatementContent.use(device.publicKey)
             next = try next.adding([Statement.sign(use, accountID: file.roster.accountID, with: ticket)])
+            next.ticketSeed = file.ticketSeed
         }
-        return try next.naming(own, name, by: device).accepting(file.accountKey, now: now)
+        return try next.naming(own, name, by: device)
     }
 
-    /// Tickets that `device`, this one, should close now: those that another device has used, which is for the first
-    /// member that learns of it, and those that this device exported a day ago.
-    package func ticketsDue(for device: DeviceID, now: UInt64) -> [Fingerprint] {
-        guard view.isLive(device) else { return [] }
-        let old = Set(exports.filter { $0.isOver(at: now) }.map(\.ticket))
-        return view.openTickets.filter { ticket in
-            ticket.users.contains { $0 != device } || old.contains(ticket.id)
-        }.map(\.id)
-    }
-
-    /// Whether the file of an export can be of no use any more though its ticket is open: the key in it is not the one in
-    /// force, so that those who know the present one do not open to it.
+    /// Lets a device in that shows a use of a ticket, and closes the ticket in the same write, so that no other member has to.
     ///
-    /// The ticket is not closed for that. A member that has not heard of the present epoch may admit a device with the
-    /// file, and that device stays, unless somebody has closed the ticket and kept nobody.
-    package func isOutdated(_ export: TicketExport) -> Bool {
-        view.currentEpoch?.id != export.record
+    /// - Returns: nil if the statements do not make the device a member; then nothing may be stored.
+    package func introducing(
+        _ presenter: PublicKey, with statements: [Statement], by signer: SigningKey
+    ) throws -> AccountState? {
+        guard var next = try admits(presenter, with: statements)?.state else { return nil }
+        for ticket in next.view.openTickets
+        where ticket.users == [DeviceID(presenter)] && next.hasRoomToClose(signer.publicKey) {
+            next = try next.closingTicket(ticket.id, by: signer)
+        }
+        return next
     }
 
-    /// Closes a ticket for ever, with a new epoch in the same write: of its users one is kept, of several none.
-    package func closingTicket(_ ticket: Fingerprint, by signer: SigningKey, now: UInt64) throws -> AccountState {
+    /// Tickets that `device`, this one, should close: those that this device exported a day ago, at once; and those that another
+    /// device has used, once the members with a smaller id have had their turn. Mostly the member that let the device in has
+    /// closed its ticket already.
+    package func ticketsDue(for device: DeviceID, now: UInt64) -> [TicketDue] {
+        guard let rank = view.rank(of: device), let key = view.publicKey(of: device), hasRoomToClose(key) else {
+            return []
+        }
+        let old = Set(exports.filter { $0.isOver(at: now) }.map(\.ticket))
+        let turn = Self.patienceForIntroducer + min(Duration.milliseconds(500) * rank, .seconds(10))
+        return view.openTickets.compactMap { ticket in
+            if ticket.users.contains(where: { $0 != device }) { return TicketDue(ticket: ticket.id, after: turn) }
+            return old.contains(ticket.id) ? TicketDue(ticket: ticket.id, after: .zero) : nil
+        }
+    }
+
+    /// Whether a device may still close tickets by itself: some of the removals that it may sign are kept for devices, however many
+    /// tickets a hostile member signs and uses.
+    private func hasRoomToClose(_ key: PublicKey) -> Bool {
+        roster.removalCount(by: Fingerprint(DeviceID(key))) < RosterLimits.removals - Self.removalsKeptForDevices
+    }
+
+    private static let removalsKeptForDevices = 16
+
+    /// How long the member that let a device in has to close its ticket, before the others do.
+    static let patienceForIntroducer = Duration.seconds(2)
+
+    /// Closes a ticket for ever: of its users one is kept, of several none.
+    package func closingTicket(_ ticket: Fingerprint, by signer: SigningKey) throws -> AccountState {
         let users = try open(ticket).users
-        return try closing(ticket, keeping: users.count == 1 ? users.map { Fingerprint($0) } : [], by: signer, now: now)
+        return try closing(ticket, keeping: users.count == 1 ? users.map { Fingerprint($0) } : [], by: signer)
     }
 
-    /// Closes a ticket for ever that fell into wrong hands, with a new epoch in the same write: nobody who used it is kept,
-    /// also when another member keeps somebody at the same time.
+    /// Closes a ticket for ever that fell into wrong hands: nobody who used it is kept, also when another member keeps somebody
+    /// at the same time. Who is a member no more by that may hold the account key, so there is a new one in the same write.
     ///
     /// - Throws: ``AccountError/noSuchTicket``, or ``AccountError/admittedByTicket`` for the ticket of this device itself.
     package func revokingTicket(_ ticket: Fingerprint, by signer: SigningKey, now: UInt64) throws -> AccountState {
         guard try !open(ticket).users.contains(DeviceID(signer.publicKey)) else { throw AccountError.admittedByTicket }
-        return try closing(ticket, keeping: [], by: signer, now: now)
+        let next = try closing(ticket, keeping: [], by: signer)
+        guard view.live.isSubset(of: next.view.live) else { return try next.makingEpoch(by: signer, now: now) }
+        return next
     }
 
     private func open(_ ticket: Fingerprint) throws(AccountError) -> OpenTicket {
@@ -96,11 +112,24 @@ extension AccountState {
     }
 
     private func closing(
-        _ ticket: Fingerprint, keeping keeps: [Fingerprint], by signer: SigningKey, now: UInt64
+        _ ticket: Fingerprint, keeping keeps: [Fingerprint], by signer: SigningKey
     ) throws -> AccountState {
         try requireLive(signer)
         let content = StatementContent.remove(subject: ticket, keeps: keeps)
         return try adding([Statement.sign(content, accountID: accountID, with: signer)])
-            .makingEpoch(by: signer, now: now)
+    }
+}
+
+/// A ticket that this device should close, unless another member does so first.
+package struct TicketDue: Sendable, Equatable {
+    /// The ticket.
+    package let ticket: Fingerprint
+    /// How long after this device has first learnt of it.
+    package let after: Duration
+
+    /// A ticket, and the wait for it.
+    package init(ticket: Fingerprint, after: Duration) {
+        self.ticket = ticket
+        self.after = after
     }
 }

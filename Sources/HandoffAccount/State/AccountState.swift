@@ -1,7 +1,7 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// What this device knows of its account: the roster, the account key, and what is kept of former epochs.
+/// What this device knows of its account: the roster, and the account key that it holds. Nothing is kept of former epochs.
 ///
 /// A plain value. Operations return a new one, and do nothing else: the caller stores it durably, then puts it in the
 /// place of the old one, then acts on it (closes connections, sends statements, hands over keys). Operations that fail
@@ -11,8 +11,6 @@ package struct AccountState: Sendable {
     package internal(set) var roster: Roster
     /// The account key that this device has, if it was ever given one.
     package internal(set) var held: HeldEpoch?
-    /// Former epochs, the latest last, at most ``FormerEpoch/mostKept``.
-    package internal(set) var formerEpochs: [FormerEpoch] = []
     /// Tickets that this device exported and that are still open.
     package internal(set) var exports: [TicketExport] = []
     /// Devices that this one admitted by pairing, and that have not said yet that they have stored the account. Members
@@ -20,6 +18,9 @@ package struct AccountState: Sendable {
     package internal(set) var unfinished: Set<DeviceID> = []
     /// The name that this device was configured with when it last took a configured one; nil for none.
     package var configuredName: String?
+    /// Seed of the ticket by which this device is joining; nil once a member has given it the account key. While it is set, the
+    /// members that this device knows can be found by what they share with the ticket.
+    package internal(set) var ticketSeed: SecretBytes?
     /// An epoch record that must not stay in force, since a device that may hold its key is no member any more though
     /// nothing that the record names has changed. See ``epochDue(for:now:keyAwaited:)``.
     package internal(set) var exposedRecord: Fingerprint?
@@ -34,13 +35,13 @@ package struct AccountState: Sendable {
         roster.accountID
     }
 
-    /// Who is a member, and which epoch holds.
+    /// Who is a member, and which epoch is in force.
     package var view: RosterView {
         roster.view
     }
 
     /// Number of the epoch whose key this device has.
-    package var epoch: UInt64? {
+    package var epoch: UInt32? {
         held?.n
     }
 
@@ -49,8 +50,8 @@ package struct AccountState: Sendable {
         held?.accountKey
     }
 
-    /// Whether this device has the key of the epoch that holds; without it, it offers and serves nothing but statements
-    /// and keys, and stays findable by its old labels.
+    /// Whether this device has the key of the epoch in force; without it, it offers and serves nothing but statements and
+    /// keys, and keeps its label.
     package var isCurrent: Bool {
         guard let held, let current = view.currentEpoch else { return false }
         return held.record == current.id

@@ -7,8 +7,6 @@ package struct TicketExport: Hashable, Sendable {
     package let ticket: Fingerprint
     /// Seconds since 1970 on this device's clock.
     package let time: UInt64
-    /// The record of the epoch whose key is in the file.
-    package let record: Fingerprint
 
     /// Seconds since the export; 0 when the clock was set back.
     package func age(at now: UInt64) -> UInt64 {

@@ -10,7 +10,7 @@ internal import HandoffProtocol
 /// | add, ticket, use | key 32 |
 /// | remove | subject 32, count u16, then count x 32, strictly ascending |
 /// | name | subject 32, counter u32, length u8, text in UTF-8 |
-/// | epoch | n u64, removed digest 32, key commitment 32 |
+/// | epoch | n u32, removed digest 32, key commitment 32 |
 ///
 /// After them the signature, 64 bytes. `docs/protocol.md` is normative.
 extension Statement {
@@ -72,7 +72,7 @@ extension Statement {
             return .name(subject: subject, counter: counter, text: try reader.text(count))
         case .epoch:
             return .epoch(
-                n: try reader.u64(), removedDigest: try reader.fingerprint(),
+                n: try reader.u32(), removedDigest: try reader.fingerprint(),
                 keyCommitment: try reader.bytes(Fingerprint.byteCount))
         }
     }
@@ -98,7 +98,7 @@ extension Statement {
             writer.u8(UInt8(clamping: text.utf8.count))
             writer.text(text)
         case .epoch(let n, let removedDigest, let keyCommitment):
-            writer.u64(n)
+            writer.u32(n)
             writer.raw(removedDigest.bytes)
             writer.raw(keyCommitment)
         }

@@ -18,7 +18,7 @@ package enum StatementContent: Hashable, Sendable {
     case name(subject: DeviceID, counter: UInt32, text: String)
     /// The signer made the account key of epoch `n`, for those who are live when exactly those of `removedDigest` are
     /// removed; `keyCommitment` is ``EpochKeys/commitment(to:)``.
-    case epoch(n: UInt64, removedDigest: Fingerprint, keyCommitment: [UInt8])
+    case epoch(n: UInt32, removedDigest: Fingerprint, keyCommitment: [UInt8])
 }
 
 /// The kind of a statement; the numbers are signed and stored, and never change.

@@ -13,9 +13,9 @@ package struct AccountExportCommand: Command {
             OptionSpecification("--revoke", .value("TICKET"), "instead: close the ticket of a file that was exported"),
         ],
         details: """
-            The file works once and for a day, and is a secret: whoever holds it can join the account. It works no
-            longer once the account key has changed: when another file was used or closed, a device was removed, or
-            with account rotate. It is created with mode 0600, and an existing one is never overwritten. With - it
+            The file works once and for a day, and is a secret: whoever holds it can join the account. It holds no
+            account key, so it stays good when that changes. It lets in through devices that are in the account
+            now. It is created with mode 0600, and an existing one is never overwritten. With - it
             goes to standard output, unless that is a terminal. A passphrase is never an argument or a variable: other
             programs can read those.
             With --revoke nobody can join with the file any more; handoffctl account show lists the open tickets.

@@ -14,7 +14,8 @@ package struct AccountImportCommand: Command {
         ],
         details: """
             With - the file is read from standard input. The passphrase of a protected one is asked for at the terminal.
-            The file works once: delete it afterwards.
+            The file works once: delete it afterwards. A device that was in the account when the file was made has to be in reach;
+            until one is, this device goes on trying, and the exit code is 1.
             """,
         example: "handoffctl account import account.handoff")
 
@@ -79,6 +80,7 @@ package struct AccountImportCommand: Command {
             client.importAccount(secret, passphrase: passphrase) { result in
                 switch result {
                 case .success(.joined(let account)): show(account, context)
+                case .success(.waiting(let account, let missing)): showWaiting(account, missing, context)
                 case .success(.refused("WrongPassphrase", let message)) where attemptsLeft > 0:
                     context.note(VisibleText.escape(message))
                     ask(secret, attemptsLeft: attemptsLeft, context)
@@ -92,10 +94,19 @@ package struct AccountImportCommand: Command {
 
     private func show(_ account: AccountID, _ context: CommandContext) {
         if context.json {
-            context.console.line(["account": .string(account.hex)])
+            context.console.line(["account": .string(account.hex), "joined": .bool(true)])
         } else {
             context.console.line("joined account \(account.grouped)")
         }
         context.finish(.done)
+    }
+
+    /// The file is stored, and whether it is good only a member can tell.
+    private func showWaiting(_ account: AccountID, _ missing: String, _ context: CommandContext) {
+        if context.json {
+            context.console.line(
+                ["account": .string(account.hex), "joined": .bool(false), "missing": .string(missing)])
+        }
+        context.fail(.notJoined(missing: missing))
     }
 }

@@ -121,6 +121,16 @@ package struct CommandFailure: Error, Equatable, Sendable {
         CommandFailure(.failed, name, message, advice: name == "AccountExists" ? [leaveFirst] : [])
     }
 
+    /// The account file was taken, and no member has let this device in so far.
+    package static func notJoined(missing: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "NotJoined", "not joined yet: \(missing)",
+            advice: [
+                "this device goes on trying: 'handoffctl status' shows when it has joined",
+                "'handoffctl account leave' gives up",
+            ])
+    }
+
     /// The daemon ended the activity: it expired, or took it back.
     package static func withdrawn() -> CommandFailure {
         CommandFailure(.failed, "Withdrawn", "the daemon withdrew the activity")

@@ -11,31 +11,27 @@ package struct ControlTicket: Sendable, Equatable {
     package var mine: Bool
     /// Seconds since it was made; only the device that made it knows.
     package var age: Double?
-    /// Whether the key of the account has changed since, so that nobody can join with the file; only the device that made
-    /// it knows.
-    package var outdated: Bool?
 
     /// A ticket with these properties.
-    package init(id: String, device: DeviceID, mine: Bool, age: Double? = nil, outdated: Bool? = nil) {
+    package init(id: String, device: DeviceID, mine: Bool, age: Double? = nil) {
         self.id = id
         self.device = device
         self.mine = mine
         self.age = age
-        self.outdated = outdated
     }
 
     /// Reads the fields; throws `invalidParameter`.
     package init(_ fields: Fields) throws(VarlinkError) {
         self.init(
             id: try fields.text("id"), device: try fields.id("device"), mine: try fields.flag("mine"),
-            age: try fields.optionalNumber("age"), outdated: try fields.optionalFlag("outdated"))
+            age: try fields.optionalNumber("age"))
     }
 
     /// The object on the socket.
     package var json: JSONObject {
         [
             "id": .string(id), "device": .string(device.hex), "mine": .bool(mine),
-            "age": age.map { .real($0) } ?? .null, "outdated": outdated.map { .bool($0) } ?? .null,
+            "age": age.map { .real($0) } ?? .null,
         ]
     }
 }

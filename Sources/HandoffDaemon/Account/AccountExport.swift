@@ -20,7 +20,7 @@ final class AccountExport {
         case ended
     }
 
-    /// The keys are in the first bytes of a file, and the kernel takes this much at once: so they wait in no queue.
+    /// The ticket's seed is in the first bytes of a file, and the kernel takes this much at once: so it waits in no queue.
     private static let firstPiece = 4096
 
     private let stream: UpgradedStream

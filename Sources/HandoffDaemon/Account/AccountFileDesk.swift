@@ -6,10 +6,12 @@ import LoopIO
 /// Account files on their way in and out of the control socket, a few at a time. Lives on the daemon's loop; keys are
 /// derived from passphrases on the worker.
 final class AccountFileDesk {
-    /// An account file is a roster of at most 8 MiB and a few keys.
+    /// An account file is a roster of at most 8 MiB and the seed of a ticket.
     static let longestFile = 8 * 1024 * 1024 + 64 * 1024
     /// Streams at a time: each may hold a file, and 64 MiB while a key is derived (one at a time, as the worker is one).
     static let maximumStreams = 4
+    /// How long whoever imports a file is left to wait for a member.
+    private static let patienceForMembers = Duration.seconds(8)
     /// How long a client may take to send all, and again to take the file.
     static let patience = Duration.seconds(60)
 
@@ -19,14 +21,22 @@ final class AccountFileDesk {
     let keeper: AccountKeeper
     /// What this device is called when it joins.
     let name: String
+    /// What is missing until this device has joined, for people.
+    let missing: () -> String
     private var streams = 0
+    private var joinTimer: LoopTimer?
+    private var waiting: [(Bool) -> Void] = []
 
-    init(loop: EventLoop, worker: Worker, log: Logger, keeper: AccountKeeper, name: String) {
+    init(
+        loop: EventLoop, worker: Worker, log: Logger, keeper: AccountKeeper, name: String,
+        missing: @escaping () -> String
+    ) {
         self.loop = loop
         self.worker = worker
         self.log = log
         self.keeper = keeper
         self.name = name
+        self.missing = missing
     }
 
     /// Throws when no further stream may be opened now.
@@ -47,6 +57,31 @@ final class AccountFileDesk {
     func receive(over stream: UpgradedStream) {
         streams += 1
         AccountImport(stream, desk: self) { [self] in streams -= 1 }.begin()
+    }
+
+    /// Calls back once a member has let this device in, or with false when that takes longer than a client waits for it.
+    func awaitJoined(_ completion: @escaping (Bool) -> Void) {
+        var completion: ((Bool) -> Void)? = completion
+        let answer = { (isJoined: Bool) in
+            let report = completion
+            completion = nil
+            report?(isJoined)
+        }
+        guard keeper.state?.held == nil else { return answer(true) }
+        waiting.append(answer)
+        guard let timer = try? loop.timer(after: Self.patienceForMembers, handler: { answer(false) }) else {
+            return answer(false)
+        }
+        joinTimer = timer
+    }
+
+    /// The account is another one now.
+    func accountChanged(isJoined: Bool) {
+        guard isJoined else { return }
+        let waiting = self.waiting
+        self.waiting = []
+        joinTimer = nil
+        for answer in waiting { answer(true) }
     }
 
     /// A timer for the patience with a client. Without memory for one there is no limit of time.

@@ -76,13 +76,22 @@ final class AccountImport {
         desk.keeper.importFile(file, name: desk.name) { [self] result in
             switch result {
             case .success(let account):
-                desk.log.notice("Joined an account", ["account": account.short])
-                answer(.success(["account": .string(account.hex)]))
+                desk.log.notice("An account file was imported", ["account": account.short])
+                awaitMember(account)
             // Whatever does not fit about the account, it is the file's.
             case .failure(let error as AccountError):
                 answer(.failure(CallError.control(.invalidAccountFile, "\(error)")))
             case .failure(let error): answer(.failure(error))
             }
+        }
+    }
+
+    /// Only a member can tell that the file was good: the client hears of it, or of what is missing.
+    private func awaitMember(_ account: AccountID) {
+        desk.awaitJoined { [self] isJoined in
+            var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
+            if !isJoined { reply["missing"] = .string(desk.missing()) }
+            answer(.success(reply))
         }
     }
 

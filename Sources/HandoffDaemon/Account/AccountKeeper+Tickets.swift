@@ -29,11 +29,11 @@ extension AccountKeeper {
         }
     }
 
-    /// Joins the account of a file that another device exported.
+    /// Begins to join the account of a file that another device exported; a member still has to let this device in.
     func importFile(_ file: AccountFile, name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
         change { [self] state in
             try refuseAnother(state)
-            return try AccountState.importing(file, device: device, name: name, now: surroundings.unixSeconds())
+            return try AccountState.importing(file, device: device, name: name)
         } completion: { result in
             completion(
                 result.flatMap { state in
@@ -66,17 +66,18 @@ extension AccountKeeper {
                 result.flatMap { state in
                     guard let epoch = state?.epoch else { return .failure(Refusal.noAccount) }
                     log.notice("A new account key holds", ["reason": "asked for", "epoch": "\(epoch)"])
-                    return .success(epoch)
+                    return .success(UInt64(epoch))
                 })
         }
     }
 
     /// Closes a ticket that was used, or is a day old.
-    func closeDue(_ ticket: Fingerprint) {
+    func closeDue(_ ticket: Fingerprint, ended: @escaping () -> Void) {
         let users = state?.view.openTickets.first { $0.id == ticket }?.users ?? []
-        change { [device, surroundings] state in
-            try state?.closingTicket(ticket, by: device, now: surroundings.unixSeconds())
+        change { [device] state in
+            try state?.closingTicket(ticket, by: device)
         } completion: { [self] result in
+            ended()
             switch result {
             case .success: tellClosed(ticket, usedBy: users)
             case .failure(let error):

@@ -78,6 +78,10 @@ package final class AccountKeeper {
     private var timer: LoopTimer?
     private var keyAwaitedSince: LoopInstant?
     private var turn = EpochTurn()
+    /// Since when each ticket is to be closed by somebody.
+    private var ticketsSeen: [Fingerprint: LoopInstant] = [:]
+    /// A ticket is being closed.
+    private var isClosing = false
     /// Devices that have finished joining, until that is stored.
     var finishing: Set<DeviceID> = []
     /// How soon what is due here, and could not be stored, is tried again.
@@ -138,10 +142,12 @@ package final class AccountKeeper {
     /// Judges the statements of a device that nobody here knows; `completion` gets whether it is a member now.
     func introduce(_ presenter: PublicKey, _ statements: [Statement], completion: @escaping (Bool) -> Void) {
         var isMember = false
-        change { state in
-            guard let state, let merge = try state.admits(presenter, with: statements) else { return nil }
+        change { [device] state in
+            guard let state, let made = try state.introducing(presenter, with: statements, by: device) else {
+                return nil
+            }
             isMember = true
-            return merge.result.hasChanged ? merge.state : nil
+            return made.roster.digest == state.roster.digest ? nil : made
         } completion: { result in
             if case .failure = result { isMember = false }
             completion(isMember)
@@ -169,10 +175,21 @@ package final class AccountKeeper {
         let now = surroundings.unixSeconds()
         finishing.formIntersection(state.unfinished)
         if !finishing.isEmpty { return noteFinished() }
-        if let ticket = state.ticketsDue(for: deviceID, now: now).first {
-            return closeDue(ticket)
-        }
         var wait = Self.reviewInterval
+        let tickets = state.ticketsDue(for: deviceID, now: now)
+        ticketsSeen = ticketsSeen.filter { seen in tickets.contains { $0.ticket == seen.key } }
+        for due in tickets {
+            let since = ticketsSeen[due.ticket] ?? loop.now
+            ticketsSeen[due.ticket] = since
+            let rest = loop.now.duration(to: since.advanced(by: due.after))
+            if rest > .zero {
+                wait = min(wait, rest)
+            } else if !isClosing {
+                // What else is due does not wait for it: it may fail for ever.
+                isClosing = true
+                closeDue(due.ticket) { [self] in isClosing = false }
+            }
+        }
         var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
         if let pointless = due, isPointless(pointless, state) { due = nil }
         if let rest = turn.rest(of: due, at: BootInstant(loop.now)), let due {

@@ -1,16 +1,17 @@
+import HandoffAccount
 import HandoffModel
 
 /// Which members are known to have the account key in force: they were heard under it. Plain values; forgotten when the
 /// daemon ends, since each is heard again within seconds.
 struct KeyHolders {
-    private var epochMark: UInt64?
+    private var record: Fingerprint?
     private(set) var devices: Set<DeviceID> = []
 
     /// Takes the account as it is now: under another epoch nobody was heard yet.
     mutating func accountChanged(_ ring: KeyRing) {
-        let mark = ring.isCurrent ? ring.epochMark : nil
-        if mark != epochMark {
-            epochMark = mark
+        let present = ring.isCurrent ? ring.heldRecord : nil
+        if present != record {
+            record = present
             devices = []
         }
         devices.formIntersection(ring.live)
@@ -20,7 +21,7 @@ struct KeyHolders {
     ///
     /// - Returns: whether that is news.
     mutating func heard(_ device: DeviceID, in ring: KeyRing) -> Bool {
-        guard epochMark != nil, ring.epochMark == epochMark, ring.peerKey(device) != nil else { return false }
+        guard record != nil, ring.heldRecord == record, ring.peerKey(device) != nil else { return false }
         return devices.insert(device).inserted
     }
 }

@@ -12,13 +12,14 @@ struct KeyRing: Sendable {
     let accountID: AccountID?
     /// Keys of the epoch whose account key this device has; nil without an account, and after its removal.
     let held: EpochKeys?
-    /// Tells the held epoch from every other: two devices may each have made an epoch of one number. The beginning of
-    /// the id of its record; nil when none is held.
-    let epochMark: UInt64?
-    /// Whether that epoch is the one that holds; otherwise only statements and keys are exchanged.
+    /// The record of the epoch whose key is held; two devices may each have made an epoch of one number.
+    let heldRecord: Fingerprint?
+    /// Whether that epoch is the one in force; otherwise only statements and keys are exchanged.
     let isCurrent: Bool
-    /// Keys that find members which were away.
-    let former: [FormerEpoch]
+    /// What names the epoch in force in hello; nil without its key.
+    let epochName: [UInt8]?
+    /// Seed of the ticket by which this device is joining; nil once it has joined.
+    let ticketSeed: SecretBytes?
     /// First 8 bytes of the roster's digest; zeros without an account.
     let rosterDigest: [UInt8]
     private let view: RosterView?
@@ -29,18 +30,28 @@ struct KeyRing: Sendable {
         let isMember = state?.view.isLive(own) ?? false
         accountID = isMember ? state?.accountID : nil
         held = isMember ? state?.held?.keys : nil
-        epochMark = isMember ? state?.held.map { Self.mark(of: $0.record) } : nil
+        heldRecord = isMember ? state?.held?.record : nil
         isCurrent = isMember && state?.isCurrent ?? false
-        former = isMember ? state?.formerEpochs ?? [] : []
+        epochName = isCurrent ? state?.held?.name : nil
+        ticketSeed = isMember ? state?.ticketSeed : nil
         rosterDigest = state?.roster.shortDigest ?? [UInt8](repeating: 0, count: Announcement.digestCount)
         view = isMember ? state?.view : nil
     }
 
-    /// Keys of the epoch that holds; nil while nothing may be offered or served.
+    /// Keys of the epoch in force; nil while nothing may be offered or served.
     var current: EpochKeys? { isCurrent ? held : nil }
 
     /// The members.
     var live: Set<DeviceID> { view?.live ?? [] }
+
+    /// The other members.
+    var others: Set<DeviceID> { live.subtracting([own]) }
+
+    /// Tickets by which a device may still come in.
+    var openTickets: [OpenTicket] { view?.openTickets.filter(\.users.isEmpty) ?? [] }
+
+    /// Whether this device is in an account whose key no member has given it yet.
+    var isJoining: Bool { accountID != nil && held == nil }
 
     /// The key of a member other than this device.
     func peerKey(_ id: DeviceID) -> PublicKey? {
@@ -75,24 +86,13 @@ struct KeyRing: Sendable {
         view?.names[id] ?? id.short
     }
 
-    /// The gate key for a server under `label`, and whether it is that of the held epoch or of one in which the server
-    /// was left behind.
-    func gate(for label: Label) -> (isHeld: Bool, key: SecretBytes)? {
-        if let held, label.isMember(labelKey: held.label) { return (true, held.gate) }
-        return former.last { label.isMember(labelKey: $0.label) }.map { (false, $0.gate) }
-    }
-
     /// Whether a label was made in the epoch that is held.
     func isHeld(_ label: Label) -> Bool {
         held.map { label.isMember(labelKey: $0.label) } ?? false
     }
 
-    /// Whether an mDNS instance of this name belongs to the account, in the epoch that is held or a former one.
+    /// Whether an mDNS instance of this name belongs to a member in the epoch that is held.
     func recognises(instance: String) -> Bool {
-        Label(instanceName: instance).flatMap(gate(for:)) != nil
-    }
-
-    private static func mark(of record: Fingerprint) -> UInt64 {
-        record.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        Label(instanceName: instance).map(isHeld) ?? false
     }
 }

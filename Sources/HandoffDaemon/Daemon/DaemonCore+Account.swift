@@ -18,9 +18,7 @@ extension DaemonCore {
             files: accountFiles, tickets: { [unowned self] in tickets() },
             revoke: { [unowned self] in keeper.revoke($0, completion: $1) },
             rotateKey: { [unowned self] in keeper.rotate(completion: $0) },
-            mayExport: { [unowned self] in
-                guard try keeper.member(keeper.state).isCurrent else { throw AccountError.noCurrentKey }
-            },
+            mayExport: { [unowned self] in _ = try keeper.member(keeper.state) },
             devices: { [unowned self] in devices() },
             removeDevice: { [unowned self] in try removeDevice($0, dropping: $1, call: $2) },
             renameDevice: { [unowned self] in renameDevice($0, to: $1, completion: $2) },
@@ -32,14 +30,18 @@ extension DaemonCore {
     private func account() -> ControlAccount {
         let state = keeper.state
         return ControlAccount(
-            account: state?.accountID, epoch: state?.epoch, devices: state?.view.live.count ?? 0, tickets: tickets())
+            account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,
+            tickets: tickets())
     }
 
     /// What this device is in the account has changed for the worse: the log says so too.
     func tellStanding(from former: AccountState?, to present: AccountState) {
         let standing = present.standing(of: keeper.deviceID)
-        guard standing != former?.standing(of: keeper.deviceID), standing != .unconfirmed,
-            let words = Self.words(for: standing)
+        let before = former?.standing(of: keeper.deviceID)
+        if standing == .member, before == nil || before == .joining {
+            log.notice("Joined an account", ["account": present.accountID.short])
+        }
+        guard standing != before, standing != .joining, let words = Self.words(for: standing)
         else { return }
         log.error("\(words)")
     }

@@ -41,7 +41,7 @@ extension DaemonCore {
         let state = keeper.state
         return ControlStatus(
             daemon: Version.daemon, device: keeper.deviceID, name: displayName, kind: kind,
-            account: state?.accountID, epoch: state?.epoch, discovery: discovery.kind.rawValue,
+            account: state?.accountID, epoch: state?.epoch.map(UInt64.init), discovery: discovery.kind.rawValue,
             discoveryState: discoveryStates.text(of: discovery.kind), port: port, peers: peers(),
             published: apps.store.count, offered: offers().count, tickets: tickets(),
             switches: board.shown, warnings: warnings())
@@ -54,7 +54,7 @@ extension DaemonCore {
             let export = state.exports.first { $0.ticket == ticket.id }
             return ControlTicket(
                 id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == keeper.deviceID,
-                age: export.map { Double($0.age(at: now)) }, outdated: export.map { state.isOutdated($0) })
+                age: export.map { Double($0.age(at: now)) })
         }
     }
 
@@ -84,10 +84,12 @@ extension DaemonCore {
         if let state = keeper.state {
             if state.hasLeft(keeper.deviceID) {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
+            } else if ring.isJoining {
+                warnings.append("this device has not joined its account yet: \(joining.missing)")
             } else if let words = Self.words(for: state.standing(of: keeper.deviceID)) {
                 warnings.append(words)
             }
-            if state.view.isLive(keeper.deviceID), !state.isCurrent {
+            if state.view.isLive(keeper.deviceID), !ring.isJoining, !state.isCurrent {
                 warnings.append("the account key in force has not reached this device yet")
             }
         }
@@ -101,13 +103,7 @@ extension DaemonCore {
     /// What the user has to know of this device's standing in the account.
     static func words(for standing: Standing) -> String? {
         switch standing {
-        case .member: nil
-        case .unconfirmed:
-            """
-            no other device of the account has confirmed this one yet; if one is in reach and this stays, the account \
-            file is no longer valid, since it was used or closed before, or the account key has changed since it was \
-            made: leave the account, and join with a new file
-            """
+        case .member, .joining: nil
         case .fileUsedTwice:
             """
             another device joined with the same account file, so neither is a member: leave the account, and join with \

@@ -16,21 +16,26 @@ extension DaemonCore {
                 guard ring.peerKey(link.device) != nil else { return link.close(.notLive) }
                 health.note(link.device, at: loop.now)
                 health.note(link.device, trouble: nil)
-                sync.established(link)
                 network.linkEstablished(link, hello)
+                sync.heard(hello, over: link, isFirst: true)
             },
             merge: { [unowned self] in sync.merge($0, $1, completion: $2) },
-            offerStatements: { [unowned self] in sync.offerStatements($0) },
-            offerEpochKey: { [unowned self] in sync.offerEpochKey($0) },
+            renewed: { [unowned self] link, hello in
+                network.takeHello(hello, over: link)
+                sync.heard(hello, over: link, isFirst: false)
+            },
             takeEpochKey: { [unowned self] in sync.takeEpochKey($0, $1) },
-            takeAdvert: { [unowned self] in network.receivedFrame($1, over: $0) },
             handle: { [unowned self] in handle($1, over: $0) },
             note: { [unowned self] in note($1, from: $0.device) },
             raiseBoot: { [unowned self] in raiseBoot(above: $0) },
             grew: { [unowned self] in pool.relieve() },
             ended: { [unowned self] link in
                 pool.ended(link)
-                if ring.live.contains(link.device) { health.note(link.device, trouble: link.trouble) }
+                // One that the other side has closed in order, as it does with those that are idle, is no trouble.
+                let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
+                if ring.live.contains(link.device) {
+                    health.note(link.device, trouble: isTrouble ? link.trouble : nil)
+                }
                 network.linkEnded(link)
                 statics.review()
             })
@@ -42,8 +47,8 @@ extension DaemonCore {
         return Hello(
             software: Version.daemon, kind: kind, port: port, label: network.labels.label,
             boot: network.announcer.position.boot, seq: network.announcer.position.seq,
-            seenBoot: network.table.seenBoot(of: device),
-            rosterDigest: ring.rosterDigest, epoch: ring.held?.n, epochIsCurrent: ring.isCurrent)
+            listSeq: network.announcer.listSeq, seenBoot: network.table.seenBoot(of: device),
+            rosterDigest: ring.rosterDigest, epoch: ring.epochName, isGoodbye: network.isLeaving)
     }
 
     /// Where an activity came from, or who continued it.
@@ -131,9 +136,9 @@ extension DaemonCore {
         guard ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
         let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: network.now)
-        guard mayAsk, let link = pool.link(to: device) else {
+        guard mayAsk, ring.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
-            guard rest > .zero, !mayAsk || isMoving(device) else {
+            guard rest > .zero, !mayAsk || !ring.isCurrent else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
             handle.timer = try? loop.timer(after: Self.pause) { [self] in
@@ -151,9 +156,8 @@ extension DaemonCore {
             case .answered(.result(let answer)): completion(.success(answer))
             case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
             case .timedOut: completion(.failure(.timedOut(device: name)))
-            case .lost where mayRetry && (wasWarm || link.epochMark != ring.epochMark):
-                // The connection had ended unnoticed, as after sleep, or its epoch is over: a new one shows whether the
-                // device is there.
+            case .lost where mayRetry && wasWarm:
+                // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
                 ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
                 let cause = link.trouble ?? "the connection was lost"
@@ -165,16 +169,10 @@ extension DaemonCore {
     /// How long to wait for an answer on a warm connection before asking whether anyone is there.
     private static let patienceForAnswer = Duration.milliseconds(300)
 
-    /// How soon to try again when a device was asked too often, or is about to show itself under a new label.
+    /// How soon to try again when a device was asked too often, or the key in force is on its way here.
     private static let pause = Duration.milliseconds(50)
     /// How long a device may take to give a ticket.
     private static let patienceForTicket = Duration.seconds(10)
-
-    /// Whether a device is there under a label of the former epoch: it is about to show itself under a new one.
-    private func isMoving(_ device: DeviceID) -> Bool {
-        guard let label = network.table[device]?.label, let gate = ring.gate(for: label) else { return false }
-        return !gate.isHeld
-    }
 
     /// Tells a device that an activity of it was continued here.
     func tellOrigin(_ device: DeviceID, _ activity: ActivityID) {
@@ -185,18 +183,12 @@ extension DaemonCore {
         }
     }
 
-    /// Gives an advert to a device by connection, where datagrams do not arrive.
-    func deliver(
-        _ advert: SignedAdvert, to device: DeviceID, completion: @escaping (PeerNetwork.Delivery) -> Void
-    ) {
-        guard let link = pool.link(to: device) else {
-            // Two members that made an epoch at the same moment know each other's former label only, and must not give
-            // each other up before they have heard of it.
-            return sync.reach(device) { completion($0 ? .reached : .failed) }
-        }
-        link.whenEstablished { isEstablished in
-            completion(isEstablished && link.sendAdvert(advert.frameBody) ? .delivered : .failed)
-        }
+    /// Says by connection what this device says of itself now, where datagrams do not arrive.
+    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
+        guard let link = pool.link(to: device) else { return completion(false) }
+        // A new connection begins with it.
+        if link.isEstablished { return completion(link.sayHello()) }
+        link.whenEstablished(completion)
     }
 
     /// Asks a device for the whole list of its activities, of which only a part fits its announcements.
@@ -223,7 +215,6 @@ extension DaemonCore {
                 activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maximumCount)))
             link.respond(to: request.id, with: .result(list.json))
         case PeerMethod.openStream: giveTicket(request, over: link)
-        case PeerMethod.ping: link.respond(to: request.id, with: .result([:]))
         default:
             link.respond(
                 to: request.id,

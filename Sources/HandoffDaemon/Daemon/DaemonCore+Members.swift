@@ -115,7 +115,7 @@ extension DaemonCore {
         keeper.leave { [self] state, done in
             farewell = Farewell(
                 ring.live.subtracting([keeper.deviceID]), statements: state.roster.encoded(), on: loop,
-                link: { sync.find($0, completion: $1) }, completion: done)
+                link: { $1(pool.link(to: $0)) }, completion: done)
         } completion: { [self] result in
             let told = farewell?.told ?? []
             farewell = nil

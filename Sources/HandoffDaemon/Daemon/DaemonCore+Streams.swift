@@ -25,7 +25,7 @@ extension DaemonCore {
     /// key in force.
     func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
-        guard ring.isCurrent, connection.epoch == ring.epochMark, ring.peerKey(device) != nil else {
+        guard ring.isCurrent, ring.peerKey(device) != nil, !connection.isIntroduction else {
             return connection.close("only members open streams")
         }
         streams.accept(connection, from: device)
@@ -37,13 +37,10 @@ extension DaemonCore {
         _ device: DeviceID, completion: @escaping (Result<StreamChannel, HandoffFailure>) -> Void
     ) -> Dial? {
         let ring = self.ring
-        guard ring.isCurrent, ring.peerKey(device) != nil, let place = network.whereabouts(of: device),
-            !place.addresses.isEmpty, let gate = ring.gate(for: place.label), gate.isHeld
+        guard ring.isCurrent, ring.peerKey(device) != nil,
+            let way = network.ways(to: device).first(where: { !$0.isIntroduction })
         else { return nil }
-        let target = DialTarget(
-            candidates: place.addresses, token: { Gate.token(gateKey: gate.key, label: place.label, clientHello: $0) },
-            accepts: { DeviceID($0) == device && ring.admits($0) })
-        return streamDialer.dial(target) { [weak self] result in
+        return streamDialer.dial(way.target(device, ring)) { [weak self] result in
             guard let self else { return }
             let name = self.ring.name(of: device)
             switch result {

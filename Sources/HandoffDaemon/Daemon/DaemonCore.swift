@@ -99,8 +99,9 @@ final class DaemonCore {
         let protocols = [TLSContext.applicationProtocol, streamProtocol]
         let serverContext = try TLSContext(identity: identity, role: .server, protocols: protocols)
         socket = try DatagramSocket(port.udp, on: loop)
-        gate = try GateListener(port.tcp, context: serverContext, on: loop) { [unowned self] token, clientHello in
-            judge(token, clientHello)
+        gate = try GateListener(port.tcp, context: serverContext, on: loop) {
+            [unowned self] token, clientHello, source in
+            judge(token, clientHello, from: source)
         }
         gate?.onConnection = { [unowned self] in awaitProof($0) }
     }
@@ -124,11 +125,14 @@ final class DaemonCore {
         surroundings: PeerNetwork.Surroundings(
             offers: { [unowned self] in ownOffers() },
             unadvertised: { [unowned self] in board.unadvertised.intersection(ring.live) },
-            peersChanged: { [unowned self] in control.offersChanged() },
+            peersChanged: { [unowned self] in
+                control.offersChanged()
+                statics.review()
+            },
             heard: { [unowned self] in heard($0) },
             rosterMayDiffer: { [unowned self] in sync.consider($0) },
-            strayed: { [unowned self] in stragglers.found($0) },
-            deliver: { [unowned self] in deliver($1, to: $0, completion: $2) },
+            sighted: { [unowned self] in if ring.isJoining { joining.sighted($0) } else { sync.sighted($0) } },
+            deliver: { [unowned self] in deliver(to: $0, completion: $1) },
             fetchList: { [unowned self] in lists.fetch(of: $0) },
             foundStatic: { [unowned self] in statics.found($0) }))
 
@@ -163,9 +167,10 @@ final class DaemonCore {
         loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
         surroundings: LinkPool.Surroundings(
             hello: { [unowned self] in hello(to: $0) },
-            whereabouts: { [unowned self] in network.whereabouts(of: $0) },
+            ways: { [unowned self] in network.ways(to: $0, isForRoster: $1) },
             unanswered: { [unowned self] in network.unanswered($0, at: $1) },
-            statements: { [unowned self] in introduction() },
+            news: { [unowned self] in sync.takeNews(for: $0) },
+            introduction: { [unowned self] in introduction() },
             removals: { [unowned self] in StatementList.encode(keeper.state?.roster.removals ?? []) },
             events: { [unowned self] in linkEvents }))
 
@@ -176,15 +181,17 @@ final class DaemonCore {
     private(set) lazy var sync: RosterSync = RosterSync(
         loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: { [unowned self] in network })
 
-    private lazy var stragglers: StragglerCalls = StragglerCalls(
-        loop: loop, log: log.named("roster"), pool: pool,
-        surroundings: StragglerCalls.Surroundings(
-            offerAll: { [unowned self] in sync.offerAll($0) },
-            reconsider: { [unowned self] in network.reconsiderUnopened() }))
+    /// How this device comes into the account of a file.
+    private(set) lazy var joining: TicketJoin = TicketJoin(
+        loop: loop, log: log.named("joining"), pool: pool, network: { [unowned self] in network })
 
     private(set) lazy var statics: StaticPeers = StaticPeers(
         loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool,
-        isThere: { [unowned self] in network.table[$0] != nil }, unixSeconds: unixSeconds)
+        surroundings: StaticPeers.Surroundings(
+            isThere: { [unowned self] in network.table[$0] != nil },
+            ways: { [unowned self] in
+                network.missing.pairwise.keys(for: $0).map { (gate: $0.keys.gate, isIntroduction: $0.isIntroduction) }
+            }, unixSeconds: unixSeconds))
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"),
@@ -224,7 +231,8 @@ final class DaemonCore {
         surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
-        loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name)
+        loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name,
+        missing: { [unowned self] in joining.missing })
 
     private(set) lazy var pairing: PairingService = PairingService(
         log: log.named("pairing"), surroundings: pairingSurroundings)
@@ -275,7 +283,7 @@ final class DaemonCore {
         network.discovered(event)
         if case .networkChanged = event {
             pool.networkChanged()
-            statics.review()
+            statics.networkChanged()
         }
     }
 
@@ -317,9 +325,8 @@ final class DaemonCore {
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
     private func accountChanged(from former: AccountState?, to present: AccountState) {
         let ring = self.ring
+        let farewells = waysToRemoved(from: former, to: present)
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
-        if former == nil { sync.joined() }
-        sync.learned(news)
         tellStanding(from: former, to: present)
         // First all that concerns those who are members no more: nothing may be sent to them on the way.
         holders.accountChanged(ring)
@@ -332,12 +339,26 @@ final class DaemonCore {
         health.retain(ring.live)
         paces = paces.filter { ring.live.contains($0.key) }
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
+        for (device, way) in farewells { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
+        joining.accountChanged()
+        accountFiles.accountChanged(isJoined: ring.held != nil)
         statics.accountChanged(live: ring.live)
         removals.accountChanged(members: ring.live)
         pairing.accountChanged()
         nameSelf()
         control.offersChanged()
+    }
+
+    /// Where those are whom this device has just removed: they are told, as far as they can be reached now.
+    private func waysToRemoved(
+        from former: AccountState?, to present: AccountState
+    ) -> [(device: DeviceID, way: LinkPool.Way)] {
+        guard let former, present.view.isLive(keeper.deviceID) else { return [] }
+        return former.view.live.subtracting(present.view.live).compactMap { device in
+            guard present.isRemoved(device, by: keeper.deviceID), !pool.isConnected(device) else { return nil }
+            return network.ways(to: device).first { !$0.isIntroduction }.map { (device, $0) }
+        }
     }
 
     /// Goes on under a greater start number, since some device has seen a greater one: a restored backup, or a clock.
@@ -382,27 +403,45 @@ final class DaemonCore {
 
     // MARK: - Gate
 
-    /// Judges who knocks: a member's token opens, once.
-    private func judge(_ token: [UInt8], _ clientHello: [UInt8]) -> GateVerdict? {
-        guard
-            let admission = network.labels.admit(
-                token, clientHello: clientHello, now: loop.now, unixSeconds: unixSeconds())
-        else { return nil }
+    /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
+    private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
+        guard let held = ring.held else { return nil }
+        let block = AddressBlock(source)
+        let pairwise = network.missing.pairwise.keys
+        var parties: [(Party, SecretBytes)] = []
+        var strangers: [(Party, SecretBytes)] = []
+        if let likely = callers[block], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
+        // Each costs some hashes for every member. Who called before from there is let in all the same.
+        if searches.admit(at: network.now) {
+            parties += pairwise.map { ($0.key, $0.value.gate) }
+            strangers.append((.keyHolder, held.gate))
+        }
+        let caller = network.labels.admit(
+            token, Gate.Greeting(clientHello, to: ring.own), from: parties, orByLabel: strangers, now: loop.now,
+            unixSeconds: unixSeconds())
         if network.labels.isWornOut { network.renewLabel() }
+        guard let caller else { return nil }
+        if callers.count >= Self.maximumCallers { callers.removeAll() }
+        callers[block] = caller
         let ring = self.ring
-        let isCurrent = ring.isCurrent && admission.epoch == ring.epochMark
-        // The key of two devices opens for statements and keys alone, whatever the epochs.
-        return GateVerdict(epoch: admission.epoch) { key in
-            if let only = admission.device { return DeviceID(key) == only && ring.admits(key) }
-            return ring.admits(key) || (isCurrent && ring.mayIntroduce(key))
+        switch caller {
+        case .device(let device): return GateVerdict { DeviceID($0) == device && ring.admits($0) }
+        case .ticket, .keyHolder:
+            return GateVerdict(isIntroduction: true) { ring.admits($0) || ring.mayIntroduce($0) }
         }
     }
+
+    /// Who called last from where.
+    private var callers: [AddressBlock: Party] = [:]
+    private static let maximumCallers = 256
+    /// How often a token is compared with the secrets of all members.
+    private var searches = RateLimit(perSecond: 500)
 
     /// Keeps a connection whose client has passed the gate until it has proved its key.
     private func awaitProof(_ connection: PeerConnection) {
         let id = nextUnproved
         nextUnproved &+= 1
-        // Those who hold the gate key could else open them without end; an honest handshake is over in milliseconds.
+        // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
         if unproved.count >= Self.maximumUnproved, let oldest = unproved.keys.min() {
             unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
         }

@@ -14,34 +14,47 @@ final class LinkPool {
     struct Surroundings {
         /// What this side says in hello to a device.
         let hello: (DeviceID) -> Hello?
-        /// Where a device may be found, best first, and under which label; nil for one that is not there.
-        let whereabouts: (DeviceID) -> Whereabouts?
+        /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
+        /// not there.
+        let ways: (DeviceID, _ isForRoster: Bool) -> [Way]
         /// Nobody answered at an address of a device: it has to prove itself again.
         let unanswered: (DeviceID, SocketAddress) -> Void
-        /// The roster as it is stored, for the first frame.
-        let statements: () -> [UInt8]
+        /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
+        let news: (DeviceID) -> [UInt8]?
+        /// What makes this device a member to one that does not know it.
+        let introduction: () -> [UInt8]
         /// What tells a device that it is no member any more, and nothing else.
         let removals: () -> [UInt8]
         /// The events of links.
         let events: () -> PeerLink.Events
     }
 
-    /// Where a device may be found.
-    struct Whereabouts {
+    /// Where a device may be found, under which label, and what opens its gate.
+    struct Way {
         let label: Label
         let addresses: [SocketAddress]
-        /// First 8 bytes of the digest of its roster.
-        let rosterDigest: [UInt8]
+        let gate: SecretBytes
+        /// Whether the device may not know this one, which then sends its statements first.
+        let isIntroduction: Bool
+
+        /// What to call there: the device and no other, if the account admits it.
+        func target(_ device: DeviceID, _ ring: KeyRing) -> DialTarget {
+            DialTarget(
+                candidates: addresses, token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: device)) },
+                accepts: { DeviceID($0) == device && ring.admits($0) })
+        }
     }
 
     /// How long an idle connection that this side made is kept.
     static let idleTime = Duration.seconds(60)
+    /// The same for one that was made to keep the rosters equal: changes often come in a row, and then none for days.
+    private static let idleTimeForRoster = Duration.seconds(10)
     /// How long one is kept that the other side made: longer, so that it is not closed under a request.
     private static let idleTimeOfServers = Duration.seconds(120)
     /// Control connections that one device may have.
     private static let maximumPerDevice = 4
-    /// Connections of devices that have yet to show that they are live, in all: whoever holds the gate key can make as
-    /// many identities as he likes.
+    /// Connections of devices that have yet to show that they are live, in all: whoever holds an open ticket, or the
+    /// account key, can make as many identities as he likes.
     private static let maximumIntroductions = 16
 
     /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
@@ -60,6 +73,8 @@ final class LinkPool {
     private var calls: UInt64 = 0
     /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
     private var isStopped = false
+    /// How many calls to a device have failed since the last one that did not: each tries another way, if there are several.
+    private var failures: [DeviceID: Int] = [:]
     /// The account as it is now.
     var ring: KeyRing
 
@@ -90,61 +105,97 @@ final class LinkPool {
 
     /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
     ///
+    /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
-    func link(to device: DeviceID) -> PeerLink? {
+    func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, ring.peerKey(device) != nil else { return nil }
-        // The other side may serve nothing on a connection of a former epoch.
-        let usable = links[device, default: []].filter { $0.isUsable && $0.epochMark == ring.epochMark }
+        let usable = links[device, default: []].filter(\.isUsable)
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
-        func noWay(_ reason: String) -> PeerLink? {
-            log.debug("There is no way to a device", ["device": device.short, "reason": reason])
+        let ways = surroundings.ways(device, isForRoster)
+        guard !ways.isEmpty else {
+            log.debug("There is no way to a device", ["device": device.short])
             return nil
         }
-        guard let place = surroundings.whereabouts(device) else { return noWay("nothing was heard of it") }
-        guard !place.addresses.isEmpty else { return noWay("no address is known") }
-        guard let gate = ring.gate(for: place.label) else { return noWay("its label is of an unknown epoch") }
-        guard gate.isHeld else { return noWay("its label is of another epoch") }
-        let statements = place.rosterDigest == ring.rosterDigest ? nil : surroundings.statements()
-        return dial(
-            device, label: place.label, gate: gate, addresses: place.addresses, statements: statements)
+        let way = ways[failures[device, default: 0] % ways.count]
+        guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
+        link.dial = dial(device, way) { [weak self, weak link] result in
+            guard let self, let link else { return }
+            switch result {
+            case .failure(let error):
+                failures[device, default: 0] += 1
+                log.debug("Call failed", ["device": device.short, "error": "\(error)"])
+                for failure in error.failures where failure.hadNoAnswer {
+                    surroundings.unanswered(device, failure.address)
+                }
+                link.lost(error.description)
+                // One that was made before and is cut by now would hide for minutes that the device has gone.
+                for other in links[device, default: []] { other.checkAlive() }
+            case .success(let connection):
+                failures[device] = nil
+                guard ring.peerKey(device) != nil else {
+                    connection.close("the device is no longer live")
+                    return link.lost("the device is no longer a member")
+                }
+                link.attach(connection, statements: statements(for: device, way))
+            }
+        }
+        return link
     }
 
-    /// Calls a device that is known only by a label of another epoch, or by a configured address: whoever answers must be
-    /// live. Ends by itself when nothing comes of it; once the pool has stopped, nobody is called, nor told.
+    /// Calls a member at addresses where it may be: configured ones, or those of a record with a mark while this device is joining.
     ///
-    /// - Parameter device: the only one that may answer; nil for any live one.
+    /// - Parameter completion: gets the link, whose hello is still to come, or nil when nobody answered as that device; and whether
+    ///   anybody answered at all. Not called once the pool has stopped.
     func call(
-        label: Label, gate: (isHeld: Bool, key: SecretBytes), scope: SessionScope, addresses: [SocketAddress],
-        isFixed: Bool, only device: DeviceID? = nil, completion: @escaping (PeerLink?) -> Void
+        _ device: DeviceID, _ way: Way, isFixed: Bool = false,
+        completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
     ) {
         guard !isStopped else { return }
-        let ring = self.ring
         calls += 1
         let id = calls
-        dials[id] = dialer.dial(
-            DialTarget(
-                candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
-                accepts: { ring.admits($0) && (device == nil || device == DeviceID($0)) })
-        ) { [weak self] result in
+        dials[id] = dial(device, way) { [weak self] result in
             guard let self else { return }
             dials[id] = nil
             switch result {
             case .failure(let error):
-                log.debug("Call failed", ["error": "\(error)"])
-                completion(nil)
+                log.debug("Call failed", ["device": device.short, "error": "\(error)"])
+                completion(nil, error.failures.contains { !$0.hadNoAnswer })
             case .success(let connection):
-                guard let key = connection.peerKey, self.ring.admits(key),
-                    let link = makeLink(
-                        DeviceID(key), role: .client, scope: scope,
-                        epochMark: gate.isHeld ? ring.epochMark : nil, isFixed: isFixed)
-                else {
+                guard ring.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed) else {
                     connection.close("the device is no longer live")
-                    return completion(nil)
+                    return completion(nil, true)
                 }
-                link.attach(connection, statements: surroundings.statements())
-                completion(link)
+                link.attach(connection, statements: statements(for: device, way))
+                completion(link, true)
             }
         }
+    }
+
+    /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
+    /// nothing is taken from it.
+    func tellRemoved(_ device: DeviceID, _ way: Way) {
+        guard !isStopped else { return }
+        calls += 1
+        let id = calls
+        let target = DialTarget(
+            candidates: way.addresses, token: way.target(device, ring).token, accepts: { DeviceID($0) == device })
+        dials[id] = dialer.dial(target) { [weak self] result in
+            guard let self else { return }
+            dials[id] = nil
+            guard case .success(let connection) = result else { return }
+            connection.send([Frame(.statements, surroundings.removals())])
+            connection.close("it is removed")
+        }
+    }
+
+    private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
+        way.isIntroduction ? surroundings.introduction() : surroundings.news(device)
+    }
+
+    private func dial(
+        _ device: DeviceID, _ way: Way, completion: @escaping (Result<PeerConnection, DialError>) -> Void
+    ) -> Dial {
+        dialer.dial(way.target(device, ring), completion: completion)
     }
 
     /// Takes a connection whose client has passed the gate and proved its key.
@@ -155,17 +206,14 @@ final class LinkPool {
         guard !isStopped, isLive || ring.mayIntroduce(key), makeRoom(for: device) else {
             return connection.close("the device is not live, or has enough connections")
         }
-        let isCurrent = ring.isCurrent && connection.epoch == ring.epochMark
         let isWithinLimits =
             isLive
             ? budgets[device].admitConnection(at: BootInstant(loop.now))
             : all.count(where: \.isIntroducing) < Self.maximumIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
-        guard isLive || isCurrent,
-            let link = makeLink(
-                device, role: .server(isLive: isLive), scope: isCurrent ? .full : .rosterOnly,
-                epochMark: connection.epoch, isFixed: false)
-        else { return connection.close("only members may use a former epoch") }
+        guard let link = makeLink(device, role: .server(isLive: isLive)) else {
+            return connection.close("this device is no member of an account")
+        }
         link.attach(connection, statements: nil)
     }
 
@@ -178,6 +226,7 @@ final class LinkPool {
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
     func accountChanged(_ ring: KeyRing) {
         self.ring = ring
+        failures = failures.filter { ring.live.contains($0.key) }
         for link in all {
             // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
             // must be live, also before they have said hello.
@@ -188,7 +237,6 @@ final class LinkPool {
                 link.close(.notLive)
             } else {
                 link.accountChanged()
-                if link.epochMark != ring.epochMark { link.abandonRequests() }
             }
         }
     }
@@ -211,64 +259,31 @@ final class LinkPool {
     func stop() {
         isStopped = true
         dials.removeAll()
-        for link in all { link.close() }
+        // Where datagrams do not arrive, this says that this device ends.
+        for link in all {
+            link.sayHelloNow()
+            link.close()
+        }
         sweeper = nil
     }
 
-    /// Whether a device may have one more connection. The most being there, one that nobody waits for is closed: rather
-    /// one of another epoch, on which nothing is served, then the one that was of use longest ago. A device whose epoch
-    /// changes calls anew each time, and could not reach us before the former ones have been idle for minutes.
+    /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
+    /// longest ago.
     private func makeRoom(for device: DeviceID) -> Bool {
         let present = links[device, default: []]
         guard present.count >= Self.maximumPerDevice else { return true }
-        func isServed(_ link: PeerLink) -> Int { link.epochMark == ring.epochMark ? 1 : 0 }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
-        guard let least = idle.min(by: { (isServed($0), $0.lastUse) < (isServed($1), $1.lastUse) }) else {
-            return false
-        }
+        guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
         least.close()
         return true
     }
 
-    private func dial(
-        _ device: DeviceID, label: Label, gate: (isHeld: Bool, key: SecretBytes), addresses: [SocketAddress],
-        statements: [UInt8]?
-    ) -> PeerLink? {
-        guard let link = makeLink(device, role: .client, scope: .full, epochMark: ring.epochMark, isFixed: false) else {
-            return nil
-        }
-        let ring = self.ring
-        link.dial = dialer.dial(
-            DialTarget(
-                candidates: addresses, token: { Gate.token(gateKey: gate.key, label: label, clientHello: $0) },
-                accepts: { DeviceID($0) == device && ring.admits($0) })
-        ) { [weak self, weak link] result in
-            guard let self, let link else { return }
-            switch result {
-            case .failure(let error):
-                for failure in error.failures where failure.hadNoAnswer {
-                    surroundings.unanswered(device, failure.address)
-                }
-                link.lost(error.description)
-                // One that was made before and is cut by now would hide for minutes that the device has gone.
-                for other in links[device, default: []] { other.checkAlive() }
-            case .success(let connection):
-                guard self.ring.peerKey(device) != nil else {
-                    connection.close("the device is no longer live")
-                    return link.lost("the device is no longer a member")
-                }
-                link.attach(connection, statements: statements)
-            }
-        }
-        return link
-    }
-
     private func makeLink(
-        _ device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, isFixed: Bool
+        _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
     ) -> PeerLink? {
         guard let hello = surroundings.hello(device) else { return nil }
         let link = PeerLink(
-            device: device, role: role, scope: scope, epochMark: epochMark, isFixed: isFixed, hello: hello,
+            device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
             latestHello: { [weak self] in self?.surroundings.hello(device) }, loop: loop, log: log, budgets: budgets,
             events: surroundings.events())
         links[device, default: []].append(link)
@@ -276,20 +291,28 @@ final class LinkPool {
         return link
     }
 
-    /// Closes links that have been idle for long enough, and looks again while there are any.
+    /// When a link that is idle is to be closed.
+    private func end(of link: PeerLink) -> LoopInstant {
+        let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
+        return link.lastUse.advanced(by: time)
+    }
+
+    /// Closes links that have been idle for long enough, and looks again when the next one may have been.
     private func sweep() {
-        for link in all where link.isIdle {
-            let limit = link.isClient ? Self.idleTime : Self.idleTimeOfServers
-            if link.lastUse.duration(to: loop.now) >= limit { link.close() }
-        }
+        for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
         sweeper = nil
-        if !links.isEmpty { armSweeper() }
+        guard links.isEmpty else { return armSweeper() }
+        // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
+        FreeMemory.giveBack()
     }
 
     private func armSweeper() {
         guard sweeper == nil else { return }
+        let next = all.map { end(of: $0) }.min() ?? loop.now
+        // One that is in use is looked at again after a while.
+        let wait = max(.seconds(1), loop.now.duration(to: next))
         do {
-            sweeper = try loop.timer(after: .seconds(20), accuracy: .seconds(5)) { [unowned self] in sweep() }
+            sweeper = try loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in sweep() }
         } catch {
             log.error("Cannot set the timer of idle connections", ["error": "\(error)"])
         }

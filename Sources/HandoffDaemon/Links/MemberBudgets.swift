@@ -3,8 +3,8 @@ import HandoffProtocol
 
 /// What each member may still do, over its datagrams and all its connections together. Lives on the daemon's loop.
 ///
-/// All who are no members share one budget: whoever holds the gate key can make as many identities as he likes, and must
-/// neither fill the memory with them nor have each of them's statements read.
+/// All who are no members share one budget: whoever holds an open ticket, or the account key, can make as many identities
+/// as he likes, and must neither fill the memory with them nor have each of them's statements read.
 final class MemberBudgets {
     private var live: Set<DeviceID> = []
     private var budgets: [DeviceID: MemberBudget] = [:]

@@ -12,16 +12,12 @@ final class PeerLink {
     struct Events {
         /// Both sides have accepted each other.
         let established: (PeerLink, Hello) -> Void
-        /// Merge statements of the other side, then call the completion: is its device live now?
-        let merge: (PeerLink, [UInt8], @escaping (Bool) -> Void) -> Void
-        /// The rosters differ: send ours, if it fits.
-        let offerStatements: (PeerLink) -> Void
-        /// The other side lacks the key of the epoch that holds.
-        let offerEpochKey: (PeerLink) -> Void
+        /// Merge statements of the other side, then call the completion.
+        let merge: (PeerLink, [UInt8], @escaping (MergeOutcome) -> Void) -> Void
+        /// The other side says another thing of itself.
+        let renewed: (PeerLink, Hello) -> Void
         /// The key of an epoch arrived.
         let takeEpochKey: (PeerLink, [UInt8]) -> Void
-        /// A signed advert arrived as a frame.
-        let takeAdvert: (PeerLink, [UInt8]) -> Void
         /// Answer a request.
         let handle: (PeerLink, PeerRequest) -> Void
         /// Act on a notice.
@@ -42,8 +38,8 @@ final class PeerLink {
     let isClient: Bool
     /// Whether the address was configured.
     let isFixed: Bool
-    /// The epoch whose gate key opened it (`KeyRing.epochMark`): once another holds, it carries statements and keys only.
-    let epochMark: UInt64?
+    /// Whether it was made to keep the rosters equal, and not for what a user or an app asked.
+    let isForRoster: Bool
     /// The address at the other end: the one that answered when this side called, else one of the caller's own choice.
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
@@ -62,6 +58,12 @@ final class PeerLink {
     /// What this device says of itself now; nil when it has no account any more.
     private let latestHello: () -> Hello?
     private let events: Events
+    /// What was said last of this device; nil before.
+    private var lastSaid: (hello: Hello, at: LoopInstant)?
+    private var helloTimer: LoopTimer?
+    /// Runs while statements wait that came above the limit.
+    private var mergeTimer: LoopTimer?
+    private var waitingStatements = 0
     private var machine: PeerSessionMachine
     private var connection: PeerConnection?
     private var completions: [Int64: (RequestOutcome) -> Void] = [:]
@@ -71,29 +73,31 @@ final class PeerLink {
     private var hasEnded = false
     private var isChecking = false
     /// How long the other side may take to show that it is there; two retransmissions fit in.
-    private static let patienceForPing = Duration.seconds(1)
+    private static let patienceForAnswer = Duration.seconds(1)
+    /// The shortest time between two hellos: the other side takes 20 a second, with requests and notices.
+    private static let helloSpacing = Duration.milliseconds(100)
     /// Bytes of a frame that is still on its way from which on the pool looks at all of them.
     private static let largeFrame = 64 * 1024
 
     init(
-        device: DeviceID, role: SessionRole, scope: SessionScope, epochMark: UInt64?, isFixed: Bool, hello: Hello,
+        device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello,
         latestHello: @escaping () -> Hello?, loop: EventLoop, log: Logger, budgets: MemberBudgets, events: Events
     ) {
         self.device = device
         isClient = role == .client
         self.isFixed = isFixed
-        self.epochMark = epochMark
+        self.isForRoster = isForRoster
         self.loop = loop
         self.log = log
         self.budgets = budgets
         self.latestHello = latestHello
         self.events = events
         lastUse = loop.now
-        machine = PeerSessionMachine(device: device, role: role, scope: scope, hello: hello)
+        machine = PeerSessionMachine(device: device, role: role, hello: hello)
     }
 
     /// Whether requests may be put on it: it is open, or being made.
-    var isUsable: Bool { !hasEnded && machine.scope == .full }
+    var isUsable: Bool { !hasEnded && !machine.isIntroducing }
 
     /// Whether both sides have accepted each other.
     var isEstablished: Bool { !hasEnded && machine.isEstablished }
@@ -101,8 +105,8 @@ final class PeerLink {
     /// Whether its device has yet to show that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
 
-    /// Bytes of a frame that has not arrived whole.
-    var waitingBytes: Int { hasEnded ? 0 : machine.bufferedBytes }
+    /// Bytes of a frame that has not arrived whole, and of statements that wait for their turn.
+    var waitingBytes: Int { hasEnded ? 0 : machine.bufferedBytes + waitingStatements }
 
     /// Whether nobody waits for anything on it.
     var isIdle: Bool { machine.isIdle }
@@ -112,7 +116,7 @@ final class PeerLink {
 
     /// The connection is made and the device proved; a client speaks first.
     ///
-    /// - Parameter statements: our roster, when the other side's differs or is not known.
+    /// - Parameter statements: what the other side is thought to lack of our roster.
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
         guard !hasEnded else { return connection.close("nobody needs it any more") }
         dial = nil
@@ -169,19 +173,12 @@ final class PeerLink {
         perform(actions)
     }
 
-    /// Gives up all requests: the epoch has changed, and the other side may serve nothing here any more.
-    func abandonRequests() {
-        let waiting = completions.values
-        completions.removeAll()
-        for completion in waiting { completion(.lost) }
-    }
-
     /// Finds out whether the other side still answers, and ends the link if not: a device that lost its address or its
     /// power says nothing.
     func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
-        request(PeerMethod.ping, [:], timeout: Self.patienceForPing) { [self] outcome in
+        request(PeerMethod.activities, [:], timeout: Self.patienceForAnswer) { [self] outcome in
             isChecking = false
             if outcome == .timedOut { close(.late) }
         }
@@ -198,24 +195,49 @@ final class PeerLink {
         sends(machine.notify(method, parameters))
     }
 
-    /// Sends our roster; nothing happens where the session has no place for it.
+    /// Sends statements; nothing happens before both sides have accepted each other.
     func sendStatements(_ statements: [UInt8]) {
-        step { $0.sendStatements(statements) }
+        perform(machine.sendStatements(statements))
     }
 
-    /// Sends the key of the epoch that holds; the caller has checked that the device is live in the stored roster.
+    /// Sends the account key in force; the caller has checked that the device is live in the stored roster.
     func sendEpochKey(_ body: [UInt8]) {
         perform(machine.sendEpochKey(body))
     }
 
-    /// Sends the latest signed advert; false when it cannot go over this link now.
-    func sendAdvert(_ body: [UInt8]) -> Bool {
-        sends(machine.sendAdvert(body))
+    /// Says what this device says of itself now, the number of its announcement included: the other side then asks for what it
+    /// lacks. Not too often, and the last state always.
+    ///
+    /// - Returns: false when it cannot be said over this link.
+    func sayHello() -> Bool {
+        guard isEstablished else { return false }
+        guard helloTimer?.isArmed != true else { return true }
+        let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
+        do {
+            // In a later turn: statements that are sent in this one go before it.
+            helloTimer = try loop.timer(after: wait) { [unowned self] in sayHelloNow() }
+            return true
+        } catch {
+            log.error("Cannot set the timer of a connection", ["error": "\(error)"])
+            return false
+        }
     }
 
-    /// Our roster or epoch is another one now.
+    /// The same at once, before the link is closed.
+    func sayHelloNow() {
+        guard isEstablished, let hello = latestHello() else { return }
+        machine.hello = hello
+        lastSaid = (hello, loop.now)
+        perform(machine.sendHello())
+    }
+
+    /// Our roster, epoch, label or port may be another one now: the other side hears of it.
     func accountChanged() {
-        if let hello = latestHello() { machine.changed(hello) }
+        guard isEstablished, let hello = latestHello(), let last = lastSaid?.hello else { return }
+        let isSame =
+            hello.rosterDigest == last.rosterDigest && hello.epoch == last.epoch && hello.label == last.label
+            && hello.port == last.port && hello.kind == last.kind
+        if !isSame { _ = sayHello() }
     }
 
     private var now: BootInstant { BootInstant(loop.now) }
@@ -229,8 +251,11 @@ final class PeerLink {
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
         // A call takes a while, in which the label or the epoch may become another: what is said is what holds then.
-        if !machine.isEstablished, let hello = latestHello() { machine.changed(hello) }
+        if !machine.isEstablished, let hello = latestHello() {
+            machine.hello = hello
+        }
         let actions = event(&machine)
+        for case .send(let frame) in actions where frame.kind == .hello { lastSaid = (machine.hello, loop.now) }
         perform(actions)
     }
 
@@ -263,18 +288,15 @@ final class PeerLink {
     private func performOne(_ action: SessionAction) {
         switch action {
         case .send: break
-        case .merge(let statements):
-            events.merge(self, statements) { [self] isLive in
-                step { $0.merged(isLive: isLive, hello: latestHello(), budget: &budgets[device], at: now) }
-            }
+        case .merge(let statements, let delay): merge(statements, after: delay)
         case .establish(let hello):
             events.established(self, hello)
+            // What has become another thing since it was said.
+            loop.later { [weak self] in self?.accountChanged() }
             tellWaiters(true)
         case .raiseBoot(let seen): events.raiseBoot(seen)
-        case .offerStatements: events.offerStatements(self)
-        case .offerEpochKey: events.offerEpochKey(self)
+        case .renew(let hello): events.renewed(self, hello)
         case .takeEpochKey(let body): events.takeEpochKey(self, body)
-        case .takeAdvert(let body): events.takeAdvert(self, body)
         case .handle(let request):
             lastUse = loop.now
             events.handle(self, request)
@@ -290,9 +312,26 @@ final class PeerLink {
         }
     }
 
+    private func merge(_ statements: [UInt8], after delay: Duration) {
+        let merge = { [self] in
+            waitingStatements = 0
+            events.merge(self, statements) { [self] outcome in
+                // What is stored after the end of the daemon has nobody to tell.
+                guard !hasEnded else { return }
+                step { $0.merged(outcome, hello: latestHello(), budget: &budgets[device], at: now) }
+            }
+        }
+        guard delay > .zero, let timer = try? loop.timer(after: delay, handler: merge) else { return merge() }
+        mergeTimer = timer
+        waitingStatements = statements.count
+        events.grew()
+    }
+
     private func end(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
         hasEnded = true
         timer = nil
+        helloTimer = nil
+        mergeTimer = nil
         dial = nil
         let rest = event(&machine)
         connection?.onBytes = nil

@@ -6,25 +6,43 @@ import HandoffProtocol
 import LoopIO
 
 /// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
+///
+/// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
+/// one, it is sent ours, again after 4, 8, 16 … seconds.
 final class RosterSync {
     /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
     private static let secondTurn = Duration.seconds(1)
-    /// How long a connected device may take to merge what it was sent, and to announce it, before it is sent everything.
-    private static let settling = Duration.seconds(2)
     /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
     /// not call the others whom the same device tells.
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
-    /// How soon a call about the same device or label is made again, at first and at most.
-    private static let backoff: (first: Duration, most: Duration) = (.seconds(2), .seconds(60))
+    /// How soon it is tried again, at first and at most.
+    private static let backoff: (first: Duration, most: Duration) = (.seconds(4), .seconds(60))
+    /// The shortest time between two lists to one device, which takes 4 a second.
+    private static let spacing = Duration.milliseconds(250)
+
+    /// How often a device is sent all in vain: then one of the two is full, and something has to change first.
+    private static let mostLists = 8
 
     /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
     /// milliseconds for each KiB.
     private static let maximumMerging = 16 * 1024 * 1024
 
-    private struct Attempt {
+    /// What passes between this device and another one that may differ.
+    private struct Exchange {
+        /// What it was not sent yet of the changes that this device has made.
+        var untold: [Statement] = []
+        /// It has not said since the last change that it has all.
+        var isOpen = false
+        /// Tries since it last had all, or since its roster or ours has changed.
+        var tries = 0
+        /// What it said of its roster last.
+        var digest: [UInt8] = []
+        /// Runs until the next try.
         var timer: LoopTimer?
-        var failures = 0
-        var last: LoopInstant?
+        /// When it was last sent a list.
+        var sent: LoopInstant?
+        /// Runs until the next list may be sent.
+        var spacer: LoopTimer?
     }
 
     private let loop: EventLoop
@@ -32,13 +50,11 @@ final class RosterSync {
     private let keeper: AccountKeeper
     private let pool: LinkPool
     private let network: () -> PeerNetwork
-    private var attempts: [DeviceID: Attempt] = [:]
-    /// This device has just joined: nobody knows it, so it calls whom it finds, whatever the order of the ids.
-    private var isNewcomer = false
-    /// When this device last signed a statement.
-    private var madeNews: LoopInstant?
+    private var exchanges: [DeviceID: Exchange] = [:]
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
+    /// Devices that introduce themselves just now.
+    private var introducing: Set<DeviceID> = []
 
     init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
         self.loop = loop
@@ -48,182 +64,219 @@ final class RosterSync {
         self.network = network
     }
 
-    /// This device has news of its own, or nobody knows it yet: it calls all others at once, whatever the order of the ids.
-    private var isTeller: Bool {
-        isNewcomer || madeNews.map { $0.duration(to: loop.now) < Self.secondTurn } ?? false
+    // MARK: - Telling
+
+    /// Our roster or epoch has changed. What this device has done itself it tells all others at once, and whom it has let in; what
+    /// it has learnt from a member, that one tells.
+    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
+        defer {
+            // Who is connected may wait for the key.
+            if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
+        }
+        exchanges = exchanges.filter { pool.ring.others.contains($0.key) }
+        if !news.isEmpty { for device in exchanges.keys { exchanges[device]?.tries = 0 } }
+        let guests = introducing.map { Fingerprint($0) }
+        let isOurs = news.contains { statement in
+            statement.signer == keeper.device.publicKey || statement.admitted.map(guests.contains) ?? false
+        }
+        guard isOurs else { return }
+        for device in pool.ring.others {
+            exchanges[device, default: Exchange()].untold += news
+            exchanges[device]?.isOpen = true
+            exchanges[device]?.tries = 0
+            exchanges[device]?.timer = nil
+            tell(device)
+        }
     }
 
-    /// What is new in our roster, before anyone is told.
-    func learned(_ news: [Statement]) {
-        if news.contains(where: { $0.signer == keeper.device.publicKey }) { madeNews = loop.now }
+    /// What a device is thought to lack; nil for nothing. It counts as sent.
+    func takeNews(for device: DeviceID) -> [UInt8]? {
+        guard let untold = exchanges[device]?.untold, !untold.isEmpty else { return nil }
+        exchanges[device]?.untold = []
+        exchanges[device]?.sent = loop.now
+        return StatementList.encode(untold)
     }
 
-    /// This device has joined an account, and nobody knows yet.
-    func joined() {
-        isNewcomer = true
+    /// Sends a device what it was not sent yet, over the connection that there is or by a call.
+    private func tell(_ device: DeviceID) {
+        if let link = pool.established(to: device) {
+            sendNews(over: link)
+        } else {
+            // What it was not sent goes in front of the hello.
+            _ = pool.link(to: device, isForRoster: true)
+        }
+        schedule(device, after: Self.pause(after: 1))
     }
 
-    /// A session is open: this device is known to somebody.
-    func established(_ link: PeerLink) {
-        isNewcomer = false
-        attempts[link.device]?.timer = nil
-        attempts[link.device]?.failures = 0
+    private func sendNews(over link: PeerLink) {
+        let device = link.device
+        guard exchanges[device]?.spacer == nil else { return }
+        if let sent = exchanges[device]?.sent, sent.advanced(by: Self.spacing) > loop.now {
+            do {
+                let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
+                exchanges[device]?.spacer = try loop.timer(after: wait) { [unowned self] in
+                    exchanges[device]?.spacer = nil
+                    if let link = pool.established(to: device) { sendNews(over: link) }
+                }
+            } catch {
+                log.error("Cannot set the timer of a list", ["error": "\(error)"])
+            }
+            return
+        }
+        if let news = takeNews(for: device) { link.sendStatements(news) }
+        offerEpochKey(link)
+    }
+
+    // MARK: - Comparing
+
+    /// A device says over a connection what its roster and its epoch are.
+    ///
+    /// - Parameter isFirst: whether it is the first that it says there.
+    func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
+        let device = link.device
+        let ring = pool.ring
+        let hasRoster = hello.rosterDigest == ring.rosterDigest
+        if hasRoster, ring.isCurrent, hello.epoch == ring.epochName { return settle(device) }
+        exchanges[device, default: Exchange()].isOpen = true
+        if exchanges[device]?.digest != hello.rosterDigest {
+            exchanges[device]?.digest = hello.rosterDigest
+            exchanges[device]?.tries = 0
+        }
+        if !hasRoster, isFirst {
+            sendAll(over: link)
+        } else if ring.isCurrent, hello.epoch != ring.epochName {
+            offerEpochKey(link)
+        }
+        schedule(device, after: Self.pause(after: (exchanges[device]?.tries ?? 0) + 1))
+    }
+
+    /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
+    func consider(_ peer: Peer) {
+        guard differs(peer) else { return settle(peer.deviceID) }
+        exchanges[peer.deviceID, default: Exchange()].isOpen = true
+        schedule(peer.deviceID, after: turn(peer.deviceID))
+    }
+
+    /// A member has shown itself by a mark: it or this device is in another epoch.
+    func sighted(_ device: DeviceID) {
+        exchanges[device, default: Exchange()].isOpen = true
+        // Most come with a change of the epoch that is on its way here, too.
+        schedule(device, after: Self.secondTurn + turn(device))
+    }
+
+    private func differs(_ peer: Peer) -> Bool {
+        pool.ring.held != nil && (peer.rosterDigest != pool.ring.rosterDigest || !pool.ring.isCurrent)
+    }
+
+    /// It has what we have.
+    private func settle(_ device: DeviceID) {
+        guard exchanges[device]?.untold.isEmpty ?? true else { return }
+        exchanges[device]?.isOpen = false
+        exchanges[device]?.tries = 0
+        exchanges[device]?.timer = nil
+    }
+
+    // MARK: - Trying again
+
+    /// When this device is to call about a difference that both may have seen.
+    private func turn(_ device: DeviceID) -> Duration {
+        let spread = min(Self.spread.each * max(pool.ring.live.count - 3, 0), Self.spread.most)
+        return (keeper.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
+    }
+
+    /// How long to wait after so many tries in vain, varied by a fifth so that those who failed together do not try together.
+    static func pause(after tries: Int) -> Duration {
+        min(backoff.first * (1 << min(max(tries - 1, 0), 5)), backoff.most) * Double.random(in: 0.8...1.2)
+    }
+
+    private func schedule(_ device: DeviceID, after wait: Duration) {
+        guard exchanges[device]?.timer == nil else { return }
+        let tries = exchanges[device]?.tries ?? 0
+        let wait = tries > 0 ? max(wait, Self.pause(after: tries)) : wait
+        do {
+            exchanges[device]?.timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
+                exchanges[device]?.timer = nil
+                retry(device)
+            }
+        } catch {
+            log.error("Cannot set the timer of a call", ["error": "\(error)"])
+        }
+    }
+
+    /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
+    private func retry(_ device: DeviceID) {
+        guard exchanges[device]?.isOpen ?? false, pool.ring.held != nil else { return }
+        if let open = pool.established(to: device) {
+            guard exchanges[device]?.tries ?? 0 < Self.mostLists else { return }
+            exchanges[device]?.tries += 1
+            if open.peerHello?.rosterDigest != pool.ring.rosterDigest {
+                sendAll(over: open)
+            } else {
+                offerEpochKey(open)
+            }
+            return schedule(device, after: .zero)
+        }
+        guard let link = pool.link(to: device, isForRoster: true) else { return }
+        exchanges[device]?.tries += 1
+        link.whenEstablished { [self] isEstablished in
+            if !isEstablished, exchanges[device]?.isOpen ?? false { schedule(device, after: .zero) }
+        }
+    }
+
+    // MARK: - Statements and keys
+
+    private func sendAll(over link: PeerLink) {
+        guard let state = keeper.state else { return }
+        exchanges[link.device]?.untold = []
+        exchanges[link.device]?.sent = loop.now
+        link.sendStatements(state.roster.encoded())
+        offerEpochKey(link)
+    }
+
+    /// Sends the account key in force, if the device is live in the stored roster and does not say that it has it.
+    private func offerEpochKey(_ link: PeerLink) {
+        guard link.peerHello?.epoch != pool.ring.epochName, let held = keeper.state?.keyToHandOver(to: link.device)
+        else {
+            return
+        }
+        link.sendEpochKey(EpochKeyBody.encode(held))
     }
 
     /// Merges statements from a link, and says whether its device is live now.
-    func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (Bool) -> Void) {
+    func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
         let statements: [Statement]
         do {
             guard mergingBytes + body.count <= Self.maximumMerging else { throw SessionEnd.flooding }
             statements = try StatementList.decode(body)
         } catch {
             log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])
-            return completion(false)
+            return completion(.refused)
         }
         let count = body.count
         let device = link.device
         mergingBytes += count
-        let done = { [self] (isMember: Bool) in
+        let done = { [self] (outcome: MergeOutcome) in
             mergingBytes -= count
-            completion(isMember)
+            completion(outcome)
         }
         if pool.ring.peerKey(device) != nil {
-            keeper.merge(statements) { [pool] isGenuine in done(isGenuine && pool.ring.peerKey(device) != nil) }
+            keeper.merge(statements) { [pool] isGenuine in
+                done(isGenuine ? (pool.ring.peerKey(device) != nil ? .live : .notLive) : .refused)
+            }
         } else {
-            guard let key = link.presentedKey else { return done(false) }
-            keeper.introduce(key, statements) { [log] isMember in
+            guard let key = link.presentedKey else { return done(.notLive) }
+            introducing.insert(device)
+            keeper.introduce(key, statements) { [self] isMember in
+                introducing.remove(device)
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
-                done(isMember)
+                done(isMember ? .live : .notLive)
             }
         }
-    }
-
-    /// Sends our statements over a link.
-    func offerStatements(_ link: PeerLink) {
-        guard let state = keeper.state else { return }
-        link.sendStatements(state.roster.encoded())
-    }
-
-    /// Sends the key of the epoch that holds, if the device is live in the stored roster.
-    func offerEpochKey(_ link: PeerLink) {
-        guard let held = keeper.state?.keyToHandOver(to: link.device) else { return }
-        link.sendEpochKey(EpochKeyBody.encode(held))
-        // With the epoch our label has changed: the other side should not have to wait for a datagram to learn it.
-        if let advert = network().announcer.advert { _ = link.sendAdvert(advert.frameBody) }
     }
 
     /// Takes the key of an epoch, if it is the one that the roster commits to.
     func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
         keeper.accept(key) { _ in }
-    }
-
-    /// Our roster or epoch has changed: everyone who is connected hears what is new, and everyone else who is there is
-    /// called. The whole roster to all would be a flood among many devices, each of which tells all others.
-    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
-        attempts = attempts.filter { pool.ring.live.contains($0.key) }
-        let statements = news.isEmpty ? nil : StatementList.encode(news)
-        for link in pool.all where link.isEstablished && (statements != nil || hasNewEpoch) {
-            if let statements { link.sendStatements(statements) }
-            // Also when only the roster is new: the other side may hold the key of an epoch that has just lost.
-            offerEpochKey(link)
-        }
-        for peer in network().table.all { consider(peer) }
-    }
-
-    /// A device whose roster or epoch may be another than ours: one of the two calls the other.
-    func consider(_ peer: Peer) {
-        let id = peer.deviceID
-        guard differs(peer) else {
-            attempts[id]?.failures = 0
-            return
-        }
-        let isConnected = pool.isConnected(id)
-        guard isConnected || !peer.candidates.ranked.isEmpty, attempts[id]?.timer == nil else { return }
-        var attempt = attempts[id] ?? Attempt()
-        var wait = Duration.zero
-        if !isTeller {
-            wait = keeper.deviceID < id ? .zero : Self.secondTurn
-            // All hear of a change at the same moment, and most differences are gone before it is their turn.
-            let spread = min(Self.spread.each * max(pool.ring.live.count - 3, 0), Self.spread.most)
-            wait += spread * Double.random(in: 0..<1)
-        }
-        if attempt.failures > 0 { wait = Self.pause(after: attempt.failures) }
-        // It has been sent what is new, and says so in a moment.
-        if isConnected { wait = max(wait, Self.settling) }
-        // A member whose roster always differs, and which ends each connection at once, is not called without end.
-        if let last = attempt.last {
-            wait = max(wait, loop.now.duration(to: last.advanced(by: Self.backoff.first)))
-        }
-        do {
-            attempt.timer = try loop.timer(after: wait) { [unowned self] in call(id) }
-        } catch {
-            log.error("Cannot set the timer of a call", ["error": "\(error)"])
-        }
-        attempts[id] = attempt
-    }
-
-    /// How long to wait after so many calls about one device or label that did not help.
-    static func pause(after calls: Int) -> Duration {
-        min(backoff.first * (1 << min(calls, 5)), backoff.most)
-    }
-
-    private func differs(_ peer: Peer) -> Bool {
-        let ring = pool.ring
-        guard ring.held != nil else { return false }
-        return peer.rosterDigest != ring.rosterDigest || peer.epoch != ring.held?.n || !ring.isCurrent
-    }
-
-    private func call(_ id: DeviceID) {
-        attempts[id]?.timer = nil
-        guard let peer = network().table[id], differs(peer) else { return }
-        attempts[id, default: Attempt()].failures += 1
-        attempts[id]?.last = loop.now
-        if let open = pool.established(to: id) {
-            offerAll(open)
-            return reconsider(id)
-        }
-        if let link = pool.link(to: id) {
-            link.whenEstablished { [self] isEstablished in
-                if !isEstablished { reconsider(id) }
-            }
-        } else {
-            reach(id) { [self] isReached in
-                if !isReached { reconsider(id) }
-            }
-        }
-    }
-
-    /// Calls a device that still is in a former epoch, as far as we know; tells whether it answered.
-    func reach(_ id: DeviceID, completion: @escaping (Bool) -> Void) {
-        // Over what there is, it hears of our epoch.
-        if pool.isConnected(id) { return completion(true) }
-        call(former: id) { completion($0 != nil) }
-    }
-
-    /// A connection to a member by which statements can be sent, whatever epoch it is in; nil when it cannot be found.
-    func find(_ id: DeviceID, completion: @escaping (PeerLink?) -> Void) {
-        if let open = pool.established(to: id) { return completion(open) }
-        if let link = pool.link(to: id) { return completion(link) }
-        call(former: id, completion: completion)
-    }
-
-    private func call(former id: DeviceID, completion: @escaping (PeerLink?) -> Void) {
-        guard let peer = network().table[id], let label = peer.label, let gate = pool.ring.gate(for: label),
-            !gate.isHeld
-        else { return completion(nil) }
-        let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
-        pool.call(
-            label: label, gate: gate, scope: .rosterOnly, addresses: addresses, isFixed: false, completion: completion)
-    }
-
-    /// Sends all that there is to know of the account to a member.
-    func offerAll(_ link: PeerLink) {
-        offerStatements(link)
-        offerEpochKey(link)
-    }
-
-    private func reconsider(_ id: DeviceID) {
-        if let peer = network().table[id] { consider(peer) }
     }
 }

@@ -8,16 +8,25 @@ import LoopIO
 
 /// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
 /// loop.
+///
+/// Who is at an address shows when it answers: one member after the other is called there.
 final class StaticPeers {
-    /// How soon an address is called again, at first and at most.
-    private static let backoff: (first: Duration, most: Duration) = (.seconds(1), .seconds(60))
+    /// What the calls need of the rest of the daemon.
+    struct Surroundings {
+        /// Whether a device is there.
+        let isThere: (DeviceID) -> Bool
+        /// What opens the gate of a member that is called by an address alone, in the order in which to try it.
+        let ways: (DeviceID) -> [(gate: SecretBytes, isIntroduction: Bool)]
+        /// The wall clock, in seconds since 1970.
+        let unixSeconds: () -> UInt64
+    }
 
     private struct Entry {
         var device: DeviceID?
+        /// Who answered last, also if it has gone since.
+        var last: DeviceID?
         var failures = 0
         var isCalling = false
-        /// Calls since a device last answered, each with the key of another epoch.
-        var turn = 0
         var timer: LoopTimer?
     }
 
@@ -25,20 +34,16 @@ final class StaticPeers {
     private let log: Logger
     private let discovery: StaticDiscovery
     private let pool: LinkPool
-    private let isThere: (DeviceID) -> Bool
-    private let unixSeconds: () -> UInt64
+    private let surroundings: Surroundings
     private var entries: [StaticAddress: Entry] = [:]
+    private var members: Set<DeviceID> = []
 
-    init(
-        loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool,
-        isThere: @escaping (DeviceID) -> Bool, unixSeconds: @escaping () -> UInt64
-    ) {
+    init(loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, surroundings: Surroundings) {
         self.loop = loop
         self.log = log
         self.discovery = discovery
         self.pool = pool
-        self.isThere = isThere
-        self.unixSeconds = unixSeconds
+        self.surroundings = surroundings
     }
 
     /// The addresses, with the device that answered there.
@@ -68,10 +73,18 @@ final class StaticPeers {
 
     /// Calls again where nobody is known to be: the account, the network or the devices have changed.
     func review() {
-        for (address, entry) in entries where !isSettled(entry) && !entry.isCalling {
-            entries[address]?.failures = 0
-            retry(address)
+        for (address, entry) in entries where !isSettled(entry) && !entry.isCalling && entry.timer?.isArmed != true {
+            discovery.refresh(instance: Self.instance(address))
         }
+    }
+
+    /// The network is another one: all addresses where nobody is known to be are called at once.
+    func networkChanged() {
+        for address in entries.keys {
+            entries[address]?.failures = 0
+            entries[address]?.timer = nil
+        }
+        review()
     }
 
     /// Takes the members as they are now: an address of one that is no more is anybody's.
@@ -79,7 +92,8 @@ final class StaticPeers {
         for (address, entry) in entries {
             if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
         }
-        review()
+        if live != members { networkChanged() } else { review() }
+        members = live
     }
 
     /// The name under which static discovery tells of an address.
@@ -88,47 +102,55 @@ final class StaticPeers {
     }
 
     private func isSettled(_ entry: Entry) -> Bool {
-        entry.device.map(isThere) ?? false
+        entry.device.map(surroundings.isThere) ?? false
     }
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
-        guard let entry = entries[address], !entry.isCalling, !isSettled(entry),
-            let epoch = Self.epoch(ofTurn: entry.turn, in: pool.ring)
-        else { return }
-        entries[address]?.isCalling = true
-        entries[address]?.turn += 1
-        // Its label is not known: a label that both sides make from the clock stands in for it.
-        pool.call(
-            label: Gate.staticLabel(labelKey: epoch.label, unixSeconds: unixSeconds()),
-            gate: (isHeld: epoch.isHeld, key: epoch.gate),
-            scope: epoch.isHeld && pool.ring.isCurrent ? .full : .rosterOnly, addresses: addresses, isFixed: true
-        ) { [self] link in
-            entries[address]?.isCalling = false
-            guard let link else { return retry(address) }
-            entries[address]?.turn = 0
-            entries[address]?.failures = 0
-            // One that was left behind is called again once it has the key in force.
-            guard epoch.isHeld else { return retry(address) }
-            entries[address]?.device = link.device
+        guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
+        // Its label is not known: one that both sides make from the clock stands in for it.
+        let label = Gate.staticLabel(unixSeconds: surroundings.unixSeconds())
+        let calls = candidates(entry).flatMap { device in
+            surroundings.ways(device).map { way in
+                let way = LinkPool.Way(
+                    label: label, addresses: addresses, gate: way.gate, isIntroduction: way.isIntroduction)
+                return (device: device, way: way)
+            }
         }
+        guard !calls.isEmpty else { return }
+        entries[address]?.isCalling = true
+        call(address, calls[...])
     }
 
-    /// The keys that a call is made with: a device that was away knows only those of the epoch in which it was left behind,
-    /// so every second call tries a former one, the latest first.
-    private static func epoch(
-        ofTurn turn: Int, in ring: KeyRing
-    ) -> (isHeld: Bool, label: SecretBytes, gate: SecretBytes)? {
-        guard let held = ring.held else { return nil }
-        guard ring.isCurrent, !turn.isMultiple(of: 2), !ring.former.isEmpty else {
-            return (true, held.label, held.gate)
+    /// The members that may be at an address: who was there last, then those that are not known to be elsewhere.
+    private func candidates(_ entry: Entry) -> [DeviceID] {
+        let others = pool.ring.others.sorted()
+        let away = others.filter { !surroundings.isThere($0) }
+        let here = others.filter(surroundings.isThere)
+        return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
+    }
+
+    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, way: LinkPool.Way)>) {
+        guard entries[address] != nil else { return }
+        guard let first = calls.first else {
+            entries[address]?.isCalling = false
+            return retry(address)
         }
-        let former = ring.former[ring.former.count - 1 - (turn / 2) % ring.former.count]
-        return (false, former.label, former.gate)
+        pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
+            // Where nobody is at all, nobody else is either.
+            guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
+            link.whenEstablished { [self] isEstablished in
+                guard isEstablished else { return call(address, calls.dropFirst()) }
+                entries[address]?.isCalling = false
+                entries[address]?.failures = 0
+                entries[address]?.device = first.device
+                entries[address]?.last = first.device
+            }
+        }
     }
 
     private func retry(_ address: StaticAddress) {
         guard let entry = entries[address], entry.timer?.isArmed != true else { return }
-        let wait = min(Self.backoff.first * (1 << min(entry.failures, 6)), Self.backoff.most)
+        let wait = RosterSync.pause(after: entry.failures + 1)
         entries[address]?.failures += 1
         do {
             entries[address]?.timer = try loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in

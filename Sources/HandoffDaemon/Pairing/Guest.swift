@@ -1,4 +1,5 @@
 import HandoffPairing
+import LoopIO
 
 /// One connection to a pairing window, with its session. Belongs to the `Inviter`.
 final class Guest {
@@ -10,6 +11,8 @@ final class Guest {
     let door: PairingDoor
     /// Who it is, once that is proved.
     var peer: PairingPeer?
+    /// Runs while the account key is awaited.
+    var keyTimer: LoopTimer?
     /// Whether the user is asked about it now.
     var isAsked = false
 

@@ -184,11 +184,31 @@ final class Inviter {
         guest.isAsked = false
         rearm()
         onEvent?(.joining(PairingDevice(peer)))
-        // Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
-        surroundings.admit(peer.publicKey, peer.name) { [weak self] result in
-            self?.admitted(peer, id, result)
-        }
+        admit(peer, id, until: loop.now.advanced(by: Self.patienceForKey))
         return true
+    }
+
+    /// How long the key of a new epoch that is on its way here is waited for.
+    private static let patienceForKey = Duration.seconds(4)
+    private static let keyInterval = Duration.milliseconds(100)
+
+    /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
+    private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: LoopInstant) {
+        surroundings.admit(peer.publicKey, peer.name) { [weak self] result in
+            guard let self else { return }
+            guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
+            let timer = try? loop.timer(after: Self.keyInterval) { [weak self] in self?.admit(peer, id, until: end) }
+            if timer == nil { admitted(peer, id, result) } else { guests[id]?.keyTimer = timer }
+        }
+    }
+
+    /// Whether all that is missing is the account key, which another member has changed just now.
+    private func lacksKey(_ result: Result<AccountState, any Error>, for peer: PairingPeer) -> Bool {
+        switch result {
+        case .success(let account): account.keyToHandOver(to: peer.device) == nil
+        case .failure(AccountError.noCurrentKey): true
+        case .failure: false
+        }
     }
 
     private func admitted(
@@ -203,7 +223,8 @@ final class Inviter {
             log.info("The account is handed over", ["device": peer.device.short])
             perform(
                 guest.machine.handOver(
-                    epoch: held.n, accountKey: held.accountKey, statements: account.roster.encoded()), guest, id)
+                    epoch: UInt64(held.n), accountKey: held.accountKey, statements: account.roster.encoded()), guest, id
+            )
         case .failure(let error):
             log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
             switch error {

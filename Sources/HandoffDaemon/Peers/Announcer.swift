@@ -18,26 +18,35 @@ struct Announcer {
     /// What is said.
     struct News: Equatable {
         var label: Label
+        /// Goes along with whatever else is said, and is no news by itself: rosters are kept equal over connections.
         var rosterDigest: [UInt8]
-        var epoch: UInt64
         var isGoodbye = false
         var activities: [OfferedActivity]
 
-        /// Whether `other` says the same but for the activities.
-        func differsOnlyInActivities(from other: News) -> Bool {
-            label == other.label && rosterDigest == other.rosterDigest && epoch == other.epoch
-                && isGoodbye == other.isGoodbye
+        /// Whether the activities are the same; ages alone are no difference.
+        func offersSame(as other: News) -> Bool {
+            isGoodbye == other.isGoodbye && activities.count == other.activities.count
+                && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
-        /// Whether the others would learn anything; ages alone are no news.
+        /// Whether the others would learn anything.
         static func == (left: News, right: News) -> Bool {
-            left.differsOnlyInActivities(from: right) && left.activities.count == right.activities.count
-                && zip(left.activities, right.activities).allSatisfy { $0.hasSameContent(as: $1) }
+            left.label == right.label && left.offersSame(as: right)
         }
+    }
+
+    /// What was new in what was said.
+    enum Novelty {
+        /// The activities, who is told of them, or that this device leaves.
+        case offers
+        /// Anything else, such as the label.
+        case other
     }
 
     private var speaker: Speaker
     private(set) var position: Position
+    /// Number of the change since which the activities are the same.
+    private(set) var listSeq: UInt32 = 0
     private(set) var news: News?
     private(set) var advert: SignedAdvert?
 
@@ -48,29 +57,45 @@ struct Announcer {
 
     /// Takes what is to be said now.
     ///
-    /// - Parameter evenIfOld: says it under a new number even if the others know it, so that it does not expire.
-    /// - Returns: whether it is news, and so has a new number and a new signature.
-    mutating func say(_ news: News, evenIfOld: Bool = false) throws -> Bool {
-        guard evenIfOld || news != self.news else { return false }
+    /// - Parameter renewed: says it under a new number even if the others know it: so that it does not expire, or since
+    ///   others are told of it than before.
+    /// - Returns: what is new in it; nil if nothing is, and then it has no new number and no new signature.
+    mutating func say(_ news: News, renewed: Novelty? = nil) throws -> Novelty? {
+        guard renewed != nil || news != self.news else { return nil }
+        let offersSame = self.news.map(news.offersSame) ?? false
+        let novelty: Novelty = offersSame && renewed != .offers ? .other : .offers
         if self.news != nil { position = Self.next(position) }
+        listSeq = novelty == .offers ? position.seq : min(listSeq, position.seq)
         self.news = news
+        try sign()
+        return novelty
+    }
+
+    /// Takes another digest of the roster, which is told with what is said next and to who is met meanwhile.
+    mutating func take(rosterDigest: [UInt8]) throws {
+        guard news != nil, news?.rosterDigest != rosterDigest else { return }
+        news?.rosterDigest = rosterDigest
+        try sign()
+    }
+
+    private mutating func sign() throws {
+        guard let news else { return }
         advert = try announcement(news.activities).map {
             try SignedAdvert($0, label: news.label, key: speaker.key)
         }
-        return true
     }
 
     /// The text of the beacon for what was last said, signed and sealed anew.
     ///
     /// - Parameters:
-    ///   - marks: those that were made for the label.
+    ///   - missing: what is shared with those that get a mark.
     ///   - listsActivities: false leaves the activities to adverts and connections.
-    func beacon(keys: EpochKeys, marks: Marks, listsActivities: Bool) throws -> [[UInt8]]? {
+    func beacon(keys: EpochKeys, marking missing: [PairwiseKeys], listsActivities: Bool) throws -> [[UInt8]]? {
         guard let news else { return nil }
         let shown = listsActivities ? news.activities : []
         return try announcement(shown, hasMore: shown.count < news.activities.count).map {
             let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
-            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marks: marks)
+            return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marking: missing)
         }
     }
 
@@ -80,7 +105,7 @@ struct Announcer {
         news.activities = activities
         guard news == self.news else { return }
         self.news = news
-        advert = try announcement(activities).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
+        try sign()
     }
 
     /// The announcement as a device gets it that is told of no activities: under the same number, so that no other one
@@ -93,6 +118,7 @@ struct Announcer {
     /// Starts over under a greater boot number: another device has seen one that is greater than ours.
     mutating func restart(boot: UInt64) {
         position = Position(boot: boot, seq: 0)
+        listSeq = 0
         news = nil
         advert = nil
     }
@@ -113,7 +139,7 @@ struct Announcer {
         guard let news else { return nil }
         return Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, epoch: news.epoch,
+            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
             activities: activities)
     }
 

@@ -12,6 +12,8 @@ import LoopIO
 final class BeaconPublisher {
     /// The shortest time between two renewals.
     static let spacing = Duration.seconds(2)
+    /// The same where somebody waits for it.
+    static let awaitedSpacing = Duration.milliseconds(500)
     /// The longest random delay of a renewal.
     static let delay = Duration.seconds(1)
     /// The longest wait between two new labels after conflicts.
@@ -43,11 +45,14 @@ final class BeaconPublisher {
     }
 
     /// What the beacon says has changed: it is renewed soon, or at once when it is the first under its label.
-    func changed() {
+    ///
+    /// - Parameter isAwaited: somebody waits for it; then it is not delayed at random.
+    func changed(isAwaited: Bool = false) {
         guard let lastPublished else { return publish() }
-        guard timer == nil else { return }
-        let earliest = max(Duration.zero, loop.now.duration(to: lastPublished.advanced(by: Self.spacing)))
-        let blur = Self.delay * Double.random(in: 0...1)
+        guard timer == nil || isAwaited else { return }
+        let spacing = isAwaited ? Self.awaitedSpacing : Self.spacing
+        let earliest = max(Duration.zero, loop.now.duration(to: lastPublished.advanced(by: spacing)))
+        let blur = isAwaited ? .zero : Self.delay * Double.random(in: 0...1)
         do {
             timer = try loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
         } catch {

@@ -1,52 +1,59 @@
 import HandoffAccount
-import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 
-/// The members that have not been heard in the present epoch, and the secrets by which they and this device find each
-/// other nevertheless. Plain values.
+/// The members that have not been heard in the present epoch, and the marks by which they and this device find each other
+/// nevertheless. Plain values.
 ///
-/// Two members that made an epoch each while they were apart have no key of the other's epoch; what they share in any
-/// case is a secret of their two device keys. Who is missed gets a mark beside the beacon; who reads a foreign beacon
-/// looks for a mark that is meant for him.
+/// A member in another epoch does not recognise our label, and we do not recognise its. Who is missed gets a mark beside the
+/// beacon; who reads a foreign beacon looks for a mark that is meant for him. Who holds an open ticket gets one, too.
 struct MissingMembers {
+    /// A member that has left a mark for this device, the keys that the mark was made with, and whether this device has to
+    /// introduce itself with them.
+    struct Author {
+        let device: DeviceID
+        let keys: PairwiseKeys
+        let isIntroduction: Bool
+    }
+
     /// What was found out about an instance.
     private struct Look {
         let marks: Marks
-        /// Who made the mark for this device, if anyone did.
-        let author: DeviceID?
+        let author: Author?
     }
 
     /// Looks in a second: each costs a hash for every member. What is refused is looked at a little later.
     private static let looksPerSecond: UInt64 = 64
 
-    private let own: SigningKey
+    private(set) var pairwise: PairwiseTable
     private var accountID: AccountID?
-    private var epoch: UInt64?
+    private var epoch: Fingerprint?
     private var others: Set<DeviceID> = []
+    private var tickets: Set<Fingerprint> = []
     private var heard: Set<DeviceID> = []
-    private var pairs: [DeviceID: PairKeys] = [:]
     private var looks: [String: Look] = [:]
     private var budget = RateLimit(perSecond: looksPerSecond)
 
-    /// - Parameter own: the key of this device.
-    init(own: SigningKey) {
-        self.own = own
+    /// - Parameter pairwise: the secrets of this device.
+    init(_ pairwise: PairwiseTable) {
+        self.pairwise = pairwise
     }
 
     /// Takes the account as it is now: with another epoch nobody has been heard.
     mutating func accountChanged(_ ring: KeyRing) {
-        if ring.epochMark != epoch || ring.accountID != accountID { heard = [] }
-        if ring.accountID != accountID { pairs = [:] }
-        let others = ring.live.subtracting([ring.own])
+        pairwise.accountChanged(ring)
+        if ring.heldRecord != epoch || ring.accountID != accountID { heard = [] }
         // Somebody who is a member now may have been looked at as a stranger.
-        if others != self.others || ring.accountID != accountID { looks = [:] }
-        epoch = ring.epochMark
+        if ring.others != others || ring.accountID != accountID { looks = [:] }
+        epoch = ring.heldRecord
         accountID = ring.accountID
-        self.others = others
+        others = ring.others
+        tickets = Set(ring.openTickets.map(\.id))
         heard.formIntersection(others)
-        pairs = pairs.filter { others.contains($0.key) }
     }
+
+    /// Whether a member was heard in the present epoch.
+    func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
 
     /// A member has said, by its signature or over its connection, that this is its label.
     mutating func heard(_ device: DeviceID, under label: Label?, _ ring: KeyRing) {
@@ -54,41 +61,48 @@ struct MissingMembers {
         heard.insert(device)
     }
 
-    /// Whom a new label gets marks for: those that are missed, at random if there are too many.
-    mutating func marked(_ ring: KeyRing) -> [DeviceID: PairKeys] {
-        let missed = others.subtracting(heard).shuffled().prefix(Marks.places)
-        return missed.reduce(into: [:]) { $0[$1] = keys(for: $1, ring) }
+    /// Whom a beacon gets marks for: members that are missed and open tickets, at random if there are too many.
+    var marked: [PairwiseKeys] {
+        let wanted = others.subtracting(heard).map { Party.device($0) } + tickets.map { Party.ticket($0) }
+        let chosen = wanted.count > Marks.places ? Array(wanted.shuffled().prefix(Marks.places)) : wanted
+        return chosen.compactMap { pairwise.keys[$0] }
     }
 
-    /// The member that made the foreign record of an instance with a mark for this device, and the keys shared with it.
+    /// Whether a beacon may have no place for some open ticket, so that another one is to follow.
+    var leavesTicketsOut: Bool {
+        !tickets.isEmpty && others.count - heard.count + tickets.count > Marks.places
+    }
+
+    /// The member that made the foreign record of an instance with a mark for this device.
     ///
-    /// Those that were heard in this epoch are not left out: it is they who may have made many epochs since.
+    /// Those that were heard in this epoch are not left out: it is they who may have made another epoch since.
     ///
-    /// - Returns: nil in `author` when there is none; nil altogether when it has to be asked for again later.
-    mutating func look(
-        at instance: String, label: Label, marks: Marks, _ ring: KeyRing, at now: BootInstant
-    ) -> (author: DeviceID?, keys: PairKeys?)? {
-        if let look = looks[instance], look.marks == marks {
-            return (look.author, look.author.flatMap { keys(for: $0, ring) })
+    /// - Throws: `NotNow` when it has to be asked for again later.
+    mutating func author(
+        of instance: String, under label: Label, _ found: (marks: Marks, salt: [UInt8]), at now: BootInstant
+    ) throws(NotNow) -> Author? {
+        if let look = looks[instance], look.marks == found.marks { return look.author }
+        guard budget.admit(at: now) else { throw NotNow() }
+        let author = author(of: found.marks, found.salt, under: label)
+        looks[instance] = Look(marks: found.marks, author: author)
+        return author
+    }
+
+    /// Too many records were looked at within a second.
+    struct NotNow: Error {}
+
+    private func author(of marks: Marks, _ salt: [UInt8], under label: Label) -> Author? {
+        for device in others {
+            for (keys, isIntroduction) in pairwise.keys(for: device)
+            where marks.contains(keys.mark(under: label, salt: salt)) {
+                return Author(device: device, keys: keys, isIntroduction: isIntroduction)
+            }
         }
-        guard budget.admit(at: now) else { return nil }
-        let author = others.first { keys(for: $0, ring).map { marks.contains($0.mark(under: label)) } ?? false }
-        looks[instance] = Look(marks: marks, author: author)
-        return (author, author.flatMap { keys(for: $0, ring) })
+        return nil
     }
 
     /// The instance is gone, or there are too many.
     mutating func forget(_ instance: String) {
         looks[instance] = nil
-    }
-
-    /// Derived once for each member; nil for a key that allows no agreement.
-    private mutating func keys(for device: DeviceID, _ ring: KeyRing) -> PairKeys? {
-        if let known = pairs[device] { return known }
-        guard let accountID, let key = ring.peerKey(device),
-            let made = try? PairKeys(own: own, other: key, accountID: accountID)
-        else { return nil }
-        pairs[device] = made
-        return made
     }
 }

@@ -6,30 +6,55 @@ import LoopIO
 
 /// What connections tell of the other devices.
 extension PeerNetwork {
-    /// Where a device may be found; nil when it is not there or has no label.
-    func whereabouts(of id: DeviceID) -> LinkPool.Whereabouts? {
-        guard let peer = table[id], let label = peer.label else { return nil }
-        return LinkPool.Whereabouts(
-            label: label, addresses: peer.candidates.ranked.compactMap { SocketAddress($0.address) },
-            rosterDigest: peer.rosterDigest)
+    /// The ways to a device, the most promising one first: where it was heard, and where it was seen by a mark, which anyone can
+    /// repeat. A member that does not know this device yet opens only to an introduction.
+    ///
+    /// - Parameter isForRoster: a member in another epoch is looked for first where it was seen by a mark.
+    func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
+        let ways = allWays(to: id)
+        guard !isForRoster, missing.hasHeard(id), let seen = sightings[id] else { return ways }
+        return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
+    }
+
+    private func allWays(to id: DeviceID) -> [LinkPool.Way] {
+        var ways = sightings[id].map { [$0.way] } ?? []
+        let pairwise = missing.pairwise.keys[.device(id)]
+        if let way = ways.first, way.isIntroduction, let pairwise {
+            // It may have let this device in, and the connection may have broken before the account key came.
+            ways.append(
+                LinkPool.Way(label: way.label, addresses: way.addresses, gate: pairwise.gate, isIntroduction: false))
+        }
+        if let peer = table[id], let label = peer.label, let held = ring.held {
+            let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
+            guard !addresses.isEmpty else { return ways }
+            if label != ways.first?.label, let pairwise {
+                ways.append(
+                    LinkPool.Way(label: label, addresses: addresses, gate: pairwise.gate, isIntroduction: false))
+            }
+            ways.append(LinkPool.Way(label: label, addresses: addresses, gate: held.gate, isIntroduction: true))
+        }
+        return ways
     }
 
     /// Both sides of a connection have accepted each other.
     func linkEstablished(_ link: PeerLink, _ hello: Hello) {
         let isKnown = table[link.device] != nil
+        takeHello(hello, over: link)
+        table.connectionOpened(link.device)
+        if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
+        perform(machine.connected(link.device, peers: table, at: now))
+    }
+
+    /// What a device says of itself over a connection.
+    func takeHello(_ hello: Hello, over link: PeerLink) {
         // Where it called from is its own host, but the port is another one than it listens on.
         let address = link.isClient ? link.address : link.address?.withPort(hello.port)
         let changes = table.receivedHello(
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
-        table.connectionOpened(link.device)
         missing.heard(link.device, under: hello.label, ring)
-        if !isKnown { log.info("Device is there", ["device": link.device.short, "via": "connection"]) }
-        if hello.epochIsCurrent, isOurs(epoch: hello.epoch, digest: hello.rosterDigest) {
-            surroundings.heard(link.device)
-        }
+        if hello.epoch != nil, hello.epoch == ring.epochName { surroundings.heard(link.device) }
         handle(changes)
-        perform(machine.connected(link.device, peers: table, at: now))
     }
 
     /// Nobody answered a call to an address of a device.
@@ -49,39 +74,20 @@ extension PeerNetwork {
         perform(link.wasCut ? machine.connectionCut(link.device, peers: table, at: now) : [])
     }
 
-    /// An advert that came as a frame: only the device of the connection may say it.
-    func receivedFrame(_ body: [UInt8], over link: PeerLink) {
-        let device = link.device
-        guard let advert = SignedAdvert(frameBody: body),
-            let announcement = try? advert.verified(publicKey: { $0.deviceID == device ? ring.peerKey(device) : nil })
-        else { return link.close(.message(.field("advert"))) }
-        if isOurs(epoch: announcement.epoch, digest: announcement.rosterDigest) { surroundings.heard(device) }
-        missing.heard(device, under: advert.label, ring)
-        let reception = table.receivedAdvert(announcement, label: advert.label, source: nil, at: now)
-        handle(reception.changes)
-    }
-
-    /// An announcement that was sealed with the key in force: its device has that key. The number tells it from one that
-    /// another member has sealed anew.
-    func noteKeyHolder(_ announcement: Announcement) {
-        if announcement.epoch == ring.current?.n { surroundings.heard(announcement.deviceID) }
-    }
-
-    /// Whether a device that says so is in the epoch that holds here: with the same statements the same record holds there,
-    /// and without a seal only that tells two records of one number apart.
-    private func isOurs(epoch: UInt64?, digest: [UInt8]) -> Bool {
-        epoch == ring.current?.n && ring.isCurrent && digest == ring.rosterDigest
-    }
-
     /// The whole list of a device's activities.
     func receivedList(_ list: ActivityList, from device: DeviceID) {
         handle(table.receivedList(list, from: device, at: now))
     }
 
+    /// An announcement was sealed with the key that is held: its device has that key.
+    func noteKeyHolder(_ device: DeviceID) {
+        if ring.isCurrent { surroundings.heard(device) }
+    }
+
     /// The machine has told what it is.
     func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
-        say(evenIfOld: true)
+        say(renewed: .offers)
         beacons.changed()
     }
 }

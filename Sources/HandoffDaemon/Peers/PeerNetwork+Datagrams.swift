@@ -31,12 +31,12 @@ extension PeerNetwork {
 
     private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
         guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
+        guard announcement.deviceID != ring.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
         missing.heard(announcement.deviceID, under: label, ring)
         let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
-        if reception == .cloned { return fallSilent() }
-        noteKeyHolder(announcement)
+        noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
             announcement, label: label, source: address, reception: reception, peers: table, at: now)
         if !isKnown, table[announcement.deviceID] != nil {

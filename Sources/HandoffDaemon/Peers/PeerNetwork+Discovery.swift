@@ -14,6 +14,7 @@ extension PeerNetwork {
         case .removed(let instance):
             unopened[instance] = nil
             forgetStranger(instance)
+            forgetSighting(instance)
             guard let id = table.instanceRemoved(instance) else { return }
             perform(machine.instanceRemoved(id, peers: table, at: now))
         case .conflict(let instance):
@@ -35,9 +36,11 @@ extension PeerNetwork {
 
     /// The text of our beacon, made anew.
     func composeBeacon() -> (label: Label, text: [[UInt8]])? {
-        guard let keys = ring.held, let label = labels.label, let marks = labels.marks else { return nil }
+        guard let keys = ring.held, let label = labels.label else { return nil }
+        defer { beaconMade() }
         do {
-            return try announcer.beacon(keys: keys, marks: marks, listsActivities: listsInBeacon).map { (label, $0) }
+            return try announcer.beacon(keys: keys, marking: missing.marked, listsActivities: listsInBeacon)
+                .map { (label, $0) }
         } catch {
             log.fault("Cannot seal the beacon", ["error": "\(error)"])
             return nil
@@ -50,14 +53,9 @@ extension PeerNetwork {
             return
         }
         guard label != labels.label else { return }
-        guard let gate = ring.gate(for: label) else { return lookForMark(service, label) }
+        guard ring.isHeld(label), let keys = ring.held else { return lookForMark(service, label) }
         forgetStranger(service.instance)
-        guard gate.isHeld, let keys = ring.current else {
-            // Left behind in a former epoch, or it is we who are: only statements and keys are exchanged.
-            guard !service.addresses.isEmpty else { return }
-            remember(service)
-            return surroundings.strayed(Straggler(label: label, addresses: service.addresses))
-        }
+        forgetSighting(service.instance)
         guard let text = service.text else { return }
         let announcement: Announcement
         do {
@@ -68,11 +66,12 @@ extension PeerNetwork {
             return
         }
         if announcement.deviceID == ring.own {
-            return greetTwin(announcement, label: label, addresses: service.addresses)
+            return greetTwin(label: label, addresses: service.addresses)
         }
         let isKnown = table[announcement.deviceID] != nil
+        let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
         noteRestart(announcement)
-        noteKeyHolder(announcement)
+        noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID, under: label, ring)
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
@@ -81,19 +80,27 @@ extension PeerNetwork {
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
-        // Its addresses may have come only now.
-        surroundings.rosterMayDiffer(peer)
+        if !hadAddresses { surroundings.rosterMayDiffer(peer) }
     }
 
-    /// A record of this very device under a label that is not its own is an old one that some cache repeats, or that of
-    /// a clone of the state folder. Only a clone can open an advert that is sealed for the label: then it knows.
-    private func greetTwin(_ announcement: Announcement, label: Label, addresses: [SocketAddress]) {
-        guard announcement.position.boot != announcer.position.boot else { return }
+    /// A record of this very device under a label that was never its own: some cache repeats one of a former start, or another
+    /// machine uses a copy of the state folder. Only that can open an advert that is sealed for the label: then it knows.
+    private func greetTwin(label: Label, addresses: [SocketAddress]) {
+        guard !labels.isOwn(label), !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
         lastGreetedTwin = loop.now
         for address in addresses.prefix(Self.maximumTwinAddresses).compactMap(PeerAddress.init) {
             sendAdvert(to: address, device: nil, label: label)
         }
+    }
+
+    /// An advert of this very device. One of a former start or a former label proves nothing: a member that kept it can seal it
+    /// for us again. Any other is of another machine with the same identity, and the one that started first falls silent; of
+    /// two that started within the same second, the one with the smaller label.
+    func receivedOwn(_ announcement: Announcement, label: Label) {
+        guard let own = labels.label, !labels.isOwn(label) else { return }
+        let (theirs, ours) = (announcement.position.boot, announcer.position.boot)
+        if theirs > ours || (theirs == ours && own.bytes.lexicographicallyPrecedes(label.bytes)) { fallSilent() }
     }
 
     /// A greater start number than all before is signed by the device itself.
@@ -102,8 +109,8 @@ extension PeerNetwork {
         machine.restarted(announcement.deviceID)
     }
 
-    /// A label that no key here has made: a member's that changed the key while we were apart, if it bears a mark for this
-    /// device, which only that member can have made. Others may repeat it; then a call finds out that they are nobody.
+    /// A label that the held key has not made: of a member in another epoch, or of one that waits for the holder of a ticket, if it
+    /// bears a mark for this device, which only that member can have made. Others may repeat it; then a call finds out that they are nobody.
     private func lookForMark(_ service: DiscoveredService, _ label: Label) {
         // Also without an account: whose label it is may show when there is one, and discovery tells nothing twice.
         if strangers.count >= Self.maximumUnopened, strangers[service.instance] == nil {
@@ -111,12 +118,24 @@ extension PeerNetwork {
             if let any = strangers.first?.key { forgetStranger(any) }
         }
         strangers[service.instance] = service
-        guard ring.accountID != nil, let marks = service.text.flatMap(BeaconText.marks) else { return }
-        guard let look = missing.look(at: service.instance, label: label, marks: marks, ring, at: now) else {
+        guard ring.accountID != nil, let found = service.text.flatMap(BeaconText.marks) else { return }
+        let author: MissingMembers.Author?
+        do throws(MissingMembers.NotNow) {
+            author = try missing.author(of: service.instance, under: label, found, at: now)
+        } catch {
             return lookAgainSoon()
         }
-        guard let author = look.author, let keys = look.keys, !service.addresses.isEmpty else { return }
-        surroundings.strayed(Straggler(label: label, addresses: service.addresses, marked: (author, keys.gate)))
+        guard let author, !service.addresses.isEmpty else { return }
+        sightings[author.device] = Sighting(
+            instance: service.instance,
+            way: LinkPool.Way(
+                label: label, addresses: service.addresses, gate: author.keys.gate,
+                isIntroduction: author.isIntroduction))
+        surroundings.sighted(author.device)
+    }
+
+    private func forgetSighting(_ instance: String) {
+        for (device, sighting) in sightings where sighting.instance == instance { sightings[device] = nil }
     }
 
     private func forgetStranger(_ instance: String) {

@@ -21,34 +21,22 @@ final class PeerNetwork {
         let peersChanged: () -> Void
         /// A member was heard that has the key of the epoch in force.
         let heard: (DeviceID) -> Void
-        /// A device's roster may differ from ours, or it may be in another epoch.
+        /// A device is there, or has said another thing of itself: its roster may differ from ours.
         let rosterMayDiffer: (Peer) -> Void
-        /// A member shows itself under a label of a former epoch.
-        let strayed: (Straggler) -> Void
-        /// Gives the latest advert to a device by connection.
-        let deliver: (DeviceID, SignedAdvert, @escaping (Delivery) -> Void) -> Void
+        /// A member shows itself by a mark: it is in another epoch, or this device is.
+        let sighted: (DeviceID) -> Void
+        /// Tells a device by connection what this device says of itself now; the completion is told whether it was reached.
+        let deliver: (DeviceID, @escaping (Bool) -> Void) -> Void
         /// Fetches the whole list of a device's activities.
         let fetchList: (DeviceID) -> Void
         /// Tells a static address that was found.
         let foundStatic: (DiscoveredService) -> Void
     }
 
-    /// What came of giving an advert to a device by connection.
-    enum Delivery {
-        /// The device has it.
-        case delivered
-        /// The device is in another epoch, where adverts mean nothing; it is there, and hears of ours.
-        case reached
-        /// Nobody answered.
-        case failed
-    }
-
-    /// A member that is in another epoch.
-    struct Straggler {
-        let label: Label
-        let addresses: [SocketAddress]
-        /// Who it is and what opens its gate, if a mark tells; else it is found by the keys of its former epoch.
-        var marked: (device: DeviceID, gate: SecretBytes)?
+    /// Where a member was seen by the mark beside its beacon: it is in another epoch, or this device is, or is joining.
+    struct Sighting {
+        let instance: String
+        let way: LinkPool.Way
     }
 
     let loop: EventLoop
@@ -67,9 +55,12 @@ final class PeerNetwork {
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
-    /// Services whose label is foreign: of other accounts, or of members whose epoch this device does not know.
+    /// Services whose label is foreign: of other accounts, or of members in another epoch; all of them while this device is
+    /// joining.
     var strangers: [String: DiscoveredService] = [:]
     var missing: MissingMembers
+    /// Members that were seen by a mark, and not otherwise since.
+    var sightings: [DeviceID: Sighting] = [:]
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
@@ -81,9 +72,12 @@ final class PeerNetwork {
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
-    private var leaving = false
+    /// This device ends, and has said so.
+    private(set) var isLeaving = false
     /// The label belongs to a former epoch.
     private var hasOldLabel = false
+    /// Runs until the beacon is to be renewed for the sake of its marks.
+    private var markTimer: LoopTimer?
     /// When the latest advert was signed, with ages as of then.
     var signed = LoopInstant(nanoseconds: 0)
 
@@ -96,10 +90,14 @@ final class PeerNetwork {
     /// Routes that are remembered; with more of them the kernel chooses anew.
     static let maximumRoutes = 512
     /// How often records of this very device are answered, and at how many of their addresses: anyone may repeat them.
-    static let twinInterval = Duration.seconds(30)
+    static let twinInterval = Duration.seconds(10)
     static let maximumTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maximumUnopened = 256
+    /// Over how long the members spread the renewal of their beacons for a ticket that another one has signed.
+    private static let ticketSpread = Duration.seconds(60)
+    /// How soon a beacon follows that has marks for others than the one before, while there are too many.
+    private static let markRotation = Duration.seconds(30)
 
     init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
@@ -117,7 +115,7 @@ final class PeerNetwork {
         self.ring = ring
         announcer = Announcer(speaker: speaker, boot: boot)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
-        missing = MissingMembers(own: speaker.key)
+        missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(ring)
         machine = AdvertMachine(at: BootInstant(loop.now))
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
@@ -135,10 +133,15 @@ final class PeerNetwork {
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     func take(_ ring: KeyRing) {
-        if ring.epochMark != self.ring.epochMark { hasOldLabel = true }
+        if ring.heldRecord != self.ring.heldRecord { hasOldLabel = true }
+        let newTickets = Set(ring.openTickets.map(\.id)).subtracting(self.ring.openTickets.map(\.id))
+        if let issuer = ring.openTickets.first(where: { newTickets.contains($0.id) })?.issuer {
+            renewMarks(within: issuer == ring.own ? .zero : Self.ticketSpread)
+        }
         self.ring = ring
         missing.accountChanged(ring)
-        handle(table.retain(ring.live.subtracting([ring.own])))
+        sightings = sightings.filter { ring.others.contains($0.key) }
+        handle(table.retain(ring.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
@@ -147,24 +150,58 @@ final class PeerNetwork {
             renewLabel()
         } else {
             say()
+            takeDigest()
         }
         reconsiderUnopened()
-        for peer in table.all { surroundings.rosterMayDiffer(peer) }
+    }
+
+    /// The digest of the roster goes along with what is said next.
+    private func takeDigest() {
+        do {
+            try announcer.take(rosterDigest: ring.rosterDigest)
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+        }
     }
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     func renewLabel() {
         hasOldLabel = false
-        guard let keys = ring.held, let epoch = ring.epochMark else {
+        guard let keys = ring.held else {
             labels.clear()
             announcer.clear()
             beacons.withdraw()
             return
         }
-        labels.renew(keys: keys, epoch: epoch, missing: missing.marked(ring), now: loop.now)
+        labels.renew(labelKey: keys.label, now: loop.now)
         beacons.labelChanged()
         say()
         armLabelTimer()
+    }
+
+    /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.
+    private func renewMarks(within time: Duration) {
+        guard markTimer?.isArmed != true || time == .zero else { return }
+        do {
+            let wait = time * Double.random(in: 0...1)
+            markTimer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
+                beacons.changed(isAwaited: time == .zero)
+            }
+        } catch {
+            log.error("Cannot set the timer of the marks", ["error": "\(error)"])
+        }
+    }
+
+    /// The beacon was made: there may be more to mark than it has places for.
+    func beaconMade() {
+        guard missing.leavesTicketsOut, markTimer?.isArmed != true else { return }
+        do {
+            markTimer = try loop.timer(after: Self.markRotation, accuracy: .seconds(1)) { [unowned self] in
+                beacons.changed()
+            }
+        } catch {
+            log.error("Cannot set the timer of the marks", ["error": "\(error)"])
+        }
     }
 
     /// Our addresses have changed: a new label, once they have settled.
@@ -178,29 +215,34 @@ final class PeerNetwork {
     }
 
     /// Says what there is to say, if the others do not know it yet.
-    func say(evenIfOld: Bool = false) {
-        guard let label = labels.label, let keys = ring.held, !isCloned else { return }
+    ///
+    /// - Parameter renewed: says it again even so, as news of this kind.
+    func say(renewed: Announcer.Novelty? = nil) {
+        guard let label = labels.label, ring.held != nil, !isCloned else { return }
         let news = Announcer.News(
-            label: label, rosterDigest: ring.rosterDigest, epoch: keys.n, isGoodbye: leaving,
-            activities: announcedOffers())
-        // A beacon without activities is not even renewed with them: that would tell when the user does something.
-        let concernsBeacon = listsInBeacon || announcer.news?.differsOnlyInActivities(from: news) != true
+            label: label, rosterDigest: ring.rosterDigest, isGoodbye: isLeaving, activities: announcedOffers())
+        let novelty: Announcer.Novelty
         do {
-            guard try announcer.say(news, evenIfOld: evenIfOld) else { return }
+            guard let said = try announcer.say(news, renewed: renewed) else { return }
+            novelty = said
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return
         }
         signed = loop.now
         table.ownPosition = announcer.position
-        perform(leaving ? machine.leaving(peers: table, at: now) : machine.changed(peers: table, at: now))
-        if concernsBeacon { beacons.changed() }
+        table.ownListSeq = announcer.listSeq
+        perform(
+            isLeaving
+                ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
+        // A beacon without activities is not even renewed with them: that would tell when the user does something.
+        if novelty == .other || isLeaving || listsInBeacon { beacons.changed() }
     }
 
     /// Tells everyone that this device leaves; what it offered is void at once.
     func sayGoodbye() {
-        guard !leaving else { return }
-        leaving = true
+        guard !isLeaving else { return }
+        isLeaving = true
         say()
     }
 
@@ -208,7 +250,7 @@ final class PeerNetwork {
     func show(policy: AdvertisePolicy, titles: Bool) {
         self.policy = policy
         showsTitles = titles
-        say(evenIfOld: true)
+        say(renewed: .offers)
         beacons.changed()
     }
 
@@ -234,7 +276,7 @@ final class PeerNetwork {
             case .acknowledge(let position, _, let address, let label):
                 sendAcknowledgement(of: position, to: address, label: label)
             case .useConnection(let id): deliverByConnection(to: id)
-            case .renew: say(evenIfOld: true)
+            case .renew: say(renewed: .other)
             case .depart(let id, let reason):
                 handle(table.remove(id, because: reason))
                 machine.forget(id)
@@ -267,7 +309,7 @@ final class PeerNetwork {
     /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
     /// to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
-        leaving || !ring.isCurrent || policy == .off ? [] : shownOffers()
+        isLeaving || !ring.isCurrent || policy == .off ? [] : shownOffers()
     }
 
     /// What one device is told of them.
@@ -280,7 +322,7 @@ final class PeerNetwork {
 
     /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
     func switchesChanged() {
-        say(evenIfOld: true)
+        say(renewed: .offers)
         beacons.changed()
     }
 
@@ -306,17 +348,13 @@ final class PeerNetwork {
     }
 
     private func deliverByConnection(to id: DeviceID) {
-        guard !isCloned, let advert = advert(for: id) else { return }
+        guard !isCloned else { return }
         let position = announcer.position
-        surroundings.deliver(id, advert) { [self] delivery in
-            switch delivery {
-            case .delivered:
-                table.delivered(position, to: id)
-                machine.delivered(to: id, peers: table)
-                rearm()
-            case .reached: machine.heard(id)
-            case .failed: perform(machine.callFailed(to: id, peers: table, at: now))
-            }
+        surroundings.deliver(id) { [self] isReached in
+            guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
+            table.delivered(position, to: id)
+            machine.delivered(to: id, peers: table)
+            rearm()
         }
     }
 

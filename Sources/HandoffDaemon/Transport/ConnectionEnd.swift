@@ -9,7 +9,8 @@ package enum ConnectionEnd: Error, Equatable, Sendable, CustomStringConvertible 
     case finished
     /// The TCP connection ended without a word: somebody pulled the plug, or cut it.
     case cut
-    /// The server closed before it said anything: it does not know our gate key or label, or is no daemon of ours.
+    /// The server closed before it said anything: it shares no key with this device, has another label,
+    /// has had the token before, or is no daemon of ours.
     case refusedAtGate
     /// The TCP connection failed.
     case socket(Errno)

@@ -74,7 +74,7 @@ final class DialAttempt {
             do throws(Errno) {
                 let connection = try PeerConnection(
                     stream: ByteStream(descriptor, on: dialer.loop), session: prepared.session, role: .client,
-                    remoteAddress: address, epoch: nil, limits: dialer.limits, on: dialer.loop)
+                    remoteAddress: address, limits: dialer.limits, on: dialer.loop)
                 self.connection = connection
                 watch(connection)
                 connection.greet(prepared.greeting)

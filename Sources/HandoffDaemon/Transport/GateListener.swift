@@ -8,7 +8,7 @@ package import LoopIO
 package final class GateListener {
     /// Judges token and ClientHello record; `nil` closes the connection without an answer. It also remembers which
     /// tokens were used: a good one may open the gate only once.
-    package typealias Judge = (_ token: [UInt8], _ clientHello: [UInt8]) -> GateVerdict?
+    package typealias Judge = (_ token: [UInt8], _ clientHello: [UInt8], _ source: IPAddress) -> GateVerdict?
 
     private struct Ungated {
         let stream: ByteStream
@@ -93,9 +93,9 @@ package final class GateListener {
         case nil, .incomplete: return
         case .refused: end(id)
         case .complete(let token, let clientHello):
-            guard let verdict = judge(token, clientHello), let passed = connections.removeValue(forKey: id) else {
-                return end(id)
-            }
+            guard let source = connections[id]?.address.address, let verdict = judge(token, clientHello, source),
+                let passed = connections.removeValue(forKey: id)
+            else { return end(id) }
             table.remove(id)
             open(passed, verdict, clientHello)
         }
@@ -110,7 +110,7 @@ package final class GateListener {
             let session = try? TLSSession(context: context, accepts: verdict.accepts),
             let connection = try? PeerConnection(
                 stream: passed.stream, session: session, role: .server, remoteAddress: passed.address,
-                epoch: verdict.epoch, limits: limits, on: loop)
+                isIntroduction: verdict.isIntroduction, limits: limits, on: loop)
         else { return passed.stream.close() }
         onConnection?(connection)
         connection.answer(clientHello)

@@ -37,10 +37,8 @@ package final class PeerConnection {
     package let role: TLSRole
     /// Where the other side is.
     package let remoteAddress: SocketAddress
-    /// Tells the epoch of the gate key that let the client in from every other; `nil` for the key of two
-    /// devices, and on the client's side.
-    package let epoch: UInt64?
-
+    /// Whether the client was let in to introduce itself.
+    package let isIntroduction: Bool
     private let loop: EventLoop
     private let limits: TransportLimits
     private let stream: ByteStream
@@ -62,12 +60,12 @@ package final class PeerConnection {
     ///   - stream: passes into the ownership of the connection.
     ///   - session: TLS, which has not received anything.
     init(
-        stream: ByteStream, session: TLSSession, role: TLSRole, remoteAddress: SocketAddress, epoch: UInt64?,
-        limits: TransportLimits, on loop: EventLoop
+        stream: ByteStream, session: TLSSession, role: TLSRole, remoteAddress: SocketAddress,
+        isIntroduction: Bool = false, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
         self.role = role
         self.remoteAddress = remoteAddress
-        self.epoch = epoch
+        self.isIntroduction = isIntroduction
         self.loop = loop
         self.limits = limits
         self.stream = stream

@@ -5,8 +5,8 @@ import LoopIO
 ///
 /// Everything that it is told comes from strangers. It takes at most `instanceCap` names, browses all alike while
 /// there are few (so that the questions do not show who belongs together), and when there are many it browses members
-/// first and some strangers in turn: for cover, and since a member that changed the account's key elsewhere looks like
-/// a stranger. A stranger waits for its turn for at most `instanceCap / strangerCap` periods.
+/// first and some strangers in turn: for cover, and since a member in another epoch looks like a stranger, and any member
+/// to a device that is joining. A stranger waits for its turn for at most `instanceCap / strangerCap` periods.
 package struct ServiceDirectory: Sendable {
     /// The most instances that are kept; each costs some kilobytes and up to four of the 1,024 objects of a client of
     /// Avahi.

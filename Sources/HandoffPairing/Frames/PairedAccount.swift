@@ -54,7 +54,7 @@ package struct PairedAccount: Sendable {
         // A key that nobody removed is needed: a removed device must not hand out the account.
         guard roster.view.isLive(inviter.device) else { throw AccountError.notLive(inviter.device) }
         let state = try AccountState.joining(roster, device: device, accountKey: accountKey, now: now)
-        guard state.epoch == epoch else { throw AccountError.wrongKey }
+        guard state.epoch.map(UInt64.init) == epoch else { throw AccountError.wrongKey }
         return state
     }
 }

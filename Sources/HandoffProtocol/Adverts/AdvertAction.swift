@@ -8,8 +8,8 @@ package enum AdvertAction: Sendable, Equatable {
     /// Seal an acknowledgement of the device's advert for `label` and send it.
     case acknowledge(Position, device: DeviceID, to: PeerAddress, label: Label)
 
-    /// Datagrams do not get through: put the latest advert, as a frame, on the open connection to the device or on a
-    /// new one; then report ``AdvertMachine/delivered(to:peers:at:)`` or ``AdvertMachine/callFailed(to:peers:at:)``.
+    /// Datagrams do not get through: say hello again, with the present number, on the open connection to the device, or first on a
+    /// new one; then report ``AdvertMachine/delivered(to:peers:)`` or ``AdvertMachine/callFailed(to:peers:at:)``.
     case useConnection(DeviceID)
 
     /// Raise the sequence number, sign and publish anew, and report ``AdvertMachine/changed(peers:at:)``: what was

@@ -1,12 +1,18 @@
 package import HandoffModel
 
 extension AdvertMachine {
-    /// The device's service vanished from mDNS, which anyone can cause: it is asked whether it is still there.
+    /// The device's service vanished from mDNS, which anyone can cause: it is asked whether it is still there, unless it shows itself
+    /// under another label within a moment. With a new account key all devices take new labels, and each can read those of the
+    /// others only once it has the key.
     package mutating func instanceRemoved(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
-        guard let peer = peers[id] else { return [] }
+        guard peers[id] != nil else { return [] }
         switch deliveries[id]?.probe {
         case .asking, .calling: return []
-        case nil: return probe(peer, hasFailedCall: false, at: now)
+        case nil:
+            let earliest = deliveries[id]?.lastProbe.map { $0 + Probe.interval } ?? now
+            let due = max(now + Probe.patience, earliest)
+            deliveries[id, default: Delivery()].probe = .asking(steps: 0, sent: 0, due: due, hasFailedCall: false)
+            return []
         }
     }
 
@@ -17,7 +23,9 @@ extension AdvertMachine {
         case .calling:
             return peer.connectionCount == 0 ? depart(peer) : []
         case .asking(let steps, let sent, let due, _):
-            deliveries[id]?.probe = .asking(steps: steps, sent: sent, due: due, hasFailedCall: true)
+            let earliest = deliveries[id]?.lastProbe.map { $0 + Probe.interval } ?? now
+            let next = steps == 0 ? min(due, max(now, earliest)) : due
+            deliveries[id]?.probe = .asking(steps: steps, sent: sent, due: next, hasFailedCall: true)
             return []
         case nil:
             return probe(peer, hasFailedCall: true, at: now)
@@ -45,6 +53,10 @@ extension AdvertMachine {
         guard case .asking(let steps, let sent, let due, let hasFailedCall) = deliveries[peer.deviceID]?.probe,
             due <= now
         else { return [] }
+        if steps == 0, !hasFailedCall, peer.isAnnounced {
+            deliveries[peer.deviceID]?.probe = nil
+            return []
+        }
         if steps > 0, hasFailedCall, peer.connectionCount == 0 { return depart(peer) }
         if steps < Probe.waits.count {
             return ask(peer, steps: steps, sent: sent, hasFailedCall: hasFailedCall, at: now)

@@ -1,10 +1,12 @@
 import HandoffModel
 
 extension AdvertMachine {
-    /// True when the device has acknowledged, or was given, the present advert.
-    func has(_ peer: Peer, _ position: Position) -> Bool {
+    /// True when the device has acknowledged, or was given, an advert with the present activities. All else that the present one
+    /// says stands in the record in mDNS; a device that was not seen there has to be told.
+    func has(_ peer: Peer, _ peers: PeerTable) -> Bool {
         guard let acknowledged = peer.acknowledged else { return false }
-        return acknowledged >= position
+        guard !peer.instances.isEmpty else { return acknowledged >= peers.ownPosition }
+        return acknowledged >= Position(boot: peers.ownPosition.boot, seq: peers.ownListSeq)
     }
 
     /// True when the present advert is on its way to the device, so that nothing new needs to be sent.

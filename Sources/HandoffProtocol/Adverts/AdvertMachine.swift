@@ -46,13 +46,19 @@ package struct AdvertMachine: Sendable {
 
     /// True when every device has the present advert, as a goodbye waits for.
     package func isSettled(peers: PeerTable) -> Bool {
-        peers.all.allSatisfy { has($0, peers.ownPosition) }
+        peers.all.allSatisfy { has($0, peers) }
     }
 
     /// This device's announcement changed; the table has the new position.
-    package mutating func changed(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    ///
+    /// - Parameter hasNewOffers: whether its activities have. Else the record in mDNS is enough for those whose own record is
+    ///   seen there.
+    package mutating func changed(
+        _ hasNewOffers: Bool = true, peers: PeerTable, at now: BootInstant
+    ) -> [AdvertAction] {
         lastChange = now
         return peers.all.flatMap { peer -> [AdvertAction] in
+            guard hasNewOffers || !has(peer, peers) else { return [] }
             if let last = deliveries[peer.deviceID]?.lastSent, last + Self.spacing > now {
                 deliveries[peer.deviceID]?.state = .coalescing(due: last + Self.spacing)
                 return []
@@ -70,7 +76,7 @@ package struct AdvertMachine: Sendable {
     /// A device became known, came back as another, or has addresses that are new: it is sent the present advert,
     /// unless it has that, or it is on its way to the label and addresses that the device has now.
     package mutating func discovered(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
-        guard let peer = peers[id], !has(peer, peers.ownPosition) else { return [] }
+        guard let peer = peers[id], !has(peer, peers) else { return [] }
         guard let delivery = deliveries[id], delivery.sealedFor == peer.label else {
             return send(to: peer, count: 0, at: now)
         }
@@ -84,7 +90,7 @@ package struct AdvertMachine: Sendable {
     /// A connection with the device was accepted by both sides: it is there, and may lack the present advert.
     package mutating func connected(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
         deliveries[id]?.probe = nil
-        guard let peer = peers[id], !has(peer, peers.ownPosition) else { return [] }
+        guard let peer = peers[id], !has(peer, peers) else { return [] }
         if deliveries[id]?.isBlocked == true { return useConnection(peer) }
         return isUnderWay(id) ? [] : send(to: peer, count: 0, at: now)
     }
@@ -99,14 +105,14 @@ package struct AdvertMachine: Sendable {
     ) -> [AdvertAction] {
         let id = announcement.deviceID
         switch reception {
-        case .stale, .own, .cloned:
+        case .stale, .own:
             return []
         case .repeated:
             return acknowledge(announcement, label: label, source: source, at: now)
         case .new(let isFirst, _):
             deliveries[id]?.probe = nil
             let answer = acknowledge(announcement, label: label, source: source, at: now)
-            guard let peer = peers[id], !has(peer, peers.ownPosition), isFirst || !isUnderWay(id) else { return answer }
+            guard let peer = peers[id], !has(peer, peers), isFirst || !isUnderWay(id) else { return answer }
             return answer + send(to: peer, count: 0, at: now)
         }
     }
@@ -116,14 +122,14 @@ package struct AdvertMachine: Sendable {
         guard let peer = peers[id] else { return }
         deliveries[id]?.probe = nil
         deliveries[id]?.isBlocked = false
-        if has(peer, peers.ownPosition) { deliveries[id]?.state = .settled }
+        if has(peer, peers) { deliveries[id]?.state = .settled }
     }
 
     /// The present advert, or an answer, went over a connection: the device is there.
     package mutating func delivered(to id: DeviceID, peers: PeerTable) {
         guard let peer = peers[id] else { return }
         deliveries[id]?.probe = nil
-        if has(peer, peers.ownPosition) { deliveries[id]?.state = .settled }
+        if has(peer, peers) { deliveries[id]?.state = .settled }
     }
 
     /// The device has started anew, as its signed announcement says: it is greeted at once, at whatever address.

@@ -28,10 +28,10 @@ package struct MemberBudget: Sendable {
         }
     }
 
-    /// Adverts by datagram or frame: 50 a second.
+    /// Adverts: 50 a second.
     private var adverts = Pair(perSecond: 50)
 
-    /// Requests and notices: 20 a second.
+    /// Requests, notices and hellos: 20 a second.
     private var requests = Pair(perSecond: 20)
 
     /// Requests for streams, which apps open by the hundreds.
@@ -40,12 +40,8 @@ package struct MemberBudget: Sendable {
     /// The same at the tenfold.
     private var openingExcess = RateLimit(perSecond: 1000, burst: 10_000)
 
-    /// Merges of statements: 1 a second, but 16 at once. What is dropped is not sent again before the next change, and when a
-    /// device joins there are several within a second.
-    private var merges = RateLimit(perSecond: 1, burst: 16)
-
-    /// Sets of statements offered at a tenfold of that.
-    private var mergeExcess = RateLimit(perSecond: 10, burst: 40)
+    /// Merges of statements: 4 a second, and 16 at once, as when a device joins. None is dropped: those above it wait.
+    private var merges = RateLimit(perSecond: 4, burst: 16)
 
     /// Account keys: one is enough, and each may be looked at in the roster.
     private var epochKeys = Pair(perSecond: 5)
@@ -61,7 +57,7 @@ package struct MemberBudget: Sendable {
         adverts.admit(at: now)
     }
 
-    /// One more request or notice.
+    /// One more request, notice or hello.
     package mutating func admitRequest(at now: BootInstant) -> Verdict {
         requests.admit(at: now)
     }
@@ -82,9 +78,8 @@ package struct MemberBudget: Sendable {
         connections.admit(at: now)
     }
 
-    /// One more set of statements.
-    package mutating func admitStatements(at now: BootInstant) -> Verdict {
-        guard mergeExcess.admit(at: now) else { return .close }
-        return merges.admit(at: now) ? .admit : .drop
+    /// How long one more set of statements has to wait.
+    package mutating func delayStatements(at now: BootInstant) -> Duration {
+        merges.delay(at: now)
     }
 }

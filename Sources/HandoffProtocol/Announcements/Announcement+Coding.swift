@@ -1,8 +1,8 @@
 import HandoffModel
 
 extension Announcement {
-    /// Bytes before the activities: id, boot, seq, port, kind, flags, digest, epoch, count.
-    package static let headerCount = 32 + 8 + 4 + 2 + 1 + 1 + 8 + 8 + 1
+    /// Bytes before the activities: id, boot, seq, port, kind, flags, digest, list's seq, count.
+    package static let headerCount = 32 + 8 + 4 + 2 + 1 + 1 + 8 + 4 + 1
 
     private static let goodbyeFlag: UInt8 = 1
     private static let moreFlag: UInt8 = 2
@@ -30,7 +30,7 @@ extension Announcement {
         writer.u8(kind.rawValue)
         writer.u8(flags)
         writer.raw(rosterDigest)
-        writer.u64(epoch)
+        writer.u32(listSeq)
         writer.u8(UInt8(packed.count))
         packed.forEach { writer.raw($0) }
         writer.pad(to: capacity)
@@ -49,7 +49,7 @@ extension Announcement {
         let kind = DeviceKind(rawValue: try reader.u8()) ?? .other
         let flags = try reader.u8()
         let digest = try reader.bytes(Self.digestCount)
-        let epoch = try reader.u64()
+        let listSeq = try reader.u32()
         var activities: [OfferedActivity] = []
         var ids: Set<ActivityID> = []
         for _ in 0..<(try reader.u8()) {
@@ -61,7 +61,7 @@ extension Announcement {
         let decoded = Announcement(
             deviceID: deviceID, position: position, port: port, kind: kind,
             isGoodbye: flags & Self.goodbyeFlag != 0, hasMore: flags & Self.moreFlag != 0, rosterDigest: digest,
-            epoch: epoch, activities: activities)
+            listSeq: listSeq, activities: activities)
         guard let decoded else { throw .malformed }
         self = decoded
     }

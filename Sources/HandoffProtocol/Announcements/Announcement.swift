@@ -23,8 +23,9 @@ package struct Announcement: Sendable, Equatable {
     /// First 8 bytes of the digest of the device's roster.
     package let rosterDigest: [UInt8]
 
-    /// Number of the epoch whose key the device uses.
-    package let epoch: UInt64
+    /// Number of the change since which the activities are the same, at most that of ``position``: who knows the whole list as
+    /// of that change or later has nothing to fetch.
+    package let listSeq: UInt32
 
     /// Activities on offer, most recent first; when encoded, as many as fit.
     package let activities: [OfferedActivity]
@@ -32,15 +33,15 @@ package struct Announcement: Sendable, Equatable {
     /// Bytes of the roster digest that are announced.
     package static let digestCount = 8
 
-    /// What a device says; nil when the digest does not have 8 bytes, the port is 0, or the start number is out of
-    /// range.
+    /// What a device says; nil when the digest does not have 8 bytes, the port is 0, the start number is out of range, or the
+    /// activities are newer than the announcement.
     package init?(
         deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, isGoodbye: Bool = false,
-        hasMore: Bool = false, rosterDigest: [UInt8], epoch: UInt64, activities: [OfferedActivity]
+        hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
     ) {
-        guard rosterDigest.count == Self.digestCount, port != 0, position.boot <= Position.maximumBoot else {
-            return nil
-        }
+        guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
+            (1...Position.maximumBoot).contains(position.boot)
+        else { return nil }
         self.deviceID = deviceID
         self.position = position
         self.port = port
@@ -48,7 +49,7 @@ package struct Announcement: Sendable, Equatable {
         self.isGoodbye = isGoodbye
         self.hasMore = hasMore
         self.rosterDigest = rosterDigest
-        self.epoch = epoch
+        self.listSeq = listSeq
         self.activities = activities
     }
 }

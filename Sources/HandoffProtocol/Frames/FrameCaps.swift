@@ -42,6 +42,6 @@ extension FrameCaps {
     package static let live = FrameCaps(
         [
             .statements: 8 * 1024 * 1024, .hello: 4 * 1024, .request: 1024 * 1024, .response: 1024 * 1024,
-            .notice: 1024 * 1024, .epochKey: 256, .advert: 2 * 1024,
+            .notice: 1024 * 1024, .epochKey: 256,
         ], unknown: 64 * 1024)
 }

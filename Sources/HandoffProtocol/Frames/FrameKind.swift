@@ -15,9 +15,6 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     /// ``PeerNotice``, JSON.
     case notice = 5
 
-    /// The account key of an epoch, binary.
+    /// The account key of the epoch in force, binary.
     case epochKey = 6
-
-    /// Label and signed advert as they go by UDP where that works, binary.
-    case advert = 7
 }

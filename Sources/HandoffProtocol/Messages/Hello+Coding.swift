@@ -4,19 +4,23 @@ package import HandoffModel
 extension Hello {
     /// Longest program name that is accepted, in bytes.
     private static let maximumSoftwareCount = 128
+    /// Most capabilities, and longest one, in bytes.
+    private static let maximumCapabilities = 16
+    private static let maximumCapabilityCount = 32
 
     /// The body of the frame.
     package func encoded() -> [UInt8] {
         var object: JSONObject = [
             "version": .integer(protocolVersion), "software": .string(software), "kind": .string(kind.name),
             "port": .integer(Int64(port)), "boot": .integer(Int64(clamping: boot)),
-            "roster": .string(Hex.encode(rosterDigest)), "epochIsCurrent": .bool(epochIsCurrent),
+            "roster": .string(Hex.encode(rosterDigest)),
         ]
         if let label { object["label"] = .string(Hex.encode(label.bytes)) }
         if let seq { object["seq"] = .integer(Int64(seq)) }
+        if let listSeq { object["listSeq"] = .integer(Int64(listSeq)) }
         if let seenBoot { object["seenBoot"] = .integer(Int64(clamping: seenBoot)) }
-        // An epoch beyond 2^63 - 1 is a hostile member's; leaving it out reads as "not the same as yours".
-        if let epoch, let number = Int64(exactly: epoch) { object["epoch"] = .integer(number) }
+        if let epoch { object["epoch"] = .string(Hex.encode(epoch)) }
+        if isGoodbye { object["goodbye"] = .bool(true) }
         return JSON.object(object).encoded()
     }
 
@@ -33,29 +37,31 @@ extension Hello {
         }
         guard let port = UInt16(exactly: try fields.integer("port")) else { throw .field("port") }
         guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }
-        let label = try Self.label(in: fields)
-        guard let digest = Hex.decode(try fields.text("roster", maximum: 32)) else { throw .field("roster") }
-        let kind = DeviceKind(name: try fields.optionalText("kind", maximum: 32) ?? "") ?? .other
+        let label = try fields.optionalHex("label", bytes: Label.byteCount).flatMap { Label(bytes: $0) }
+        guard let digest = try fields.optionalHex("roster", bytes: Announcement.digestCount) else {
+            throw .field("roster")
+        }
+        let software = try fields.optionalText("software", maximum: Self.maximumSoftwareCount)
+        let kind = try fields.optionalText("kind", maximum: 32)
+        guard software != "", kind != "" else { throw .field("software or kind") }
+        let seq = try Self.seq("seq", in: fields)
+        let listSeq = try Self.seq("listSeq", in: fields)
+        if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
+        // What the sender can beyond this version is nothing that this one could use.
+        _ = try fields.texts("capabilities", maximum: Self.maximumCapabilities, longest: Self.maximumCapabilityCount)
         let hello = Hello(
-            protocolVersion: version,
-            software: try fields.optionalText("software", maximum: Self.maximumSoftwareCount) ?? "", kind: kind,
-            port: port, label: label, boot: boot, seq: try Self.seq(in: fields),
+            protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
+            port: port, label: label, boot: boot, seq: seq, listSeq: listSeq,
             seenBoot: try fields.optionalCounter("seenBoot"),
-            rosterDigest: digest, epoch: try fields.optionalCounter("epoch"),
-            epochIsCurrent: try fields.flag("epochIsCurrent"))
-        guard let hello else { throw .field("port or roster") }
+            rosterDigest: digest, epoch: try fields.optionalHex("epoch", bytes: Self.epochCount),
+            isGoodbye: try fields.flag("goodbye"))
+        guard let hello else { throw .field("port, roster, epoch or boot") }
         self = hello
     }
 
-    private static func seq(in fields: MessageFields) throws(MessageError) -> UInt32? {
-        guard let number = try fields.optionalCounter("seq") else { return nil }
-        guard let seq = UInt32(exactly: number) else { throw .field("seq") }
+    private static func seq(_ name: String, in fields: MessageFields) throws(MessageError) -> UInt32? {
+        guard let number = try fields.optionalCounter(name) else { return nil }
+        guard let seq = UInt32(exactly: number) else { throw .field(name) }
         return seq
-    }
-
-    private static func label(in fields: MessageFields) throws(MessageError) -> Label? {
-        guard let text = try fields.optionalText("label", maximum: 32) else { return nil }
-        guard let bytes = Hex.decode(text), let label = Label(bytes: bytes) else { throw .field("label") }
-        return label
     }
 }

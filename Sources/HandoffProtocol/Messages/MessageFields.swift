@@ -1,4 +1,5 @@
 import HandoffJSON
+import HandoffModel
 
 /// Reads the members of a message with one error for all that may be wrong with them.
 struct MessageFields {
@@ -32,6 +33,23 @@ struct MessageFields {
         guard let value = value(key) else { return nil }
         guard let text = value.string, text.utf8.count <= maximum else { throw .field(key) }
         return text
+    }
+
+    /// So many bytes in hexadecimal digits and nothing else; nil when they are missing or null.
+    func optionalHex(_ key: String, bytes count: Int) throws(MessageError) -> [UInt8]? {
+        guard let text = try optionalText(key, maximum: 2 * count) else { return nil }
+        guard text.utf8.count == 2 * count, let bytes = Hex.decode(text), bytes.count == count else {
+            throw .field(key)
+        }
+        return bytes
+    }
+
+    /// A list of at most `maximum` texts of 1 to `longest` bytes; none when it is missing or null.
+    func texts(_ key: String, maximum: Int, longest: Int) throws(MessageError) -> [String] {
+        guard let value = value(key) else { return [] }
+        let texts = value.array?.compactMap(\.string).filter { (1...longest).contains($0.utf8.count) }
+        guard let texts, texts.count == value.array?.count, texts.count <= maximum else { throw .field(key) }
+        return texts
     }
 
     /// An integer that must be there.

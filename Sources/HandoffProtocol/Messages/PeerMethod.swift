@@ -10,9 +10,6 @@ package enum PeerMethod {
     /// with `{ticket: hex}`.
     package static let openStream = "openStream"
 
-    /// Request `{}`: answered with `{}`.
-    package static let ping = "ping"
-
     /// Notice `{activity: hex}`: an app here has taken the activity over.
     package static let wasContinued = "wasContinued"
 }

@@ -10,8 +10,8 @@ extension Peer {
         port = announcement.port
         kind = announcement.kind
         rosterDigest = announcement.rosterDigest
-        epoch = announcement.epoch
-        isComplete = !announcement.hasMore
+        listSeq = announcement.listSeq
+        if !announcement.hasMore { listedSeq = announcement.position.seq }
         renewed = heard
     }
 
@@ -23,8 +23,7 @@ extension Peer {
         port = hello.port
         kind = hello.kind
         rosterDigest = hello.rosterDigest
-        epoch = hello.epoch
-        isComplete = false
+        listSeq = hello.listSeq
         renewed = now
     }
 
@@ -35,7 +34,7 @@ extension Peer {
         take(port: announcement.port)
         kind = announcement.kind
         rosterDigest = announcement.rosterDigest
-        epoch = announcement.epoch
+        listSeq = announcement.listSeq
         return differs(from: before)
     }
 
@@ -46,7 +45,7 @@ extension Peer {
         take(port: hello.port)
         kind = hello.kind
         rosterDigest = hello.rosterDigest
-        epoch = hello.epoch
+        listSeq = hello.listSeq ?? hello.seq ?? listSeq
         return differs(from: before)
     }
 
@@ -84,7 +83,6 @@ extension Peer {
 
     private func differs(from other: Peer) -> Bool {
         label != other.label || port != other.port || kind != other.kind || rosterDigest != other.rosterDigest
-            || epoch != other.epoch
     }
 }
 

@@ -17,7 +17,10 @@ package struct Peer: Sendable, Equatable {
     /// Number of its latest change that was heard; nil before the first announcement of this start.
     package internal(set) var seq: UInt32?
 
-    /// Number of the latest change for which the whole list of activities was fetched.
+    /// Number of the change since which its activities are the same, as it last said; nil while it has not said.
+    var listSeq: UInt32?
+
+    /// Number of the change as of which its whole list of activities is known; nil while it is not.
     var listedSeq: UInt32?
 
     /// UDP and TCP port that it listens on.
@@ -29,14 +32,8 @@ package struct Peer: Sendable, Equatable {
     /// First 8 bytes of the digest of its roster.
     package internal(set) var rosterDigest: [UInt8]
 
-    /// Number of its epoch; nil when it holds no key.
-    package internal(set) var epoch: UInt64?
-
     /// What it offers, most recent first.
     package internal(set) var offers: [PeerOffer] = []
-
-    /// False while it offers more than is known.
-    package internal(set) var isComplete: Bool
 
     /// Where it may be.
     package internal(set) var candidates = CandidateSet()
@@ -58,6 +55,12 @@ package struct Peer: Sendable, Equatable {
 
     /// Most offers that are kept of one device: more than anyone picks from, and few enough for one answer to a client.
     static let maximumOffers = 256
+
+    /// False while it may offer more than is known.
+    package var isComplete: Bool {
+        guard let listedSeq, let listSeq else { return false }
+        return listedSeq >= listSeq
+    }
 
     /// True while mDNS shows the service under its present label.
     package var isAnnounced: Bool {

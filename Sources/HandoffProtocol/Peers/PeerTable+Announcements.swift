@@ -20,7 +20,7 @@ extension PeerTable {
         case .stale:
             // The advert may have overtaken the record; that the service is there is news all the same.
             if peer.label == label { peer.note(instance: instance) }
-        case .own, .cloned:
+        case .own:
             break
         }
         peers[announcement.deviceID] = peer
@@ -33,18 +33,14 @@ extension PeerTable {
     package mutating func receivedAdvert(
         _ announcement: Announcement, label: Label, source: PeerAddress?, at now: BootInstant
     ) -> Reception {
-        guard announcement.deviceID != own else {
-            // One of a former start proves nothing: a member that kept it can seal it for us again. Of two machines with
-            // one identity the one that started first hears of the other, and that is enough.
-            return announcement.position.boot <= ownPosition.boot ? .own : .cloned
-        }
+        guard announcement.deviceID != own else { return .own }
         let reception = accept(announcement, label: label, at: now)
         switch reception {
         case .new, .repeated:
             if let address = source?.withPort(announcement.port) {
                 peers[announcement.deviceID]?.candidates.add(address, source: .datagram, at: now)
             }
-        case .stale, .own, .cloned:
+        case .stale, .own:
             break
         }
         return reception
@@ -122,15 +118,14 @@ extension PeerTable {
         }
         var changes: [PeerChange] = []
         if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }
-        // A whole list that was fetched for this change or a later one says more than the announcement.
-        let isListed = peer.listedSeq.map { $0 >= announcement.position.seq } ?? false
-        if isListed {
+        if peer.isComplete {
+            // The whole list as it still is, of which the announcement may have room for a part only.
             peer.offers = Peer.renewed(peer.offers, until: now + lifetime)
         } else {
             let fresh = Peer.offers(announcement.activities, received: now, expires: now + lifetime)
             // What was left out may still be on offer: it stays until the whole list says, or its time is over.
             peer.offers = announcement.hasMore ? (fresh + peer.offers.excluding(fresh)).bounded : fresh
-            peer.isComplete = !announcement.hasMore
+            if !announcement.hasMore { peer.listedSeq = announcement.position.seq }
         }
         peers[id] = peer
         if !known.offers.hasSameContent(as: peer.offers) { changes.append(.offersChanged(id)) }
@@ -149,7 +144,7 @@ extension PeerTable {
             let end = peer.renewed + lifetime
             let listed = Peer.offers(announcement.activities, received: now, expires: end)
             peer.offers = announcement.hasMore ? (peer.offers + listed.excluding(peer.offers)).bounded : listed
-            peer.isComplete = !announcement.hasMore
+            if !announcement.hasMore { peer.listedSeq = announcement.position.seq }
         }
         peers[peer.deviceID] = peer
         return .repeated(

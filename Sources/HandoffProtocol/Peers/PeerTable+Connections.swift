@@ -11,11 +11,17 @@ extension PeerTable {
         at now: BootInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
+        guard !hello.isGoodbye else { return takeGoodbye(hello, from: id) }
         var changes: [PeerChange] = []
         if let known = peers[id] {
             // A smaller start number is a restored backup: it learns the greater one from our hello.
             guard hello.boot >= known.boot else { return [] }
             changes = greet(known, hello, at: now)
+        } else if let trace = traces[id], trace.isFinal,
+            Position(boot: hello.boot, seq: hello.seq ?? 0) <= trace.position
+        {
+            // Its goodbye, by datagram, has overtaken it.
+            return []
         } else {
             var peer = Peer(id, hello, at: now)
             if let trace = traces[id], trace.position.boot == hello.boot { peer.seq = trace.position.seq }
@@ -40,12 +46,12 @@ extension PeerTable {
     ) -> [PeerChange] {
         guard var peer = peers[id], list.position.boot == peer.boot else { return [] }
         // A list from before the latest announcement knows less than that; the next one is asked for.
-        if let seq = peer.seq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
+        if let seq = peer.listSeq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
         let before = peer.offers
         peer.offers = Peer.offers(list.activities, received: now, expires: now + lifetime).bounded
         peer.listedSeq = list.position.seq
-        peer.isComplete = true
+        peer.listSeq = peer.listSeq ?? list.position.seq
         peer.renewed = now
         peers[id] = peer
         return before.hasSameContent(as: peer.offers) ? [] : [.offersChanged(id)]
@@ -104,6 +110,14 @@ extension PeerTable {
         peers[id]?.candidates.fail(address)
     }
 
+    /// A device ends, and says so over a connection: its datagrams may not have arrived.
+    private mutating func takeGoodbye(_ hello: Hello, from id: DeviceID) -> [PeerChange] {
+        guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
+        peers[id]?.boot = hello.boot
+        peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
+        return remove(id, because: .goodbye)
+    }
+
     private mutating func greet(_ known: Peer, _ hello: Hello, at now: BootInstant) -> [PeerChange] {
         var peer = known
         let id = known.deviceID
@@ -112,13 +126,13 @@ extension PeerTable {
         if isRestart {
             peer.boot = hello.boot
             peer.seq = nil
+            peer.listSeq = nil
             peer.listedSeq = nil
             peer.offers = []
-            peer.isComplete = false
             peer.acknowledged = nil  // What it had received is forgotten with its memory.
         }
         peer.renewed = now
-        // An announcement that has overtaken the hello knows the present label, port and epoch.
+        // An announcement that has overtaken the hello knows the present label and port.
         let isOvertaken = hello.seq.map { seq in peer.seq.map { seq < $0 } ?? false } ?? false
         if !isOvertaken, peer.update(hello) { changes.append(.changed(id)) }
         if !known.offers.isEmpty, isRestart { changes.append(.offersChanged(id)) }

@@ -30,6 +30,9 @@ package struct PeerTable: Sendable {
     /// This device's present position; the driver keeps it.
     package var ownPosition: Position
 
+    /// Number of the change in the present start since which this device's activities are the same; the driver keeps it.
+    package var ownListSeq: UInt32 = 0
+
     var peers: [DeviceID: Peer] = [:]
 
     /// At most one for every device of the roster; ``retain(_:)`` drops the others.

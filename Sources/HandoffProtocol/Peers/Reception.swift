@@ -9,17 +9,14 @@ package enum Reception: Sendable, Equatable {
     /// It is older than what is known, or a repetition after goodbye: nothing was taken from it.
     case stale
 
-    /// It is of this very device, from its present start.
+    /// It is of this very device, or claims to be.
     case own
-
-    /// It is of this device's identity, but from another start: two machines use one state folder.
-    case cloned
 
     /// What became different.
     package var changes: [PeerChange] {
         switch self {
         case .new(_, let changes), .repeated(let changes): changes
-        case .stale, .own, .cloned: []
+        case .stale, .own: []
         }
     }
 }

@@ -20,10 +20,10 @@ extension PeerSessionMachine {
     /// The driver has merged and stored, or refused, the statements that it was given.
     ///
     /// - Parameters:
-    ///   - isLive: whether the device at the other end is live now.
+    ///   - outcome: whether they were in order, and the device at the other end is live now.
     ///   - hello: what this device says of itself now, as the merge may have changed its roster; nil when it says nothing else.
     package mutating func merged(
-        isLive: Bool, hello: Hello?, budget: inout MemberBudget, at now: BootInstant
+        _ outcome: MergeOutcome, hello: Hello?, budget: inout MemberBudget, at now: BootInstant
     ) -> [SessionAction] {
         let resumption: Resumption
         switch state {
@@ -32,8 +32,12 @@ extension PeerSessionMachine {
         case .connecting, .awaitingHello, .introducing, .expectingHello, .established:
             preconditionFailure("merged in state \(state)")
         }
-        guard isLive else { return end(.notLive) }
-        if let hello { changed(hello) }
+        switch outcome {
+        case .live: break
+        case .notLive: return end(.notLive)
+        case .refused: return end(.badStatements)
+        }
+        if let hello { self.hello = hello }
         switch resumption {
         case .introduction, .hello: enter(.expectingHello(since: now, isReading: false))
         case .session: enter(.established)
@@ -68,9 +72,9 @@ extension PeerSessionMachine {
         switch state {
         case .introducing:
             guard kind == .statements else { throw .unexpected(kind) }
-            return try merge(frame.body, then: .introduction, budget: &budget, at: now)
+            return merge(frame.body, then: .introduction, budget: &budget, at: now)
         case .expectingHello:
-            if kind == .statements { return try merge(frame.body, then: .hello, budget: &budget, at: now) }
+            if kind == .statements { return merge(frame.body, then: .hello, budget: &budget, at: now) }
             guard kind == .hello else { throw .unexpected(kind) }
             return try greet(frame.body)
         case .awaitingHello:
@@ -83,19 +87,16 @@ extension PeerSessionMachine {
         }
     }
 
+    /// Above the limit they are merged later, and the other side waits: a list that is dropped would be missed until the next
+    /// change.
     private mutating func merge(
         _ statements: [UInt8], then resumption: Resumption, budget: inout MemberBudget, at now: BootInstant
-    ) throws(SessionEnd) -> [SessionAction] {
-        switch budget.admitStatements(at: now) {
-        case .admit: break
-        case .drop: return []
-        case .close: throw .flooding
-        }
+    ) -> [SessionAction] {
         enter(.merging(resumption))
-        return [.merge(statements)]
+        return [.merge(statements, after: budget.delayStatements(at: now))]
     }
 
-    /// The other side's hello: from here on both are accepted.
+    /// The other side's first hello: from here on both are accepted.
     private mutating func greet(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
         let theirs = try decoded { () throws(MessageError) in try Hello(decoding: body, from: device) }
         peerHello = theirs
@@ -107,31 +108,23 @@ extension PeerSessionMachine {
         if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maximumBoot / 2 {
             actions.append(.raiseBoot(above: seen))
         }
-        actions += takeWaiting()
-        if theirs.rosterDigest != hello.rosterDigest, !hasSentStatements { actions.append(.offerStatements) }
-        // Epochs of one number may be two: which one the other side holds shows only in what it says of it, or not before
-        // it has our statements, which go first.
-        if hello.epochIsCurrent,
-            hello.epoch != theirs.epoch || !theirs.epochIsCurrent || theirs.rosterDigest != hello.rosterDigest
-        {
-            actions.append(.offerEpochKey)
-        }
-        return actions
+        return actions + takeWaiting()
+    }
+
+    /// A further hello takes the place of the one before.
+    private mutating func renew(_ body: [UInt8]) throws(SessionEnd) -> [SessionAction] {
+        let theirs = try decoded { () throws(MessageError) in try Hello(decoding: body, from: device) }
+        peerHello = theirs
+        return [.renew(theirs)]
     }
 
     private mutating func takeEstablished(
         _ kind: FrameKind, _ body: [UInt8], budget: inout MemberBudget, at now: BootInstant
     ) throws(SessionEnd) -> [SessionAction] {
         switch kind {
-        case .statements: return try merge(body, then: .session, budget: &budget, at: now)
-        case .hello: throw .unexpected(kind)
-        case .epochKey:
-            return try isAdmitted(budget.admitEpochKey(at: now)) ? [.takeEpochKey(body)] : []
-        case .request, .response, .notice, .advert: break
-        }
-        // The other side may not know that its epoch is over; what it asks is void, and it will call again.
-        guard scope == .full else { return [] }
-        switch kind {
+        case .statements: return merge(body, then: .session, budget: &budget, at: now)
+        case .epochKey: return try isAdmitted(budget.admitEpochKey(at: now)) ? [.takeEpochKey(body)] : []
+        case .hello: return try isAdmitted(budget.admitRequest(at: now)) ? renew(body) : []
         case .request:
             // Before the JSON is read, which is what costs time.
             let seemsOpening = Self.seemsToOpenStream(body)
@@ -149,10 +142,6 @@ extension PeerSessionMachine {
         case .notice:
             guard try isAdmitted(budget.admitRequest(at: now)) else { return [] }
             return [.note(try decoded { () throws(MessageError) in try PeerNotice(decoding: body) })]
-        case .advert:
-            return try isAdmitted(budget.admitAdvert(at: now)) ? [.takeAdvert(body)] : []
-        case .statements, .hello, .epochKey:
-            return []
         }
     }
 

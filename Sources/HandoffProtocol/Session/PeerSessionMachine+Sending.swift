@@ -10,7 +10,6 @@ extension PeerSessionMachine {
         lastRequestID += 1
         let id = lastRequestID
         let frame = Frame(.request, PeerRequest(id: id, method: method, parameters: parameters).encoded())
-        guard scope == .full else { return (id, [.complete(id: id, .lost)]) }
         switch state {
         case .connecting, .introducing, .expectingHello, .merging(.introduction), .merging(.hello):
             waiting.append(frame)
@@ -32,27 +31,22 @@ extension PeerSessionMachine {
 
     /// Tells the other side something, if it has been accepted.
     package func notify(_ method: String, _ parameters: JSONObject) -> [SessionAction] {
-        guard isEstablished, scope == .full else { return [] }
+        guard isEstablished else { return [] }
         return [.send(Frame(.notice, PeerNotice(method: method, parameters: parameters).encoded()))]
     }
 
-    /// Sends this device's statements: a client at any time, a server after hello.
-    package mutating func sendStatements(_ statements: [UInt8]) -> [SessionAction] {
-        switch state {
-        case .connecting, .awaitingHello, .established, .merging(.session): break
-        case .introducing, .expectingHello, .merging, .closed: return []
-        }
-        hasSentStatements = true
-        return [.send(Frame(.statements, statements))]
+    /// Sends statements, if both sides have accepted each other.
+    package func sendStatements(_ statements: [UInt8]) -> [SessionAction] {
+        isEstablished ? [.send(Frame(.statements, statements))] : []
     }
 
-    /// Sends the key of the current epoch; the driver has checked that the device is live in the stored roster.
+    /// Sends the account key in force; the driver has checked that the device is live in the stored roster.
     package func sendEpochKey(_ body: [UInt8]) -> [SessionAction] {
         isEstablished ? [.send(Frame(.epochKey, body))] : []
     }
 
-    /// Sends the latest signed advert, where datagrams do not arrive.
-    package func sendAdvert(_ body: [UInt8]) -> [SessionAction] {
-        isEstablished && scope == .full ? [.send(Frame(.advert, body))] : []
+    /// Says hello again: what this device says of itself has changed.
+    package func sendHello() -> [SessionAction] {
+        isEstablished ? [.send(Frame(.hello, hello.encoded()))] : []
     }
 }

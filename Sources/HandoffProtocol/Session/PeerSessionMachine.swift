@@ -63,20 +63,14 @@ package struct PeerSessionMachine: Sendable {
     /// Which end this is.
     package let role: SessionRole
 
-    /// What may be carried.
-    package let scope: SessionScope
-
     var state = State.connecting
     var decoder = FrameDecoder(caps: .nothing)
 
-    /// This side's hello, with the present roster digest.
-    var hello: Hello
+    /// What this device says of itself now; the driver keeps it up to date.
+    package var hello: Hello
 
-    /// The other side's hello, once it came.
+    /// The other side's latest hello, once one came.
     package internal(set) var peerHello: Hello?
-
-    /// Whether this side has sent its statements on this connection.
-    var hasSentStatements = false
 
     /// Requests that wait for the connection (client) or for the other side's hello (server).
     var waiting: [Frame] = []
@@ -87,10 +81,9 @@ package struct PeerSessionMachine: Sendable {
     var lastInboundID: Int64 = 0
 
     /// A connection to or from `device` that is being made; `hello` is what this side will say.
-    package init(device: DeviceID, role: SessionRole, scope: SessionScope, hello: Hello) {
+    package init(device: DeviceID, role: SessionRole, hello: Hello) {
         self.device = device
         self.role = role
-        self.scope = scope
         self.hello = hello
     }
 
@@ -133,6 +126,8 @@ package struct PeerSessionMachine: Sendable {
     }
 
     /// TLS is done. A client speaks: statements first if it passes any, then hello, then the requests that wait.
+    ///
+    /// - Parameter statements: what the other side is thought to lack.
     package mutating func connected(statements: [UInt8]? = nil, at now: BootInstant) -> [SessionAction] {
         switch state {
         case .connecting: break
@@ -142,7 +137,7 @@ package struct PeerSessionMachine: Sendable {
         switch role {
         case .client:
             var actions: [SessionAction] = []
-            if let statements { actions += sendStatements(statements) }
+            if let statements { actions.append(.send(Frame(.statements, statements))) }
             actions.append(.send(Frame(.hello, hello.encoded())))
             actions += takeWaiting()
             enter(.awaitingHello(since: now))
@@ -173,17 +168,6 @@ package struct PeerSessionMachine: Sendable {
     /// This side ends the session: it has no more use for it, or the device is no longer live.
     package mutating func close(_ reason: SessionEnd = .done) -> [SessionAction] {
         state == .closed ? [] : end(reason)
-    }
-
-    /// What this device says of itself is another thing now: its roster, which later comparisons use, its epoch, its label.
-    /// What was not said yet is said so.
-    package mutating func changed(_ hello: Hello) {
-        if hello.rosterDigest != self.hello.rosterDigest || hello.epoch != self.hello.epoch
-            || hello.epochIsCurrent != self.hello.epochIsCurrent
-        {
-            hasSentStatements = false
-        }
-        self.hello = hello
     }
 
     /// Ends the session for a reason of this side.

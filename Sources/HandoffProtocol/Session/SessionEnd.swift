@@ -18,6 +18,9 @@ package enum SessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
     /// The device is not live, and its statements do not make it so.
     case notLive
 
+    /// The device sent statements that cannot be read, or that nobody may have signed so.
+    case badStatements
+
     /// A member does ten times what it may, or leaves more requests open than it may.
     case flooding
 
@@ -33,6 +36,7 @@ package enum SessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
         case .wrongID(let id): "request or response has the wrong id \(id)"
         case .late: "the other side was silent for too long"
         case .notLive: "the device is not a member"
+        case .badStatements: "the device sent statements that are not in order"
         case .flooding: "the device sends far more than it may"
         case .done: "no longer used"
         }

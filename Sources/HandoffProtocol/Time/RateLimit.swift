@@ -16,6 +16,18 @@ package struct RateLimit: Sendable, Equatable {
         tolerance = interval * (max(burst ?? perSecond, 1) - 1)
     }
 
+    /// Events that may wait at a time; whoever sends more only waits no longer, so that a flood is over soon after its end.
+    private static let mostWaiting: UInt64 = 16
+
+    /// How long one more event has to wait, zero when it may pass at `now`; counts it either way.
+    package mutating func delay(at now: BootInstant) -> Duration {
+        let latest = now.nanoseconds.addingReportingOverflow(tolerance + Self.mostWaiting * interval).partialValue
+        let start = min(max(expected, now.nanoseconds), latest)
+        expected = start.addingReportingOverflow(interval).partialValue
+        let ahead = start - now.nanoseconds
+        return ahead <= tolerance ? .zero : .nanoseconds(Int64(clamping: ahead - tolerance))
+    }
+
     /// True when one more event may pass at `now`, and counts it.
     package mutating func admit(at now: BootInstant) -> Bool {
         let start = max(expected, now.nanoseconds)

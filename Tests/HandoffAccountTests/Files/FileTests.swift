@@ -107,7 +107,7 @@ import Testing
         #expect(throws: FileError.unknownForm(2)) { try Kind.export.reread(sealed + SHA256.hash(sealed)) }
     }
 
-    @Test("an account survives its file with keys, former epochs and exports")
+    @Test("an account survives its file with keys and exports")
     func account() throws {
         let state = try Self.state()
         let read = try AccountState(decoding: state.encoded())
@@ -117,10 +117,19 @@ import Testing
         #expect(read.held?.since == 7)
         #expect(read.accountKey == state.accountKey)
         #expect(read.held?.keys.gate == state.held?.keys.gate)
-        #expect(read.formerEpochs.map(\.n) == [1])
-        #expect(read.formerEpochs.first?.label == state.formerEpochs.first?.label)
         #expect(read.exports == state.exports)
         #expect(read.exports.count == 1)
+    }
+
+    @Test("a device that is joining has its ticket in its file until it has the account key")
+    func joining() throws {
+        var founder = try Member.founder()
+        var guest = try TicketTests.importing(TicketTests.export(&founder), 5)
+        let read = try AccountState(decoding: guest.state.encoded())
+        #expect(read.ticketSeed == guest.state.ticketSeed && read.ticketSeed != nil)
+        #expect(read.held == nil)
+        try TicketTests.introduce(&guest, to: &founder)
+        #expect(guest.state.ticketSeed == nil && guest.state.isCurrent)
     }
 
     @Test(

@@ -8,6 +8,10 @@ struct RosterGossip {
     private var random: SplitMix
     private var replicas: [Roster]
     private var ticketCount = 0
+    /// Files that nobody has imported, with the roster in each.
+    private var files: [(ticket: Int, roster: Roster)] = []
+    /// Devices that a member has let in by a file that was good: they must be members in its view at that moment.
+    private(set) var refusedInVain = 0
     private var nameCount: UInt32 = 0
 
     /// Devices that take part at most, so that removals and conflicts are frequent.
@@ -62,11 +66,25 @@ struct RosterGossip {
             // The file was copied: another device has used it elsewhere.
             replicas.append(replicas[number])
             try say(account.use(ticket, for: replicas.count - 1), at: replicas.count - 1)
-        case ..<0.42:
+        case ..<0.40:
+            // A file that is imported much later, by a device that knows what it says.
+            let ticket = Self.firstTicket + ticketCount
+            ticketCount += 1
+            try say(account.ticket(ticket, by: number), at: number)
+            files.append((ticket, replicas[number]))
+        case ..<0.47:
+            guard let file = files.indices.randomElement(using: &random) else { return }
+            let (ticket, roster) = files.remove(at: file)
+            let guest = replicas.count
+            guard guest < Self.mostDevices + 4 else { return }
+            replicas.append(roster)
+            try say(account.use(ticket, for: guest), at: guest)
+            try introduce(guest, to: number, ticket)
+        case ..<0.52:
             guard let ticket = view.openTickets.randomElement(using: &random) else { return }
             let users = ticket.users.count == 1 ? ticket.users.map { Fingerprint($0) } : []
             try say(account.sign(.remove(subject: ticket.id, keeps: users), by: number), at: number)
-        case ..<0.5:
+        case ..<0.58:
             guard let subject = try view.liveNumbers().randomElement(using: &random) else { return }
             // Counters that repeat: then the id decides.
             nameCount += UInt32.random(in: 0...1, using: &random)
@@ -74,6 +92,25 @@ struct RosterGossip {
         default:
             return
         }
+    }
+
+    /// A member lets a device in that has imported a file, and closes the ticket in the same write, as daemons do. Whatever epochs,
+    /// removals and other files came meanwhile: a ticket that is open and unused for the member admits.
+    private mutating func introduce(_ guest: Int, to number: Int, _ ticket: Int) throws {
+        let id = Fingerprint(ticket: try TestKeys.key(ticket).publicKey)
+        let isGood = replicas[number].view.openTickets.contains { $0.id == id && $0.users.isEmpty }
+        let device = try TestKeys.device(guest)
+        var union = replicas[number]
+        _ = try union.merge(replicas[guest])
+        guard union.view.isLive(device) else {
+            if isGood { refusedInVain += 1 }
+            return
+        }
+        replicas[number] = union
+        if union.view.openTickets.contains(where: { $0.id == id }) {
+            try say(account.sign(.remove(subject: id, keeps: [Fingerprint(device)]), by: number), at: number)
+        }
+        replicas[guest] = replicas[number]
     }
 
     /// A new device that knows what `number` knows, and the statements that admit it.

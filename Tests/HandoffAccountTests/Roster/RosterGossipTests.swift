@@ -8,6 +8,7 @@ import Testing
     func converges(_ block: Int) throws {
         for seed in UInt64(block * 100)..<UInt64(block * 100 + 100) {
             var gossip = try RosterGossip(seed: seed)
+            #expect(gossip.refusedInVain == 0, "seed \(seed)")
             var (roster, isOneView) = try gossip.union()
             #expect(isOneView, "seed \(seed)")
             let founder = Fingerprint(roster.view.founder)

@@ -57,8 +57,8 @@ struct RosterModel: Equatable {
         }
         live = reached.subtracting(removed).subtracting(tickets)
 
-        let digest = SHA256.hash(removed.sorted().flatMap(\.bytes))
-        var greatest: (n: UInt64, id: Fingerprint)?
+        let digest = SHA256.hash(removed.intersection(known).sorted().flatMap(\.bytes))
+        var greatest: (n: UInt32, id: Fingerprint)?
         for statement in statements where live.contains(statement.signerID) {
             guard case .epoch(let n, let removedDigest, _) = statement.content, removedDigest.bytes == digest else {
                 continue

@@ -25,7 +25,7 @@ import Testing
         let signed = try BeaconSeal.sign(announcement, label: samples.labelA, key: samples.keyA)
         let strings = try BeaconSeal.seal(
             signed, label: samples.labelA, beaconKey: samples.keys.beacon,
-            marks: Marks(under: samples.labelA, for: []))
+            marking: [])
         #expect(strings.map(\.count) == [3, 231, 231, 231, 130])
         #expect(strings.map { $0.count + 1 }.reduce(0, +) == 831)
         #expect(BeaconText.recordCount == 831)
@@ -64,7 +64,7 @@ import Testing
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyB)
         let strings = try BeaconSeal.seal(
             signed, label: samples.labelA, beaconKey: samples.keys.beacon,
-            marks: Marks(under: samples.labelA, for: []))
+            marking: [])
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings) }
     }
 
@@ -72,7 +72,7 @@ import Testing
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
         let strings = try BeaconSeal.seal(
             signed, label: samples.labelB, beaconKey: samples.keys.beacon,
-            marks: Marks(under: samples.labelB, for: []))
+            marking: [])
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings, label: samples.labelB) }
     }
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func aFormerEpochsBeaconDoesNotOpen() throws {
-        let next = try EpochKeys(accountKey: samples.accountKey, accountID: samples.accountID, epoch: 8)
+        let next = try EpochKeys(accountKey: SecretBytes(random: 32), accountID: samples.accountID)
         let strings = try samples.beacon()
         #expect(throws: SealError.foreignLabel) {
             try BeaconSeal.open(

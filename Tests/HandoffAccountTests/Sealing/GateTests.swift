@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffCrypto
+import HandoffModel
 import HandoffProtocol
 import Testing
 
@@ -11,27 +12,35 @@ import Testing
         samples = try SealingSamples()
     }
 
-    private func isValid(_ token: [UInt8], label: Label, clientHello: [UInt8]) -> Bool {
-        Gate.isValid(token, gateKey: samples.keys.gate, label: label, clientHello: clientHello)
+    private func greeting(_ clientHello: [UInt8]? = nil, to server: SigningKey? = nil) -> Gate.Greeting {
+        Gate.Greeting(
+            clientHello ?? self.clientHello, to: DeviceID((server ?? samples.keyB).publicKey))
     }
 
-    @Test func aTokenOpensForItsLabelAndClientHelloOnly() {
-        let token = Gate.token(gateKey: samples.keys.gate, label: samples.labelB, clientHello: clientHello)
-        #expect(isValid(token, label: samples.labelB, clientHello: clientHello))
-        #expect(!isValid(token, label: samples.labelA, clientHello: clientHello))
+    private func isValid(_ token: [UInt8], label: Label, _ greeting: Gate.Greeting) -> Bool {
+        Gate.isValid(token, key: samples.keys.gate, label: label, greeting)
+    }
+
+    @Test func aTokenOpensForItsServerLabelAndClientHelloOnly() {
+        let token = Gate.token(key: samples.keys.gate, label: samples.labelB, greeting())
+        #expect(isValid(token, label: samples.labelB, greeting()))
+        #expect(!isValid(token, label: samples.labelA, greeting()))
+        // What one of two devices sends must not open its own gate.
+        #expect(!isValid(token, label: samples.labelB, greeting(to: samples.keyA)))
         for index in clientHello.indices {
             var changed = clientHello
             changed[index] ^= 1
-            #expect(!isValid(token, label: samples.labelB, clientHello: changed))
+            #expect(!isValid(token, label: samples.labelB, greeting(changed)))
         }
-        #expect(!isValid(Array(token.dropLast()), label: samples.labelB, clientHello: clientHello))
-        #expect(!isValid([], label: samples.labelB, clientHello: clientHello))
+        #expect(!isValid(Array(token.dropLast()), label: samples.labelB, greeting()))
+        #expect(!isValid([], label: samples.labelB, greeting()))
     }
 
-    @Test func aTokenOfAnotherEpochDoesNotOpen() throws {
-        let next = try EpochKeys(accountKey: samples.accountKey, accountID: samples.accountID, epoch: 8)
-        let token = Gate.token(gateKey: next.gate, label: samples.labelB, clientHello: clientHello)
-        #expect(!isValid(token, label: samples.labelB, clientHello: clientHello))
+    @Test func aTokenOfAnotherPairDoesNotOpen() throws {
+        let pair = try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: samples.accountID)
+        let other = try PairwiseKeys(device: SigningKey(), device: samples.keyB.publicKey, accountID: samples.accountID)
+        let token = Gate.token(key: other.gate, label: samples.labelB, greeting())
+        #expect(!Gate.isValid(token, key: pair.gate, label: samples.labelB, greeting()))
     }
 
     @Test(
@@ -44,21 +53,20 @@ import Testing
     }
 
     @Test func aStaticLabelHoldsForItsPeriodAndItsNeighbours() {
-        let label = Gate.staticLabel(labelKey: samples.keys.label, unixSeconds: 10 * 1024)
+        let label = Gate.staticLabel(unixSeconds: 10 * 1024)
         func isTaken(at seconds: UInt64) -> Bool {
-            Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: seconds).contains(label)
+            Gate.staticLabels(unixSeconds: seconds).contains(label)
         }
         #expect(!isTaken(at: 9 * 1024 - 1))
         #expect(isTaken(at: 9 * 1024))
         #expect(isTaken(at: 12 * 1024 - 1))
         #expect(!isTaken(at: 12 * 1024))
-        #expect(Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: 0).count == 3)
-        #expect(Gate.staticLabels(labelKey: samples.keys.label, unixSeconds: .max).count == 3)
+        #expect(Gate.staticLabels(unixSeconds: 0).count == 3)
+        #expect(Gate.staticLabels(unixSeconds: .max).count == 3)
     }
 
     @Test func aStaticLabelIsNoMembersLabel() {
-        let label = Gate.staticLabel(labelKey: samples.keys.label, unixSeconds: 0)
-        #expect(!label.isMember(labelKey: samples.keys.label))
+        #expect(!Gate.staticLabel(unixSeconds: 0).isMember(labelKey: samples.keys.label))
     }
 
     @Test func aTokenOpensOnce() {

@@ -18,7 +18,7 @@ struct SealingSamples {
 
     init() throws {
         accountID = try #require(AccountID(bytes: 0x20...0x2F))
-        keys = try EpochKeys(accountKey: accountKey, accountID: accountID, epoch: 7)
+        keys = try EpochKeys(accountKey: accountKey, accountID: accountID)
         keyA = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xA1, count: 32)))
         keyB = try SigningKey(seed: SecretBytes(copying: [UInt8](repeating: 0xB2, count: 32)))
         labelA = try #require(Label(random: Array(0x30...0x37), labelKey: keys.label))
@@ -39,7 +39,7 @@ struct SealingSamples {
         return try #require(
             Announcement(
                 deviceID: DeviceID(key.publicKey), position: Position(boot: 1_800_000_000, seq: seq), port: 24863,
-                kind: .laptop, rosterDigest: Array(0x60...0x67), epoch: 7,
+                kind: .laptop, rosterDigest: Array(0x60...0x67), listSeq: min(seq, 4),
                 activities: activities == 0 ? [] : [first] + others))
     }
 
@@ -60,11 +60,11 @@ struct SealingSamples {
     }
 
     func beacon(
-        salt: [UInt8] = Randomness.bytes(16), marks: Marks? = nil
+        salt: [UInt8] = Randomness.bytes(16), marking missing: [PairwiseKeys] = []
     ) throws -> [[UInt8]] {
         let signed = try BeaconSeal.sign(announcement, label: labelA, key: keyA)
         return try BeaconSeal.seal(
-            signed, label: labelA, beaconKey: keys.beacon, marks: marks ?? Marks(under: labelA, for: []), salt: salt)
+            signed, label: labelA, beaconKey: keys.beacon, marking: missing, salt: salt)
     }
 
     func open(beacon: [[UInt8]], label: Label? = nil) throws(SealError) -> Announcement {

@@ -85,32 +85,18 @@ import Testing
         #expect(!state.isCurrent)
     }
 
-    @Test("of former epochs label and gate are kept, the last sixteen")
-    func formerEpochs() throws {
-        var founder = try Member.founder()
-        let first = try #require(founder.state.held?.keys)
-        founder.state = try founder.state.makingEpoch(by: founder.key, now: 0)
-        #expect(founder.state.formerEpochs.first?.label == first.label)
-        #expect(founder.state.formerEpochs.first?.gate == first.gate)
-        for _ in 0..<20 { founder.state = try founder.state.makingEpoch(by: founder.key, now: 0) }
-        #expect(founder.state.formerEpochs.map(\.n) == Array(6...21))
-        #expect(founder.state.epoch == 22)
-    }
-
-    @Test("the sub-keys differ by purpose, account and epoch")
+    @Test("the sub-keys differ by purpose, account and key")
     func subkeys() throws {
         let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         let account = try TestAccount().id
-        let other = try TestAccount(nonce: 9).id
         let sets = [
-            try EpochKeys(accountKey: key, accountID: account, epoch: 1),
-            try EpochKeys(accountKey: key, accountID: account, epoch: 2),
-            try EpochKeys(accountKey: key, accountID: other, epoch: 1),
+            try EpochKeys(accountKey: key, accountID: account),
+            try EpochKeys(accountKey: SecretBytes(copying: [UInt8](repeating: 2, count: 32)), accountID: account),
+            try EpochKeys(accountKey: key, accountID: TestAccount(nonce: 9).id),
         ]
         let keys = sets.flatMap { [$0.label, $0.beacon, $0.advert, $0.gate].map { $0.exposedCopy() } }
         #expect(Set(keys).count == 12)
-        let info = Array("handoff/1 gate".utf8) + account.bytes + [0, 0, 0, 0, 0, 0, 0, 1]
-        #expect(try sets[0].gate == HKDF.expand(key, info: info))
+        #expect(try sets[0].gate == HKDF.expand(key, info: Array("handoff/1 gate".utf8) + account.bytes))
     }
 
     @Test("a device that was unknown is admitted by what it presents, or nothing is kept")
@@ -166,5 +152,40 @@ import Testing
         founder.state = try state.removing(guest.id, keeping: [], by: founder.key, now: 0)
         #expect(founder.state.epoch == 2)
         #expect(founder.state.isCurrent)
+    }
+
+    @Test("large numbers of a hostile member are forgotten with it, also when others have passed them")
+    func passedEpochs() throws {
+        var founder = try Member.founder()
+        let guest = try founder.pair(1)
+        let hostile = try Statement.sign(
+            .epoch(
+                n: .max - 3, removedDigest: founder.state.view.removedDigest,
+                keyCommitment: Array(repeating: 0, count: 32)),
+            accountID: founder.state.accountID, with: guest.key)
+        founder.state = try founder.state.merging([hostile]).state
+        founder.state = try founder.state.makingEpoch(by: founder.key, now: 0)
+        #expect(founder.state.epoch == UInt32.max - 2)
+        founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: 0)
+        #expect(founder.state.epoch == 1)
+        for _ in 0..<3 { founder.state = try founder.state.makingEpoch(by: founder.key, now: 0) }
+        #expect(founder.state.isCurrent)
+    }
+
+    @Test("a roster keeps one epoch record of each signer, and none that names other removals")
+    func records() throws {
+        var founder = try Member.founder()
+        var guest = try founder.pair(1)
+        let other = try founder.pair(2)
+        for _ in 0..<5 { founder.state = try founder.state.makingEpoch(by: founder.key, now: 0) }
+        try founder.meet(&guest)
+        guest.state = try guest.state.makingEpoch(by: guest.key, now: 0)
+        try founder.meet(&guest)
+        func count(_ state: AccountState) -> Int { state.roster.ordered.count { $0.content.kind == .epoch } }
+        #expect(count(founder.state) == 2)
+        founder.state = try founder.state.removing(other.id, keeping: [], by: founder.key, now: 0)
+        #expect(count(founder.state) == 1)
+        try guest.meet(&founder)
+        #expect(count(guest.state) == 1 && guest.state.isCurrent)
     }
 }

@@ -38,21 +38,15 @@ import Testing
         #expect(try AccountState(decoding: state.encoded()).configuredName == configured)
     }
 
-    @Test("files of former versions have none")
-    func formerVersions() throws {
-        let founder = try Member.founder()
-        let state = try founder.state.configured(name: "desk", by: founder.key)
-        for version: UInt16 in [1, 2] {
-            #expect(try AccountState(decoding: state.encoded(version: version)).configuredName == nil)
-        }
-    }
-
     @Test("a file whose name is no text is refused")
     func broken() throws {
         let founder = try Member.founder()
         let state = try founder.state.configured(name: "x", by: founder.key)
         let content = state.encoded().exposedCopy()[16...].dropLast(SHA256.byteCount)
-        let broken = AccountState.file(version: 3, content: content.dropLast() + [0xFF])
-        #expect(throws: FileError.self) { try AccountState(decoding: broken) }
+        var file = Array(state.encoded().exposedCopy().prefix(16)) + content.dropLast() + [0xFF]
+        file += SHA256.hash(file)
+        #expect(throws: FileError.invalid("a name is not UTF-8")) {
+            try AccountState(decoding: SecretBytes(copying: file))
+        }
     }
 }

@@ -15,42 +15,88 @@ import Testing
 
     static func importing(_ file: AccountFile, _ number: Int) throws -> Member {
         let key = try TestKeys.key(number)
-        return Member(key: key, state: try AccountState.importing(file, device: key, name: "new", now: now))
+        return Member(key: key, state: try AccountState.importing(file, device: key, name: "new"))
     }
 
-    @Test("a device that imports is live at once, with its own identity and the key")
-    func importsOffline() throws {
+    /// A member lets a device in, and hands it the key.
+    static func introduce(_ guest: inout Member, to member: inout Member) throws {
+        let made = try member.state.introducing(
+            guest.key.publicKey, with: guest.state.roster.ordered, by: member.key)
+        member.state = try #require(made)
+        try member.meet(&guest)
+    }
+
+    @Test("a device that imports a file has no key, knows whom to look for, and makes no epoch")
+    func importing() throws {
         var founder = try Member.founder()
         let guest = try Self.importing(Self.export(&founder), 5)
-        #expect(guest.state.view.isLive(guest.id))
-        #expect(guest.state.isCurrent)
+        #expect(guest.state.standing(of: guest.id) == .joining)
+        #expect(guest.state.accountKey == nil && guest.state.ticketSeed != nil)
+        #expect(guest.state.epochDue(for: guest.id, now: Self.now, keyAwaited: .seconds(60)) == nil)
         #expect(guest.state.ticketsDue(for: guest.id, now: Self.now + 2 * 86_400) == [], "it never closes its own")
     }
 
-    @Test("the first member that meets it closes the ticket, and hands over the new key")
+    @Test("the member that lets it in closes the ticket in the same write, and hands over the key in force")
     func closing() throws {
         var founder = try Member.founder()
         let file = try Self.export(&founder)
         #expect(founder.state.ticketsDue(for: founder.id, now: Self.now) == [])
         var guest = try Self.importing(file, 5)
-
-        let merge = try #require(try founder.state.admits(guest.key.publicKey, with: guest.state.roster.ordered))
-        founder.state = merge.state
-        let due = founder.state.ticketsDue(for: founder.id, now: Self.now)
-        #expect(due == founder.state.view.openTickets.map(\.id))
-        for ticket in due { founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now) }
-        #expect(founder.state.epoch == 2)
-        #expect(founder.state.exports == [])
-        try founder.meet(&guest)
-        #expect(guest.state.isCurrent)
-        #expect(guest.state.view.isLive(guest.id))
-        #expect(guest.state.formerEpochs.map(\.n) == [1], "it finds those who have not heard of the new epoch")
+        try Self.introduce(&guest, to: &founder)
+        #expect(founder.state.view.openTickets.isEmpty && founder.state.exports == [])
+        #expect(founder.state.epoch == 1, "a ticket that is closed ends no epoch")
+        #expect(guest.state.isCurrent && guest.state.ticketSeed == nil)
+        #expect(guest.state.standing(of: guest.id) == .member)
 
         let late = try Self.importing(file, 6)
-        #expect(try founder.state.admits(late.key.publicKey, with: late.state.roster.ordered) == nil)
+        #expect(
+            try founder.state.introducing(late.key.publicKey, with: late.state.roster.ordered, by: founder.key) == nil)
         let after = try founder.state.merging(late.state.roster.ordered)
         #expect(!after.state.view.isLive(late.id))
         #expect(after.state.view.isLive(guest.id), "a replay does not harm the device that was kept")
+    }
+
+    @Test("every file is good, in any order, across other files, new keys and removals")
+    func severalFiles() throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let third = try founder.pair(2)
+        let files = try (0..<4).map { _ in try Self.export(&founder) }
+        try founder.meet(&second)
+        for (number, file) in files.enumerated().reversed() {
+            founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
+            if number == 2 {
+                founder.state = try founder.state.removing(third.id, keeping: [], by: founder.key, now: Self.now)
+            }
+            try founder.meet(&second)
+            var guest = try Self.importing(file, 10 + number)
+            if number.isMultiple(of: 2) {
+                try Self.introduce(&guest, to: &founder)
+            } else {
+                try Self.introduce(&guest, to: &second)
+            }
+            #expect(guest.state.isCurrent, "file \(number)")
+            try founder.meet(&second)
+        }
+        #expect(founder.state.view.live.count == 6)
+        #expect(founder.state.view.openTickets.isEmpty)
+    }
+
+    @Test("a use that another member has let in is closed after its turn, if that has not done so")
+    func turns() throws {
+        var founder = try Member.founder()
+        var second = try founder.pair(1)
+        let file = try Self.export(&founder)
+        try founder.meet(&second)
+        let guest = try Self.importing(file, 5)
+        let states = try [founder, second].map { try $0.state.merging(guest.state.roster.ordered).state }
+        let ticket = try #require(states[0].view.openTickets.first?.id)
+        for (member, state) in zip([founder, second], states) {
+            let rank = try #require(state.view.rank(of: member.id))
+            #expect(
+                state.ticketsDue(for: member.id, now: Self.now)
+                    == [TicketDue(ticket: ticket, after: .seconds(2) + .milliseconds(500) * rank)])
+        }
     }
 
     @Test("a file that was used twice before it was closed admits nobody, and closing keeps nobody")
@@ -62,35 +108,31 @@ import Testing
         let merge = try founder.state.merging(guests[1].state.roster.ordered)
         #expect(merge.left == [guests[0].id])
         founder.state = merge.state
+        // The first one may have been handed the key.
+        #expect(founder.state.epochDue(for: founder.id, now: Self.now)?.reason == .exposed)
         #expect(founder.state.view.openTickets.first?.users.count == 2)
-        for ticket in founder.state.ticketsDue(for: founder.id, now: Self.now) {
-            founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
+        for due in founder.state.ticketsDue(for: founder.id, now: Self.now) {
+            founder.state = try founder.state.closingTicket(due.ticket, by: founder.key)
         }
         #expect(founder.state.view.live == [founder.id])
         #expect(founder.state.view.openTickets.isEmpty)
     }
 
-    @Test("two members that close one ticket at once keep the device, and agree on an epoch")
+    @Test("two members that close one ticket at once keep the device")
     func closedTwice() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
         try founder.meet(&second)
-        var guest = try Self.importing(file, 5)
-        for number in 0...1 {
-            var member = number == 0 ? founder : second
-            member.state = try member.state.merging(guest.state.roster.ordered).state
-            for ticket in member.state.ticketsDue(for: member.id, now: Self.now) {
-                member.state = try member.state.closingTicket(ticket, by: member.key, now: Self.now)
-            }
-            if number == 0 { founder = member } else { second = member }
-        }
+        let guest = try Self.importing(file, 5)
+        var copy = guest
+        var other = guest
+        try Self.introduce(&copy, to: &founder)
+        try Self.introduce(&other, to: &second)
         try founder.meet(&second)
         #expect(founder.state.view == second.state.view)
         #expect(founder.state.view.isLive(guest.id))
-        try founder.meet(&guest)
-        try second.meet(&guest)
-        #expect(guest.state.isCurrent)
+        #expect(copy.state.isCurrent && other.state.isCurrent)
     }
 
     @Test("an unused file is closed by its exporter after a day", arguments: [(86_399, false), (86_400, true)])
@@ -102,9 +144,10 @@ import Testing
         let due = founder.state.ticketsDue(for: founder.id, now: Self.now + age)
         #expect(due.isEmpty == !isDue)
         #expect(second.state.ticketsDue(for: second.id, now: Self.now + age) == [], "only its exporter counts the time")
-        guard let ticket = due.first else { return }
-        founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now + age)
-        #expect(founder.state.epoch == 2)
+        guard let due = due.first else { return }
+        #expect(due.after == .zero)
+        founder.state = try founder.state.closingTicket(due.ticket, by: founder.key)
+        #expect(founder.state.epoch == 1)
         #expect(founder.state.ticketsDue(for: founder.id, now: Self.now + age) == [])
         let late = try Self.importing(file, 5)
         #expect(try founder.state.admits(late.key.publicKey, with: late.state.roster.ordered) == nil)
@@ -119,51 +162,17 @@ import Testing
         #expect(throws: AccountError.removedForEver(guest.id)) { try Self.importing(file, 1) }
     }
 
-    @Test("a device without the key in force cannot export")
+    @Test("a device that waits for the key in force can export all the same: the file holds no key")
     func noKey() throws {
         var founder = try Member.founder()
-        var guest = try founder.pair(1)
-        founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
-        guest.state = try guest.state.merging(founder.state.roster.ordered).state
-        let state = guest.state
-        #expect(throws: AccountError.noCurrentKey) { try state.exportingTicket(by: guest.key, now: Self.now) }
-    }
-
-    @Test("of two files the second is outdated once the first was used, and its ticket stays open")
-    func outdated() throws {
-        var founder = try Member.founder()
-        let first = try Self.export(&founder)
-        _ = try Self.export(&founder)
-        #expect(founder.state.exports.map(founder.state.isOutdated) == [false, false])
-        let guest = try Self.importing(first, 5)
-        founder.state = try founder.state.merging(guest.state.roster.ordered).state
-        for ticket in founder.state.ticketsDue(for: founder.id, now: Self.now) {
-            founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
-        }
-        #expect(founder.state.exports.map(founder.state.isOutdated) == [true])
-        #expect(founder.state.view.openTickets.map(\.id) == founder.state.exports.map(\.ticket))
-        let read = try AccountState(decoding: founder.state.encoded())
-        #expect(read.exports.map(read.isOutdated) == [true], "also after a start")
-    }
-
-    @Test("a member that has not heard of the new epoch admits with an outdated file, and the device stays")
-    func admittedByAnOutdatedFile() throws {
-        var founder = try Member.founder()
         var second = try founder.pair(1)
-        let file = try Self.export(&founder)
-        try founder.meet(&second)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
-        #expect(founder.state.exports.map(founder.state.isOutdated) == [true])
-
-        let guest = try Self.importing(file, 5)
-        second.state = try #require(
-            try second.state.admits(guest.key.publicKey, with: guest.state.roster.ordered)
-        ).state
-        for ticket in second.state.ticketsDue(for: second.id, now: Self.now) {
-            second.state = try second.state.closingTicket(ticket, by: second.key, now: Self.now)
-        }
+        second.state = try second.state.merging(founder.state.roster.ordered).state
+        #expect(!second.state.isCurrent)
+        var guest = try Self.importing(Self.export(&second), 5)
         try founder.meet(&second)
-        for member in [founder, second] { #expect(member.state.view.isLive(guest.id)) }
+        try Self.introduce(&guest, to: &founder)
+        #expect(guest.state.isCurrent)
     }
 
     @Test("a revocation keeps nobody, also not the one whom another member keeps at the same time")
@@ -172,42 +181,56 @@ import Testing
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
         try founder.meet(&second)
-        let guest = try Self.importing(file, 5)
+        var guest = try Self.importing(file, 5)
         let ticket = try #require(founder.state.view.openTickets.first?.id)
-        second.state = try second.state.merging(guest.state.roster.ordered).state
-        second.state = try second.state.closingTicket(ticket, by: second.key, now: Self.now)
+        try Self.introduce(&guest, to: &second)
         #expect(second.state.view.isLive(guest.id))
 
         founder.state = try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
-        #expect(founder.state.epoch == 2)
+        #expect(founder.state.epoch == 1, "nobody had used it, as far as it knows")
+        let merge = try second.state.merging(founder.state.roster.ordered)
+        #expect(merge.left == [guest.id])
+        // The guest has the key.
+        #expect(merge.state.epochDue(for: second.id, now: Self.now)?.reason == .exposed)
         try founder.meet(&second)
         for member in [founder, second] { #expect(!member.state.view.isLive(guest.id)) }
         #expect(throws: AccountError.noSuchTicket) {
             try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
         }
+        let fresh = try Self.importing(Self.export(&founder), 6)
+        let own = try #require(fresh.state.view.openTickets.first { $0.users == [fresh.id] }?.id)
         #expect(throws: AccountError.admittedByTicket) {
-            try guest.state.revokingTicket(ticket, by: guest.key, now: Self.now)
+            try fresh.state.revokingTicket(own, by: fresh.key, now: Self.now)
         }
     }
 
-    @Test("a device that came by a file knows whether it is confirmed, was one of two, or came in vain")
+    @Test("a revocation that puts a member out makes a new epoch in the same write")
+    func revokingAUsedOne() throws {
+        var founder = try Member.founder()
+        let guest = try Self.importing(Self.export(&founder), 5)
+        founder.state = try founder.state.merging(guest.state.roster.ordered).state
+        let ticket = try #require(founder.state.view.openTickets.first?.id)
+        founder.state = try founder.state.revokingTicket(ticket, by: founder.key, now: Self.now)
+        #expect(!founder.state.view.isLive(guest.id))
+        #expect(founder.state.epoch == 2 && founder.state.isCurrent)
+    }
+
+    @Test("a device that came by a file knows whether it was one of two, or came in vain")
     func standing() throws {
         var founder = try Member.founder()
         #expect(founder.state.standing(of: founder.id) == .member)
         let file = try Self.export(&founder)
         var guest = try Self.importing(file, 5)
         var rival = try Self.importing(file, 6)
-        #expect(guest.state.standing(of: guest.id) == .unconfirmed)
+        #expect(guest.state.standing(of: guest.id) == .joining)
 
         let alone = guest.state
         guest.state = try guest.state.merging(rival.state.roster.ordered).state
         #expect(guest.state.standing(of: guest.id) == .fileUsedTwice)
-        #expect(guest.state.standing(of: founder.id) == .member)
+        #expect(guest.state.standing(of: founder.id) == .joining)
 
-        founder.state = try founder.state.merging(alone.roster.ordered).state
-        let ticket = try #require(founder.state.view.openTickets.first?.id)
-        founder.state = try founder.state.closingTicket(ticket, by: founder.key, now: Self.now)
-        guest.state = try alone.merging(founder.state.roster.ordered).state
+        guest.state = alone
+        try Self.introduce(&guest, to: &founder)
         rival.state = try rival.state.merging(founder.state.roster.ordered).state
         #expect(guest.state.standing(of: guest.id) == .member)
         #expect(rival.state.standing(of: rival.id) == .fileClosed)

@@ -35,15 +35,6 @@ import Testing
         #expect(heard.state.unfinished.isEmpty)
     }
 
-    @Test("a file of the first version, which had no place for it, is read")
-    func firstVersion() throws {
-        let founder = try Member.founder()
-        let state = try AccountState(decoding: founder.state.encoded(version: 1))
-        #expect(state.view == founder.state.view)
-        #expect(state.epoch == 1)
-        #expect(state.unfinished.isEmpty)
-    }
-
     @Test("who has left is known by its own word only")
     func leaving() throws {
         var (founder, _, id) = try paired()
@@ -65,7 +56,7 @@ import Testing
         #expect(guest.state.view.admitter(of: other.id) == guest.id)
         let export = try guest.state.exportingTicket(by: guest.key, now: Member.start)
         let key = try TestKeys.key(3)
-        let third = try AccountState.importing(export.file, device: key, name: "third", now: Member.start)
+        let third = try AccountState.importing(export.file, device: key, name: "third")
         #expect(third.view.admitter(of: DeviceID(key.publicKey)) == guest.id)
     }
 }

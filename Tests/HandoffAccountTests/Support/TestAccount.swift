@@ -54,7 +54,7 @@ struct TestAccount {
         try sign(.name(subject: TestKeys.device(subject), counter: counter, text: text), by: signer)
     }
 
-    func epoch(_ n: UInt64, for view: RosterView, by signer: Int, key: UInt8 = 1) throws -> Statement {
+    func epoch(_ n: UInt32, for view: RosterView, by signer: Int, key: UInt8 = 1) throws -> Statement {
         let key = SecretBytes(copying: [UInt8](repeating: key, count: 32))
         let commitment = EpochKeys.commitment(to: key)
         return try sign(.epoch(n: n, removedDigest: view.removedDigest, keyCommitment: commitment), by: signer)

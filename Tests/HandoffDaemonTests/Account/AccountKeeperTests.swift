@@ -87,8 +87,8 @@ import Testing
         #expect(rig.keeper.state?.epoch == 2)
     }
 
-    @Test(arguments: [(members: 1, inReach: 0, epoch: 2), (2, 0, 1), (2, 1, 2)] as [(Int, Int, UInt64)])
-    func theMonthlyKeyIsNotMadeInSolitude(members: Int, inReach: Int, epoch: UInt64) throws {
+    @Test(arguments: [(members: 1, inReach: 0, epoch: 2), (2, 0, 1), (2, 1, 2)] as [(Int, Int, UInt32)])
+    func theMonthlyKeyIsNotMadeInSolitude(members: Int, inReach: Int, epoch: UInt32) throws {
         let rig = try Rig(members: members)
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.inReach.value.store(inReach, ordering: .relaxed)

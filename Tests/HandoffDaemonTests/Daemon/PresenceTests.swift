@@ -135,9 +135,12 @@ import Testing
     }
 
     @Test func whatIsHeardLateIsTakenAsItIsThen() throws {
-        fleet.air.hold()
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, train])
+        try train.stop()
+        fleet.air.hold()
+        try train.start()
         let first = try train.publish(Note.activity("first"))
         first.close()
         let second = try train.publish(Note.activity("second"))

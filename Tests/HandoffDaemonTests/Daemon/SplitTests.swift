@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffCrypto
 import HandoffDaemon
 import HandoffDiscovery
+import HandoffJSON
 import HandoffModel
 import HandoffProtocol
 import HandoffTLS
@@ -12,33 +13,30 @@ import Testing
 
 /// Members that changed the account's key while they were apart meet again, by whole daemons.
 @Suite struct SplitTests {
-    /// Longer than a file stays open that nobody uses; its end makes an epoch.
-    private static let ticketLife = Duration.seconds(25 * 3600)
-
-    /// Makes `count` epochs on devices of which one exports an account file that nobody uses.
-    private static func rotate(_ exporter: TestDevice, _ count: Int, _ fleet: Fleet) throws {
-        for _ in 0..<count {
-            let before = try exporter.status().epoch ?? 0
-            _ = try exporter.exportAccount()
-            fleet.pass(ticketLife)
-            try fleet.poll("another epoch") {
-                let status = try exporter.status()
-                return status.tickets.isEmpty && (status.epoch ?? 0) > before
-            }
-        }
+    /// Makes `count` epochs.
+    private static func rotate(_ device: TestDevice, _ count: Int) throws {
+        for _ in 0..<count { _ = try device.call(.rotateKey) }
     }
 
-    /// The marks of what a device publishes.
-    private static func marks(_ device: TestDevice) throws -> Marks {
+    /// The marks of what a device publishes, with the salt that they were made with.
+    private static func marks(_ device: TestDevice) throws -> (marks: Marks, salt: [UInt8]) {
         let publication = try #require(device.discovery.publication)
         return try #require(BeaconText.marks(in: publication.text))
     }
 
-    /// Keys that a device shares with another one, by what the first has stored.
-    private static func pair(_ device: TestDevice, _ other: TestDevice) throws -> PairKeys {
+    /// Whether what a device publishes has a mark for whom it shares these keys with.
+    private static func hasMark(_ device: TestDevice, for keys: PairwiseKeys) throws -> Bool {
+        let label = try #require(device.discovery.publication.flatMap { Label(instanceName: $0.instance) })
+        let (marks, salt) = try marks(device)
+        return marks.contains(keys.mark(under: label, salt: salt))
+    }
+
+    /// Keys that a device shares with another one, by what they have stored.
+    private static func pair(_ device: TestDevice, _ other: TestDevice) throws -> PairwiseKeys {
         let their = try other.openState().identity.publicKey
         let own = try device.openState()
-        return try PairKeys(own: own.identity, other: their, accountID: try #require(own.account).accountID)
+        return try PairwiseKeys(
+            device: own.identity, device: their, accountID: try #require(own.account).accountID)
     }
 
     @Test(arguments: [1, 20]) func twoMembersMeetAgainHoweverManyEpochsEachMade(count: Int) throws {
@@ -47,10 +45,10 @@ import Testing
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         try couch.stop()
-        try Self.rotate(desk, count, fleet)
+        try Self.rotate(desk, count)
         try desk.stop()
         try couch.start()
-        try Self.rotate(couch, count, fleet)
+        try Self.rotate(couch, count)
         try desk.start()
 
         try fleet.settle(devices)
@@ -59,7 +57,7 @@ import Testing
         try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
     }
 
-    @Test func aMemberThatRanOnInAnEpochThatIsForgottenIsFound() throws {
+    @Test func aMemberThatHasHeardTheOtherInItsOwnEpochIsFound() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -69,7 +67,7 @@ import Testing
         couch.blockDatagrams()
         try desk.stop()
         try desk.start()
-        try Self.rotate(desk, FormerEpoch.mostKept + 1, fleet)
+        try Self.rotate(desk, 20)
         couch.unblockDatagrams()
         #expect(try couch.status().epoch != desk.status().epoch)
 
@@ -84,11 +82,11 @@ import Testing
         let devices = try fleet.account("a", "b", "c", "d")
         let pairs = [[devices[0], devices[2]], [devices[1], devices[3]]]
         for device in pairs[1] { try device.stop() }
-        try Self.rotate(pairs[0][0], 1, fleet)
+        try Self.rotate(pairs[0][0], 1)
         try fleet.settle(pairs[0])
         for device in pairs[0] { try device.stop() }
         for device in pairs[1] { try device.start() }
-        try Self.rotate(pairs[1][0], 1, fleet)
+        try Self.rotate(pairs[1][0], 1)
         try fleet.settle(pairs[1])
 
         for device in pairs[0] { try device.start() }
@@ -122,10 +120,10 @@ import Testing
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         try couch.stop()
-        try Self.rotate(desk, 1, fleet)
+        try Self.rotate(desk, 1)
         try desk.stop()
         try couch.start()
-        try Self.rotate(couch, 1, fleet)
+        try Self.rotate(couch, 1)
         for _ in 0..<300 {
             let label = try #require(Label(bytes: Randomness.bytes(Label.byteCount)))
             let marks = Array("m=".utf8) + Randomness.bytes(Marks.byteCount)
@@ -142,52 +140,61 @@ import Testing
         #expect(try couch.status().peers.count == 1)
     }
 
-    @Test func marksLastAsLongAsTheLabelAndTheRecordHasOneSize() throws {
+    @Test func marksChangeWithEveryBeaconAndTheRecordHasOneSize() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "train")
         let (desk, couch, train) = (devices[0], devices[1], devices[2])
+        let pairs = try [couch, train].map { other in
+            for device in devices { try device.stop() }
+            defer { for device in devices { try? device.start() } }
+            return try Self.pair(desk, other)
+        }
         func size() throws -> Int {
             try #require(desk.discovery.publication).text.reduce(0) { $0 + 1 + $1.count }
         }
+        func renewed() throws {
+            let published = desk.discovery.publicationCount
+            let note = try desk.publish(Note.activity("news"))
+            try fleet.poll("the beacon is renewed") { desk.discovery.publicationCount > published }
+            note.close()
+        }
+        try fleet.settle(devices)
         // What the desk sees of them was said in the present epoch.
-        let notes = try [couch, train].map { try $0.publish(Note.activity($0.name)) }
-        try fleet.poll("the offers") {
-            try Set(desk.offers().map(\.id)) == Set(notes.map(\.activity))
-        }
-        let (label, marks) = (desk.discovery.publication?.instance, try Self.marks(desk))
+        try renewed()
+        let former = try Self.marks(desk)
         #expect(try size() == BeaconText.recordCount)
-        try train.stop()
-        let published = desk.discovery.publicationCount
-        _ = try desk.publish(Note.activity("news"))
-        try fleet.poll("the beacon is renewed") { desk.discovery.publicationCount > published }
-        #expect(desk.discovery.publication?.instance == label)
-        #expect(try Self.marks(desk) == marks)
-        #expect(try size() == BeaconText.recordCount)
+        for keys in pairs { #expect(try !Self.hasMark(desk, for: keys)) }
+        try renewed()
+        let present = try Self.marks(desk)
+        #expect(zip(former.marks.bytes, present.marks.bytes).count { $0 == $1 } < 16)
+        #expect(former.salt != present.salt)
 
-        // A new label in the same epoch: the couch was heard in it, and so was the train.
-        let own = try #require(label)
-        desk.discovery.emit(.conflict(instance: own))
-        try fleet.run("a new label") { desk.discovery.publication.map { $0.instance != own } ?? false }
-        let (present, new) = (try #require(desk.discovery.publication?.instance), try Self.marks(desk))
-        #expect(new != marks)
+        // Under another key nobody has been heard yet.
+        for device in [couch, train] { try device.stop() }
+        _ = try desk.call(.rotateKey)
+        try fleet.run("a new label") { desk.discovery.publicationCount > 0 }
+        for keys in pairs { #expect(try Self.hasMark(desk, for: keys)) }
         #expect(try size() == BeaconText.recordCount)
-        try couch.stop()
+    }
+
+    @Test func aTicketGetsAMarkUntilItIsClosed() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.createAccount)
+        let file = try AccountFile(decoding: SecretBytes(copying: desk.exportAccount()))
+        let ticket = try SigningKey(seed: file.ticketSeed)
         try desk.stop()
-        let name = try #require(Label(instanceName: present))
-        for other in [couch, train] {
-            #expect(try !new.contains(Self.pair(desk, other).mark(under: name)))
-        }
-
-        // After a start nobody has been heard yet.
+        let identity = try desk.openState().identity
         try desk.start()
-        let first = try #require(desk.discovery.publication?.instance)
-        let missed = try Self.marks(desk)
-        try desk.stop()
-        let firstLabel = try #require(Label(instanceName: first))
-        for other in [couch, train] {
-            #expect(try missed.contains(Self.pair(desk, other).mark(under: firstLabel)))
-        }
+        let keys = try PairwiseKeys(
+            ticket: ticket, device: identity.publicKey, accountID: file.roster.accountID)
+        #expect(try Self.hasMark(desk, for: keys))
+        let id = try #require(try desk.status().tickets.first?.id)
+        _ = try desk.call(.revokeExport, ["ticket": .string(id)])
+        _ = try desk.publish(Note.activity("news"))
+        try fleet.poll("the mark goes with the next beacon") { try !Self.hasMark(desk, for: keys) }
     }
 
     @Test func aRemovedDeviceWithAllFormerSecretsGetsNothing() throws {
@@ -207,12 +214,12 @@ import Testing
 
         let publication = try #require(desk.discovery.publication)
         let label = try #require(Label(instanceName: publication.instance))
-        let marks = try Self.marks(desk)
-        #expect(keys.allSatisfy { !marks.contains($0.mark(under: label)) })
+        #expect(try keys.allSatisfy { try !Self.hasMark(desk, for: $0) })
         // The thief marks the desk, which knows better than to look for it.
+        let server = try desk.status().device
         for pair in keys {
             let call = RawConnection(
-                to: desk.address, writing: try Self.opening(pair.gate, label, stolen), fleet)
+                to: desk.address, writing: try Self.opening(pair.gate, label, stolen, to: server), fleet)
             try call.awaitEnd()
             #expect(call.received.isEmpty)
         }
@@ -231,9 +238,11 @@ import Testing
     }
 
     /// What a caller with this gate key writes first.
-    private static func opening(_ gate: SecretBytes, _ label: Label, _ key: SigningKey) throws -> [UInt8] {
+    private static func opening(
+        _ gate: SecretBytes, _ label: Label, _ key: SigningKey, to server: DeviceID
+    ) throws -> [UInt8] {
         let context = try TLSContext(identity: TLSIdentity(key: key), role: .client)
         let hello = try #require(TLSSession(context: context, accepts: { _ in true }).start())
-        return Gate.token(gateKey: gate, label: label, clientHello: hello) + hello
+        return Gate.token(key: gate, label: label, Gate.Greeting(hello, to: server)) + hello
     }
 }

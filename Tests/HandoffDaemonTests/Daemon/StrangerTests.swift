@@ -45,7 +45,10 @@ import Testing
 
     @Test func anotherAccountThatKnowsTheAddressGetsNotAByte() throws {
         let other = try fleet.device("other")
+        let mate = try fleet.device("mate")
         _ = try other.call(.createAccount)
+        try mate.importAccount(try other.exportAccount())
+        try mate.stop()
         let tap = try Wiretap(before: desk.address, on: fleet.loop)
         _ = try other.call(.addPeer, ["address": .string(tap.address.description)])
         try fleet.poll("the call") { tap.opening.count > 32 }
@@ -53,7 +56,7 @@ import Testing
         try fleet.poll("the couch sees ours") { try couch.offers().map(\.id) == [ours.activity] }
         fleet.pass(.seconds(10))
 
-        let peer = try #require(try other.status().peers.first)
+        let peer = try #require(try other.status().peers.first { $0.via == .static })
         #expect(peer.via == .static)
         #expect(peer.device == nil)
         #expect(!peer.connected)

@@ -20,7 +20,6 @@ struct PeerConnectionTests {
         #expect(client.peerKey == fixture.serverKey.publicKey)
         #expect(server.peerKey == fixture.clientKey.publicKey)
         #expect((client.role, server.role) == (.client, .server))
-        #expect((client.epoch, server.epoch) == (nil, 7))
     }
 
     @Test(arguments: [0, 1, 3072, 65_536, 900_000])

@@ -2,6 +2,7 @@ import Dispatch
 import HandoffAccount
 import HandoffCrypto
 import HandoffDaemon
+import HandoffModel
 import HandoffProtocol
 import HandoffTLS
 import LoopIO
@@ -39,10 +40,10 @@ final class TransportFixture {
         let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
         let context = try TLSContext(identity: TLSIdentity(key: serverKey), role: .server)
         return try GateListener(socket, context: context, limits: limits, on: loop) {
-            [unowned self] token, clientHello in
-            guard Gate.isValid(token, gateKey: gateKey, label: label, clientHello: clientHello), seen.insert(token)
+            [unowned self] token, clientHello, _ in
+            guard Gate.isValid(token, key: gateKey, label: label, greeting(clientHello)), seen.insert(token)
             else { return nil }
-            return GateVerdict(epoch: 7, accepts: serverAccepts)
+            return GateVerdict(accepts: serverAccepts)
         }
     }
 
@@ -56,7 +57,9 @@ final class TransportFixture {
         let expected = serverKey.publicKey
         return DialTarget(
             candidates: candidates,
-            token: { [gateKey, label] in Gate.token(gateKey: gateKey, label: label, clientHello: $0) },
+            token: { [gateKey, label] in
+                Gate.token(key: gateKey, label: label, Gate.Greeting($0, to: DeviceID(expected)))
+            },
             accepts: { $0 == expected })
     }
 
@@ -65,7 +68,11 @@ final class TransportFixture {
         let context = try TLSContext(identity: TLSIdentity(key: clientKey), role: .client)
         let session = try TLSSession(context: context, accepts: { _ in true })
         let hello = try #require(session.start())
-        return (session, Gate.token(gateKey: gateKey, label: label, clientHello: hello) + hello)
+        return (session, Gate.token(key: gateKey, label: label, greeting(hello)) + hello)
+    }
+
+    private func greeting(_ clientHello: [UInt8]) -> Gate.Greeting {
+        Gate.Greeting(clientHello, to: DeviceID(serverKey.publicKey))
     }
 
     /// An open connection of both sides.

@@ -99,7 +99,7 @@ struct SessionPair {
                     let epoch = try #require(account.epoch)
                     let statements = account.roster.encoded()
                     try perform(
-                        inviter.handOver(epoch: epoch, accountKey: key, statements: statements), &queue)
+                        inviter.handOver(epoch: UInt64(epoch), accountKey: key, statements: statements), &queue)
                 }
             case .stored: isStored = true
             case .ended(let end): inviterEnds.append(end)

@@ -12,24 +12,14 @@ struct PairingVectorTests {
         vectors = try Self.readVectors()
     }
 
-    /// The fenced block `pairing-vectors`: `name = hex`, continued on lines that begin with a space.
+    /// The group `pairing` of docs/protocol-vectors.json, which the reference peer computes and the page shows.
     private static func readVectors() throws -> [String: [UInt8]] {
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        let data = try Data(contentsOf: URL(filePath: "/" + root + "/docs/protocol.md"))
-        let page = try #require(String(data: data, encoding: .utf8))
-        let block = try #require(page.split(separator: "```pairing-vectors\n").last?.split(separator: "```").first)
-        var texts: [String: String] = [:]
-        var name = ""
-        for line in block.split(separator: "\n") {
-            if line.hasPrefix(" ") {
-                texts[name, default: ""] += line
-            } else {
-                let parts = line.split(separator: " ", maxSplits: 2)
-                name = String(try #require(parts.first))
-                texts[name] = parts.count == 3 ? String(parts[2]) : ""
-            }
+        struct Groups: Decodable {
+            let pairing: [String: String]
         }
-        return try texts.mapValues { try #require(Hex.decode($0)) }
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let data = try Data(contentsOf: URL(filePath: "/" + root + "/docs/protocol-vectors.json"))
+        return try JSONDecoder().decode(Groups.self, from: data).pairing.mapValues { try #require(Hex.decode($0)) }
     }
 
     private func expect(_ name: String, _ value: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {

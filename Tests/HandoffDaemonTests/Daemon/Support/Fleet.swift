@@ -84,7 +84,6 @@ final class Fleet {
         _ = try founder.call(.createAccount)
         for member in members.dropFirst() {
             try member.importAccount(try founder.exportAccount())
-            // One after the other: each joins by a ticket of its own, and each ticket is closed by a new epoch.
             try settle(members.filter { try $0.status().account != nil })
         }
         return members
@@ -92,7 +91,7 @@ final class Fleet {
 
     /// Waits until these devices, and no others, are one account: all see all, in one epoch, with no ticket open, and all
     /// have stored the same statements, and have no epoch to make: two epochs of one number may be in force for a moment
-    /// on two sides, and if two members closed one ticket another epoch follows.
+    /// on two sides.
     func settle(_ members: [TestDevice], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try poll("the account settles", sourceLocation) {
             let states = try members.map { try $0.status() }
@@ -109,7 +108,9 @@ final class Fleet {
             && zip(accounts, states).allSatisfy { account, state in
                 // The daemons were asked one after the other, and a new epoch may have come between: then the statements
                 // are the same already, and the key is still on its way.
-                guard let account, account.isCurrent, account.epoch == state.epoch else { return false }
+                guard let account, account.isCurrent, account.epoch.map(UInt64.init) == state.epoch else {
+                    return false
+                }
                 let due = account.epochDue(for: state.device, now: unixSeconds, keyAwaited: .zero)
                 return due == nil || due?.reason == .old
             }

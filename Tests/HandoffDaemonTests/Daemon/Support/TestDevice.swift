@@ -225,9 +225,19 @@ final class TestDevice {
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }
 
-    /// Joins the account of a file.
+    /// Joins the account of a file; returns when a member has let the device in.
     func importAccount(_ file: [UInt8], passphrase: String = "") throws {
         let answer = try offerAccountFile(file, passphrase: passphrase)
-        try #require(answer["account"]?.string != nil, "\(name) did not join: \(answer)")
+        try #require(answer["joined"] == .bool(true), "\(name) did not join: \(answer)")
+    }
+
+    /// Imports a file where no member is in reach that would let the device in.
+    func beginImport(_ file: [UInt8]) throws {
+        let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
+        _ = try call.result()
+        call.stream.write(Self.passphraseBytes("") + file)
+        call.stream.shutdownWrite()
+        kept.append(call)
+        try fleet.poll("the file is stored") { try status().account != nil }
     }
 }

@@ -1,0 +1,52 @@
+package import HandoffCrypto
+package import HandoffModel
+package import HandoffProtocol
+
+/// The secrets of two devices, or of a device and an open ticket, that nobody else has, also no other member: by them the two
+/// find each other and pass each other's gate, whatever epoch either is in.
+///
+/// They follow from the two keys and the account alone, so they outlive every epoch; and a device that was removed has those
+/// that it shared itself, but none of two others.
+package struct PairwiseKeys: Sendable {
+    /// Makes and checks the tokens by which either of the two opens the gate of the other.
+    package let gate: SecretBytes
+    private let secret: SecretBytes
+
+    /// What two devices share. Throws when the other key allows no agreement: nobody can talk to such a device.
+    package init(device own: SigningKey, device other: PublicKey, accountID: AccountID) throws(CryptoError) {
+        let ids = [Fingerprint(DeviceID(own.publicKey)), Fingerprint(DeviceID(other))]
+        try self.init(own, other, ids, accountID)
+    }
+
+    /// What a device shares with an open ticket, on the device's side.
+    package init(device own: SigningKey, ticket: PublicKey, accountID: AccountID) throws(CryptoError) {
+        try self.init(own, ticket, [Fingerprint(DeviceID(own.publicKey)), Fingerprint(ticket: ticket)], accountID)
+    }
+
+    /// What a device shares with an open ticket, on the side of who holds the ticket.
+    package init(ticket: SigningKey, device: PublicKey, accountID: AccountID) throws(CryptoError) {
+        try self.init(
+            ticket, device, [Fingerprint(ticket: ticket.publicKey), Fingerprint(DeviceID(device))], accountID)
+    }
+
+    /// `S = HKDF(X25519 of both keys, accountID, "handoff/1 pairwise" || smaller id || greater id)`, gate key
+    /// `HKDF-Expand(S, "gate")`.
+    private init(
+        _ own: SigningKey, _ other: PublicKey, _ ids: [Fingerprint], _ accountID: AccountID
+    ) throws(CryptoError) {
+        let shared = try own.sharedSecret(with: other)
+        let info = Array("handoff/1 pairwise".utf8) + ids.sorted().flatMap(\.bytes)
+        secret = try HKDF.derive(shared, salt: accountID.bytes, info: info)
+        gate = try HKDF.expand(secret, info: Array("gate".utf8))
+    }
+
+    /// What one of the two writes beside its beacon under `label`, for the other one: 8 bytes that only these two can
+    /// tell from random ones.
+    ///
+    /// - Parameter salt: the one of the beacon that it stands beside, 16 bytes: under each the mark is another one.
+    package func mark(under label: Label, salt: [UInt8]) -> [UInt8] {
+        let code = HMACSHA256.authenticate(
+            [Array("mark".utf8)[...], label.bytes[...], salt[...]], key: secret)
+        return Array(code.prefix(Marks.markCount))
+    }
+}

@@ -1,0 +1,75 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+
+/// Who may be at the other end of a gate or of a mark.
+enum Party: Hashable, Sendable {
+    /// A member.
+    case device(DeviceID)
+    /// Whoever holds the seed of a ticket of this id.
+    case ticket(Fingerprint)
+    /// Whoever holds the account key: a member that this device may not have heard of yet.
+    case keyHolder
+}
+
+/// The secrets that this device shares with every other member and every open ticket. Plain values; on the daemon's loop.
+///
+/// Each is derived once, about 0.1 ms. A device that is joining by a ticket shares the ticket's secrets with the members as
+/// well: some of them know it already, and some do not.
+struct PairwiseTable {
+    private let own: SigningKey
+    private var accountID: AccountID?
+    private var seed: SecretBytes?
+    /// What this device shares by its own key.
+    private(set) var keys: [Party: PairwiseKeys] = [:]
+    /// What the holder of the ticket, which is this device, shares with each member.
+    private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
+
+    /// - Parameter own: the key of this device.
+    init(own: SigningKey) {
+        self.own = own
+    }
+
+    /// Takes the account as it is now. A key that allows no agreement is left out: nobody can talk to its owner.
+    mutating func accountChanged(_ ring: KeyRing) {
+        if ring.accountID != accountID { (keys, ticketKeys) = ([:], [:]) }
+        accountID = ring.accountID
+        guard let accountID else { return }
+        var wanted: [Party: PublicKey] = [:]
+        for device in ring.others { wanted[.device(device)] = ring.peerKey(device) }
+        for ticket in ring.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
+        keys = keys.filter { wanted[$0.key] != nil }
+        for (party, key) in wanted where keys[party] == nil {
+            switch party {
+            case .device: keys[party] = try? PairwiseKeys(device: own, device: key, accountID: accountID)
+            case .ticket: keys[party] = try? PairwiseKeys(device: own, ticket: key, accountID: accountID)
+            case .keyHolder: break
+            }
+        }
+        takeTicket(ring, accountID)
+    }
+
+    private mutating func takeTicket(_ ring: KeyRing, _ accountID: AccountID) {
+        guard let ticket = ring.ticketSeed.flatMap({ try? SigningKey(seed: $0) }) else {
+            ticketKeys = [:]
+            return
+        }
+        ticketKeys = ticketKeys.filter { ring.others.contains($0.key) }
+        for device in ring.others where ticketKeys[device] == nil {
+            ticketKeys[device] = ring.peerKey(device).flatMap {
+                try? PairwiseKeys(ticket: ticket, device: $0, accountID: accountID)
+            }
+        }
+    }
+
+    /// What this device may be known by to a member: before it has joined its ticket, which comes first, and its own key.
+    ///
+    /// - Returns: with each whether this device has to introduce itself by its statements.
+    func keys(for device: DeviceID) -> [(keys: PairwiseKeys, isIntroduction: Bool)] {
+        var all = ticketKeys[device].map { [($0, true)] } ?? []
+        if let own = keys[.device(device)] { all.append((own, false)) }
+        return all
+    }
+}

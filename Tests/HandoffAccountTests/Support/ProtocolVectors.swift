@@ -1,0 +1,30 @@
+import FoundationEssentials
+import HandoffModel
+import Testing
+
+/// The numbers of docs/protocol-vectors.json, which another implementation computes and which docs/protocol.md shows.
+struct ProtocolVectors {
+    private let values: [String: [UInt8]]
+
+    /// Reads a group, such as `example`.
+    init(_ group: String) throws {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let data = try Data(contentsOf: URL(filePath: "/" + root + "/docs/protocol-vectors.json"))
+        let groups = try JSONDecoder().decode(Groups.self, from: data)
+        let texts = try #require(["roster": groups.roster, "example": groups.example][group])
+        values = try texts.mapValues { try #require(Hex.decode($0)) }
+    }
+
+    private struct Groups: Decodable {
+        let roster: [String: String]
+        let example: [String: String]
+    }
+
+    /// The names of all values.
+    var names: Set<String> { Set(values.keys) }
+
+    /// A value that has to be there.
+    subscript(_ name: String) -> [UInt8] {
+        get throws { try #require(values[name], "no vector \(name)") }
+    }
+}
