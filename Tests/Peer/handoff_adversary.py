@@ -29,7 +29,12 @@ class Adversary:
         self.target = (host.strip("[]"), int(port))
         self.peer, self.failed = Peer(state), False
         self.link = self.peer.open_connection(*self.target)
-        self.label = bytes.fromhex(self.link.hello["label"])
+        self.server, self.gate_key = self.link.peer, self.peer.pair(self.link.peer).gate
+
+    @property
+    def label(self):
+        """The server's present label, which its latest hello says."""
+        return bytes.fromhex(self.link.hello["label"])
 
     def report(self, case, found, expected):
         self.failed |= found != expected
@@ -40,7 +45,12 @@ class Adversary:
         plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
         genuine = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, keys.advert)
         forged = c.sign_advert(peer.announcement(), peer.label, Ed25519PrivateKey.generate())
-        other = c.make_label(keys.label)
+        other, foreign = c.make_label(keys.label), os.urandom(16)
+        boots = [c.sign_advert(peer.announcement() | {"boot": boot}, peer.label, peer.key) for boot in (0, 2**63)]
+        listed = {"id": bytes(16).hex(), "age": 0, "title": None}
+        types = [c.sign_advert(peer.announcement() | {"activities": [listed | {"type": text}]}, peer.label, peer.key)
+                 for text in ("", "two words", "caf\u00e9", "a\x7f")]
+        sealed = lambda text: c.seal_datagram(c.ADVERT, text, peer.label, self.label, keys.advert)
         text = c.beacon_text(peer.announcement(), peer.label, peer.key, keys.beacon)
         cases = [
             ("genuine advert", genuine, ANSWERED),
@@ -50,7 +60,10 @@ class Adversary:
             ("random bytes", os.urandom(1200), SILENT),
             ("sealed for another label", c.seal_datagram(c.ADVERT, plain, peer.label, other, keys.advert), SILENT),
             ("moved under another label", c.seal_datagram(c.ADVERT, plain, other, self.label, keys.advert), SILENT),
-            ("signed by another key", c.seal_datagram(c.ADVERT, forged, peer.label, self.label, keys.advert), SILENT),
+            ("signed by another key", sealed(forged), SILENT),
+            ("under a label of no epoch", c.seal_datagram(c.ADVERT, plain, foreign, self.label, keys.advert), SILENT),
+            *((f"boot {number}", sealed(text), SILENT) for number, text in zip((0, "2^63"), boots)),
+            *((f"type {number} that is none", sealed(text), SILENT) for number, text in enumerate(types)),
             ("TXT bytes", b"".join(bytes([len(s)]) + s for s in text), SILENT),
             ("unknown type", b"\x03" + genuine[1:], SILENT),
         ]
@@ -70,21 +83,146 @@ class Adversary:
             return sizes
 
     def gate(self):
-        captured = self._client_hello()
-        genuine = c.gate_token(self.peer.keys.gate, self.label, captured)
-        static = c.gate_token(self.peer.keys.gate, c.make_label(self.peer.keys.label), captured)
-        changed = captured[:-1] + bytes([captured[-1] ^ 1])
-        self.report("gate: random token", self._knock(os.urandom(32) + captured), b"")
-        self.report("gate: token of another label", self._knock(static + captured), b"")
-        self.report("gate: token on a changed ClientHello", self._knock(genuine + changed), b"")
-        self.report("gate: HTTP", self._knock(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40)), b"")
-        self.report("gate: long record", self._knock(genuine + b"\x16\x03\x01\x04\x01" + bytes(1025)), b"")
-        self.report("gate: a byte behind the record", self._knock(genuine + captured + b"\0"), b"")
+        captured, peer = self._client_hello(), self.peer
+        token = lambda key, label: c.gate_token(key, self.server, label, captured)
+        genuine, changed = token(self.gate_key, self.label), captured[:-1] + bytes([captured[-1] ^ 1])
+        static = lambda periods: c.static_label(time.time(), periods)
+        stranger, raw = Ed25519PrivateKey.generate(), peer.roster.keys[self.server]
+        account, own = peer.roster.account, c.raw_public(peer.key)
+        cases = {
+            "random token": os.urandom(32) + captured,
+            "token of another label": token(self.gate_key, c.make_label(peer.keys.label)) + captured,
+            "token of no label": token(self.gate_key, b"") + captured,
+            "token on a changed ClientHello": genuine + changed,
+            "token over the record itself": c.hmac_sha256(
+                self.gate_key, b"handoff/1 gate" + self.server + self.label + captured) + captured,
+            "token for nobody": c.gate_token(self.gate_key, b"", self.label, captured) + captured,
+            "token for ourselves": c.gate_token(self.gate_key, peer.device, self.label, captured) + captured,
+            "token by the epoch's key for adverts": token(peer.keys.advert, self.label) + captured,
+            "token by the epoch's gate key under a static label": token(peer.keys.gate, static(0)) + captured,
+            "token by the account key": token(peer.account_key, self.label) + captured,
+            "token by the pairwise secret": token(peer.pair(self.server).secret, self.label) + captured,
+            "token of a stranger": token(c.PairKeys(stranger, raw, account).gate, self.label) + captured,
+            "token of another pair": token(c.PairKeys(stranger, own, account).gate, self.label) + captured,
+            "token of another account": token(c.PairKeys(peer.key, raw, os.urandom(16)).gate, self.label) + captured,
+            "token of one's own key as a ticket": token(self._as_ticket(peer.key), self.label) + captured,
+            "token of a ticket that nobody issued": token(self._as_ticket(stranger), self.label) + captured,
+            "static label of another time": token(self.gate_key, static(-3)) + captured,
+            "static label of the future": token(self.gate_key, static(3)) + captured,
+            "static label of a stranger": token(c.PairKeys(stranger, raw, account).gate, static(0)) + captured,
+            "HTTP": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + bytes(40),
+            "long record": genuine + b"\x16\x03\x01\x04\x01" + bytes(1025),
+            "empty record": token(self.gate_key, self.label) + b"\x16\x03\x01\0\0",
+            "a byte behind the record": genuine + captured + b"\0",
+        }
+        for case, data in cases.items():
+            self.report(f"gate: {case}", self._knock(data), b"")
         self.report("gate: genuine token answers", self._knock(genuine + captured) != b"", True)
         self.report("gate: the same token again", self._knock(genuine + captured), b"")
-        by_address = c.gate_token(self.peer.keys.gate, c.static_label(self.peer.keys.label, time.time()), captured)
+        by_address = token(self.gate_key, static(0))
         self.report("gate: by address alone", self._knock(by_address + captured) != b"", True)
         self.report("gate: by address again", self._knock(by_address + captured), b"")
+        by_epoch = token(peer.keys.gate, self.label)
+        self.report("gate: by the epoch's gate key", self._knock(by_epoch + captured) != b"", True)
+        self.report("gate: by the epoch's gate key again", self._knock(by_epoch + captured), b"")
+
+    def callers(self):
+        """The gate names the caller: by a device's key only its own certificate comes in, by a ticket's one that proves itself."""
+        mine = self.peer.context
+        other, stranger = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(other)))
+        others = self._pair(other)
+        hello = [(l.HELLO, self.peer.hello())]
+        self.report("caller: another member", self._session(l.make_context(other), hello, others), "open")
+        self.report("caller: another member by our key", self._session(l.make_context(other), hello), "closed")
+        self.report("caller: we by another member's key", self._session(mine, hello, others), "closed")
+        self.report("caller: a stranger by our key", self._session(l.make_context(stranger), hello), "closed")
+        self.report("caller: a member by a ticket", self._session(mine, hello, self._pair_of(self._ticket())), "open")
+        twin = l.make_context(other)
+        ours = self._session(twin, [(l.STATEMENTS, self.peer.roster.encoded()), *hello])
+        self.report("caller: a member's statements behind our key", ours, "closed")
+
+    def introductions(self):
+        """What the epoch's gate key opens: a device that another member has let in comes in with the statements that say so."""
+        peer, account, gate, key = self.peer, self.peer.roster.account, self.peer.keys.gate, Ed25519PrivateKey.generate()
+        sign = lambda kind, body: r.sign_statement(peer.key, account, kind, body)
+        added, context, hello = sign(r.ADD, c.raw_public(key)), l.make_context(key), (l.HELLO, self._hello_without_key())
+        list_of = lambda *statements: (l.STATEMENTS, r.encode_list([*peer.roster.statements.values(), *statements]))
+        removed = Ed25519PrivateKey.generate()
+        self._tell(sign(r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        for case, frames, made in (
+                ("hello first", [hello, list_of(added)], context),
+                ("the roster alone", [list_of(), hello], context),
+                ("more than 512 KiB", [(l.STATEMENTS, r.encode_list([added] * 4000)), hello], context),
+                ("a key", [(l.ACCOUNT_KEY, peer.account_key)], context),
+                ("a removed device", [list_of(sign(r.ADD, c.raw_public(removed))), hello], l.make_context(removed)),
+        ):
+            self.report(f"introduction: {case}", self._session(made, frames, gate), "closed")
+        self.report("introduction: by its own key it is a stranger", self._session(context, [hello], self._pair(key)), "closed")
+        self.report("introduction: of a member", self._session(peer.context, [hello], gate), "open")
+        self.report("introduction: lets in", self._session(context, [list_of(added), hello], gate, l.ACCOUNT_KEY), "open")
+        self.report("introduction: then by its own key", self._session(context, [hello], self._pair(key)), "open")
+        peer._settle(self.link)
+
+    def _hello_without_key(self):
+        hello = json.loads(self.peer.hello())
+        return json.dumps({name: value for name, value in hello.items() if name not in ("epoch", "label")}).encode()
+
+    def tickets(self):
+        """What a ticket opens, and what not: one device, once, and only with the statements that make it live."""
+        account = self.peer.roster.account
+        ticket, other, key = self._ticket(), self._ticket(), Ed25519PrivateKey.generate()
+        use = r.sign_statement(ticket, account, r.USE, c.raw_public(key))
+        list_of = lambda *statements: r.encode_list([*self.peer.roster.statements.values(), *statements])
+        named = r.sign_statement(key, account, r.NAME, r.name_body(c.device_id(c.raw_public(key)), 1, "Guest"))
+        context, gate = l.make_context(key), self._pair_of(ticket)
+        forged = bytearray(list_of(use))
+        forged[-1] ^= 1
+        removed = Ed25519PrivateKey.generate()
+        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, r.remove_body(c.device_id(c.raw_public(removed)))))
+        of_removed = r.sign_statement(ticket, account, r.USE, c.raw_public(removed))
+        hello, many = (l.HELLO, self.peer.hello()), r.encode_list([use] * 4000)
+        by_other = r.sign_statement(other, account, r.USE, c.raw_public(Ed25519PrivateKey.generate()))
+        for case, frames, made in (
+                ("a use with a wrong signature", [(l.STATEMENTS, bytes(forged)), hello], context),
+                ("the roster alone", [(l.STATEMENTS, list_of()), hello], context),
+                ("a name alone", [(l.STATEMENTS, list_of(named)), hello], context),
+                ("a use for somebody else", [(l.STATEMENTS, list_of(by_other)), hello], context),
+                ("more than 512 KiB", [(l.STATEMENTS, many), hello], context),
+                ("hello first", [hello, (l.STATEMENTS, list_of(use))], context),
+                ("a key", [(l.ACCOUNT_KEY, self.peer.account_key)], context),
+                ("a removed device", [(l.STATEMENTS, list_of(of_removed)), hello], l.make_context(removed)),
+        ):
+            self.report(f"ticket: {case}", self._session(made, frames, gate), "closed")
+        frames = [(l.STATEMENTS, list_of(use, named)), (l.HELLO, self._hello_without_key())]
+        self.report("ticket: a use lets in", self._session(context, frames, gate, l.ACCOUNT_KEY), "open")
+        self.peer._settle(self.link)
+        self._ask()
+        self.report("ticket: and is closed", r.ticket_id(c.raw_public(ticket)) in self.peer.roster.tickets, False)
+        self.report("ticket: no new epoch", self.peer.is_current, True)
+        self.report("ticket: the same again", self._session(context, frames, gate), "closed")
+        second = Ed25519PrivateKey.generate()
+        again = r.sign_statement(ticket, account, r.USE, c.raw_public(second))
+        self.report("ticket: a second device", self._session(l.make_context(second), [(l.STATEMENTS, list_of(again))], gate), "closed")
+        self.report("ticket: the device by its own key", self._session(context, [hello], self._pair(key)), "open")
+        revoked = r.remove_body(r.ticket_id(c.raw_public(other)))
+        self._tell(r.sign_statement(self.peer.key, account, r.REMOVE, revoked))
+        frames = [(l.STATEMENTS, list_of(r.sign_statement(other, account, r.USE, c.raw_public(second))))]
+        self.report("ticket: revoked", self._session(l.make_context(second), frames, self._pair_of(other)), "closed")
+
+    def _ticket(self):
+        """A ticket that the daemon knows: its key."""
+        ticket = Ed25519PrivateKey.generate()
+        self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.TICKET, c.raw_public(ticket)))
+        return ticket
+
+    def _pair(self, key):
+        return c.PairKeys(key, self.peer.roster.keys[self.server], self.peer.roster.account).gate
+
+    def _pair_of(self, ticket):
+        return self.peer.pair_of_ticket(self.server, ticket).gate
+
+    _as_ticket = _pair_of
 
     def _client_hello(self):
         link = l.Link(None, self.peer.context)
@@ -101,44 +239,61 @@ class Adversary:
                 return b""
 
     def strangers(self):
-        statements, hello = self.peer.roster.encoded(), self.peer.hello()
+        """Who has a ticket's key and nothing else."""
+        statements, hello, gate = self.peer.roster.encoded(), self.peer.hello(), self._pair_of(self._ticket())
         cases = [
             ("stranger: statements that prove nothing", [(l.STATEMENTS, statements), (l.HELLO, hello)]),
+            ("stranger: no statements", [(l.STATEMENTS, b""), (l.HELLO, hello)]),
             ("stranger: hello", [(l.HELLO, hello)]),
             ("stranger: request", [(l.REQUEST, b'{"id":1,"method":"activities"}')]),
             ("stranger: unknown kind", [(99, b"")]),
         ]
         for case, frames in cases:
-            self.report(case, self._session(l.make_context(Ed25519PrivateKey.generate()), frames), "closed")
+            self.report(case, self._session(l.make_context(Ed25519PrivateKey.generate()), frames, gate), "closed")
 
     def members(self):
         hello = (l.HELLO, self.peer.hello())
-        claim = json.loads(self.peer.hello()) | {"device": "00" * 32}
-        ping = b'{"id":1,"method":"ping"}'
-        many = [(l.REQUEST, b'{"id":%d,"method":"ping"}' % number) for number in range(1, 41)]
+        said = lambda **changes: (l.HELLO, json.dumps(json.loads(self.peer.hello()) | changes).encode())
+        ask = b'{"id":1,"method":"activities"}'
+        again = b'{"id":2,"method":"activities"}'
+        many = [(l.REQUEST, b'{"id":%d,"method":"nothing"}' % number) for number in range(1, 41)]
         changed = bytearray(r.encode_list([r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, bytes(32))]))
         changed[-1] ^= 1
+        wrong = {
+            "software": (1, "", "x" * 129, ["a"]), "kind": (1, "", {}), "port": (0, 65536, "24863", 1.0, None),
+            "boot": (0, -1, "1", 2**63, None), "seq": (-1, 2**32, "1", 1.5), "seenBoot": (0, -1, "1"),
+            "label": ("", "zz" * 16, "00" * 15, " 0" * 16, 1), "roster": ("", "00" * 7, " 0" * 8, 1, None),
+            "epoch": ("", 7, "00" * 9, "+0" * 8), "listSeq": (-1, 2**32, "1", 1.5, self.peer.seq + 1),
+            "capabilities": ("", {}, [1], [""], ["x" * 33], ["x"] * 17), "version": (0, "1", None), "device": ("00" * 32, 1),
+        }
         cases = [
-            ("member: request before hello", [(l.REQUEST, ping)], "closed"),
-            ("member: another device's id in hello", [(l.HELLO, json.dumps(claim).encode())], "closed"),
+            ("member: request before hello", [(l.REQUEST, ask)], "closed"),
             ("member: hello of 5 KiB", [(l.HELLO, b" " * 5000)], "closed"),
-            ("member: hello twice", [hello, hello], "closed"),
-            ("member: one request id twice", [hello, (l.REQUEST, ping), (l.REQUEST, ping)], "closed"),
+            ("member: hello again", [hello, hello, (l.REQUEST, ask)], "open"),
+            ("member: hello again with another device", [hello, said(device="00" * 32)], "closed"),
+            ("member: hello again that is none", [hello, (l.HELLO, b"{}")], "closed"),
+            ("member: hello with what nobody knows", [said(capabilities=["x" * 32] * 16, future={"a": [1]})], "open"),
+            ("member: one request id twice", [hello, (l.REQUEST, ask), (l.REQUEST, ask)], "closed"),
             ("member: response to nothing", [hello, (l.RESPONSE, b'{"id":9,"result":{}}')], "closed"),
             ("member: a statement of an unknown kind", [(l.STATEMENTS, b"\0\x71" + b"\x09" + bytes(112))], "closed"),
             ("member: a statement that was changed", [(l.STATEMENTS, changed)], "closed"),
-            ("member: a key of a wrong length", [hello, (l.EPOCH_KEY, bytes(41))], "closed"),
-            ("member: a key that no epoch commits to", [hello, (l.EPOCH_KEY, bytes(40)), (l.REQUEST, ping)], "open"),
-            ("member: a key twice", [hello, (l.REQUEST, b'{"id":1,"id":2,"method":"ping"}')], "closed"),
+            ("member: a key that is too long", [hello, (l.ACCOUNT_KEY, bytes(33))], "closed"),
+            ("member: a key that is too short", [hello, (l.ACCOUNT_KEY, bytes(31))], "closed"),
+            ("member: a key that no epoch commits to", [hello, (l.ACCOUNT_KEY, bytes(32)), (l.REQUEST, ask)], "open"),
+            ("member: a key twice", [hello, (l.REQUEST, b'{"id":1,"id":2,"method":"activities"}')], "closed"),
+            ("member: an envelope without a method", [hello, (l.REQUEST, b'{"id":1}')], "closed"),
             ("member: 40 levels", [hello, (l.REQUEST, b'{"id":1,"a":' + b"[" * 40 + b"]" * 40 + b"}")], "closed"),
-            ("member: unknown kind is ignored", [hello, (99, b"x"), (l.REQUEST, ping)], "open"),
-            ("member: keys without end", [hello] + [(l.EPOCH_KEY, bytes(40))] * 60, "closed"),
+            ("member: unknown kind is ignored", [hello, (99, b"x"), (l.REQUEST, ask)], "open"),
+            ("member: kind 7 is unknown", [hello, (7, self._foreign_advert()), (l.REQUEST, ask)], "open"),
+            ("member: keys without end", [hello] + [(l.ACCOUNT_KEY, bytes(32))] * 60, "closed"),
             ("member: what is above its budget is not read", [hello] + many + [(l.REQUEST, b"{")], "open"),
             ("member: notices without end", [hello] + [(l.NOTICE, b'{"method":"a"}')] * 300, "closed"),
-            ("member: advert of another device", [hello, (l.ADVERT_FRAME, self._foreign_advert())], "closed"),
         ]
+        cases += [(f"member: hello with {name} {value!r:.20}", [said(**{name: value}), (l.REQUEST, again)], "closed")
+                  for name, values in wrong.items() for value in values]
         for case, frames, expected in cases:
             self.report(case, self._session(self.peer.context, frames), expected)
+            time.sleep(0.12)  # Ten connections in a second are what one device may make.
 
     def _foreign_advert(self):
         """One that the founder could have made, but for the signature."""
@@ -146,28 +301,28 @@ class Adversary:
         return self.peer.label + c.sign_advert(announcement, self.peer.label, self.peer.key)
 
     def crowd(self):
-        """Identities cost nothing to who has the gate key: they must not use up what members need."""
-        links = []
+        """Identities cost nothing to who has a ticket's key: they must not use up what members need."""
+        links, gate = [], self._pair_of(self._ticket())
         for _ in range(100):
             try:
                 context = l.make_context(Ed25519PrivateKey.generate())
-                links.append(l.Link.call(*self.target, context, self.peer.keys.gate, self.label))
+                links.append(self._call(context, gate))
             except (ConnectionError, l.SSL.Error):
                 pass
-        self.report("crowd: a member is answered", self._ping(), {})
+        self.report("crowd: a member is answered", self._ask(), True)
         for link in links:
             link.sock.close()
 
     def hoard(self):
         """A member and two more identities of it begin frames of 8 MiB and do not end them: all together they may hold 64 MiB."""
         most, links, closed = 8 * 2**20, [], 0
-        contexts = [self.peer.context] * 3  # It has one connection already.
+        callers = [(self.peer.context, self.gate_key)] * 3  # It has one connection already.
         for _ in range(2):
             key = Ed25519PrivateKey.generate()
             self._tell(r.sign_statement(self.peer.key, self.peer.roster.account, r.ADD, c.raw_public(key)))
-            contexts += [l.make_context(key)] * 4
-        for context in contexts:
-            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            callers += [(l.make_context(key), self._pair(key))] * 4
+        for context, gate in callers:
+            link = self._call(context, gate)
             links.append(link)
             link.send((l.HELLO, self.peer.hello()))
             try:
@@ -182,51 +337,78 @@ class Adversary:
                 closed += 1
             link.sock.close()
         self.report("hoard: what is too much is closed", 3 <= closed < len(links), True)
-        self.report("hoard: a member is answered", self._ping(), {})
+        self.report("hoard: a member is answered", self._ask(), True)
 
     def removed(self):
-        """A device that is removed between its proof and its hello is served nothing."""
+        """A device that is removed between its proof and its hello is served nothing; what it shares with members opens nothing."""
         key, peer = Ed25519PrivateKey.generate(), self.peer
         context, account, raw = l.make_context(key), peer.roster.account, c.raw_public(key)
         self._tell(r.sign_statement(peer.key, account, r.ADD, raw))
-        hello = c.frame(l.HELLO, peer.hello())
-        self.report("removed: a member before", self._late(context, hello, lambda: None), "hello")
-        removal = r.sign_statement(peer.key, account, r.REMOVE, r.remove_body(c.device_id(raw)))
-        self.report("removed: late hello", self._late(context, hello, lambda: self._tell(removal)), "closed")
-        self.report("removed: new connection", self._late(context, hello, lambda: None), "closed")
-        self.peer._settle(self.link)  # The removal ended the epoch; without the next one's key nobody is found by address.
+        gate, hello = self._pair(key), c.frame(l.HELLO, peer.hello())
+        self.report("removed: a member before", self._late(context, gate, hello, lambda: None), "hello")
+        removal, former = r.sign_statement(peer.key, account, r.REMOVE, r.remove_body(c.device_id(raw))), peer.keys.gate
+        self.report("removed: late hello", self._late(context, gate, hello, lambda: self._tell(removal)), "closed")
+        self.report("removed: new connection", self._late(context, gate, hello, lambda: None), "closed")
+        captured = self._client_hello()
+        for case, label in (("label", self.label), ("static label", c.static_label(time.time()))):
+            token = c.gate_token(gate, self.server, label, captured)
+            self.report(f"removed: its key under the {case}", self._knock(token + captured), b"")
+        ticket = self._pair_of(self._ticket())
+        frames = [(l.STATEMENTS, peer.roster.encoded()), (l.HELLO, peer.hello())]
+        self.report("removed: by a ticket", self._session(context, frames, ticket), "closed")
+        self.report("removed: by our key", self._session(context, frames), "closed")
+        self.peer._settle(self.link)  # The removal ended the epoch.
+        self.report("removed: the others have another key", self.peer.is_current, True)
+        for case, key in (("former", former), ("present", peer.keys.gate)):
+            self.report(f"removed: by the key of the {case} epoch", self._session(context, frames, key), "closed")
 
     def flood(self):
-        """A member that sends far too much is left, and served again when it stops."""
-        frames = [(l.HELLO, self.peer.hello())] + [(l.STATEMENTS, b"")] * 80
-        self.report("flood: statements without end", self._session(self.peer.context, frames), "closed")
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
+        """A member that sends too many statements is read later, and none of them is dropped; what is too much of hello is."""
+        hello = l.HELLO, self.peer.hello()
+        for case, frame, count, answered, least, most in (
+                ("statements", (l.STATEMENTS, b""), 40, True, 4, 15),
+                ("hello", hello, 80, True, 1, 3),
+                ("hello without end", hello, 300, False, 0, 3)):
+            link = self._call(self.peer.context, self.gate_key)
+            begin = time.monotonic()
             try:
-                self.link = self.peer.open_connection(*self.target)
-                break
-            except (ConnectionError, c.Refused, l.SSL.Error):
-                time.sleep(1)  # Calling faster than the limits would only use them up again.
-        self.report("the daemon still answers", self._ping(), {})
+                link.send(hello, *[frame] * count)
+                if frame == hello:
+                    time.sleep(1.5)  # It counts as requests do.
+                link.send((l.REQUEST, b'{"id":1,"method":"activities"}'))
+                while (found := link.receive(20)) and found[0] != l.RESPONSE:
+                    pass
+            except (OSError, l.SSL.Error):
+                found = None
+            took = time.monotonic() - begin
+            self.report(f"flood: what comes behind {case} is answered", found is not None, answered)
+            self.report(f"flood: {case}, in its time", least <= took <= most or f"{took:.1f} s", True)
+            link.close()
+            time.sleep(1.1)
+        self.report("the daemon still answers", self._ask(), True)
 
-    def _tell(self, statement):
-        self.peer.roster.merge([statement])
-        self.link.send((l.STATEMENTS, self.peer.roster.encoded()))
-        self._ping()  # Nothing is read before the statements are stored.
+    def _call(self, context, gate):
+        return l.Link.call(*self.target, context, gate, self.server, self.label)
 
-    def _ping(self):
-        """What floods have used up of this device's requests comes back within a second; above it nothing is answered."""
-        for _ in range(2):
+    def _tell(self, *statements):
+        """Gives the daemon statements, and waits until it has stored them."""
+        self.peer.roster.merge(list(statements))
+        self.peer.say(self.link, (l.STATEMENTS, self.peer.roster.encoded()), (l.HELLO, self.peer.hello()))
+        self._ask()  # Nothing is read before the statements are stored.
+
+    def _ask(self):
+        """Whether the daemon answers. What floods have used up of this device's requests comes back within a second."""
+        for _ in range(3):
             try:
-                return self.peer.request(self.link, "ping", {}).get("result")
+                return "result" in self.peer.request(self.link, "activities", {})
             except c.Refused:
                 pass
-        return self.peer.request(self.link, "ping", {}).get("result")
+        return False
 
-    def _late(self, context, hello, between):
+    def _late(self, context, gate, hello, between):
         """Begins a hello, and ends it after something else; what comes back."""
         try:
-            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            link = self._call(context, gate)
             for part in (hello[:3], hello[3:]):
                 link.tls.send(part)
                 link.sock.sendall(link._outgoing())
@@ -238,14 +420,16 @@ class Adversary:
         except (ConnectionError, l.SSL.Error):
             return "closed"
 
-    def _session(self, context, frames):
+    def _session(self, context, frames, gate=None, wanted=None):
+        """Whether a connection is still open after these frames; `wanted` is a kind that must have come."""
         try:
-            link = l.Link.call(*self.target, context, self.peer.keys.gate, self.label)
+            link = self._call(context, gate or self.gate_key)
             link.send(*frames)
-            while link.receive(1.5):
-                pass
+            kinds = set()
+            while found := link.receive(1.5):
+                kinds.add(found[0])
             link.close()
-            return "open"
+            return "open" if wanted is None or wanted in kinds else f"kinds {kinds}"
         except (ConnectionError, l.SSL.Error):
             return "closed"
 
@@ -256,6 +440,9 @@ def main():
     adversary = Adversary(*sys.argv[1:])
     adversary.datagrams()
     adversary.gate()
+    adversary.callers()
+    adversary.introductions()
+    adversary.tickets()
     adversary.strangers()
     adversary.members()
     adversary.crowd()

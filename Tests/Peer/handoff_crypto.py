@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 ADVERT, ACKNOWLEDGEMENT = 1, 2
 ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
 ADVERT_BODY, BEACON_BODY = 1087, 588
-BEACON_RECORD = 831
+BEACON_RECORD, ANNOUNCEMENT_HEAD = 831, 61
 KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
 
@@ -51,10 +51,9 @@ def device_id(raw):
 class EpochKeys:
     """The sub-keys of one epoch."""
 
-    def __init__(self, account_key, account_id, n):
-        self.n = n
+    def __init__(self, account_key, account_id):
         for purpose in ("label", "beacon", "advert", "gate"):
-            info = b"handoff/1 " + purpose.encode() + account_id + struct.pack(">Q", n)
+            info = b"handoff/1 " + purpose.encode() + account_id
             setattr(self, purpose, HKDFExpand(hashes.SHA256(), 32, info).derive(account_key))
 
 
@@ -70,11 +69,16 @@ def is_member(label_key, label):
     return hmac.compare_digest(hmac_sha256(label_key, b"label" + label[:8])[:8], label[8:])
 
 
-def static_label(label_key, unix_seconds):
-    return hmac_sha256(label_key, b"static" + struct.pack(">Q", int(unix_seconds) // 1024))[:16]
+def static_label(unix_seconds, periods=0):
+    """What a server is called by that is known by its address alone; no secret plays a part."""
+    return b"handoff/" + struct.pack(">Q", int(unix_seconds) // 1024 + periods)
 
 
 # Announcements
+
+
+def is_type(text):
+    return 1 <= len(text) <= 255 and all(0x21 <= ord(character) <= 0x7E for character in text)
 
 
 def encode_activity(activity):
@@ -94,7 +98,7 @@ def encode_activity(activity):
 
 def encode_announcement(a, capacity):
     """The announcement with as many activities as fit, padded with zeros."""
-    packed, room = [], capacity - 65
+    packed, room = [], capacity - ANNOUNCEMENT_HEAD
     for activity in a["activities"]:
         data = encode_activity(activity)
         if len(data) > room:
@@ -104,18 +108,18 @@ def encode_announcement(a, capacity):
     more = a.get("hasMore", False) or len(packed) < len(a["activities"])
     flags = (1 if a.get("goodbye") else 0) | (2 if more else 0)
     out = a["device"] + struct.pack(
-        ">QIHBB8sQB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["epoch"], len(packed)
+        ">QIHBB8sIB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["listSeq"], len(packed)
     )
     return (out + b"".join(packed)).ljust(capacity, b"\0")
 
 
 def decode_announcement(data):
     try:
-        device, rest = data[:32], data[32:65]
-        boot, seq, port, kind, flags, roster, epoch, count = struct.unpack(">QIHBB8sQB", rest)
-        if port == 0 or boot >= 2**63:
+        device, rest = data[:32], data[32:ANNOUNCEMENT_HEAD]
+        boot, seq, port, kind, flags, roster, list_seq, count = struct.unpack(">QIHBB8sIB", rest)
+        if port == 0 or not 1 <= boot < 2**63 or list_seq > seq:
             raise Refused("malformed")
-        at, activities = 65, []
+        at, activities = ANNOUNCEMENT_HEAD, []
         for _ in range(count):
             identifier = data[at : at + 16]
             age, bits = struct.unpack(">IB", data[at + 16 : at + 21])
@@ -131,6 +135,8 @@ def decode_announcement(data):
                     raise Refused("malformed")
                 texts.append(text.decode("utf-8"))
                 at += 1 + size
+            if not is_type(texts[0]):
+                raise Refused("malformed")
             activities.append(
                 {
                     "id": identifier.hex(),
@@ -155,7 +161,7 @@ def decode_announcement(data):
         "goodbye": bool(flags & 1),
         "hasMore": bool(flags & 2),
         "roster": roster,
-        "epoch": epoch,
+        "listSeq": list_seq,
         "activities": activities,
     }
 
@@ -189,11 +195,13 @@ def verify(raw, signature, message):
 
 
 def beacon_text(announcement, label, signing_key, beacon_key, salt=None, marks=None):
+    """The strings of the record; `marks` must be those under this label and this salt."""
+    salt = salt or os.urandom(16)
     body = encode_announcement(announcement, BEACON_BODY)
     signature = signing_key.sign(b"handoff/1 beacon sig\0" + label + body)
     sealed = seal(beacon_key, b"handoff/1 beacon key", body + signature, b"handoff/1 beacon" + label, salt)
     parts = [b"b%d=" % i + sealed[228 * i : 228 * i + 228] for i in range(3)]
-    strings = [b"v=1"] + parts + [b"m=" + (marks or make_marks(label, []))]
+    strings = [b"v=1"] + parts + [b"m=" + (marks or make_marks(label, salt, []))]
     assert sum(1 + len(string) for string in strings) == BEACON_RECORD
     return strings
 
@@ -213,7 +221,7 @@ def open_beacon(strings, label, keys, public_key):
     return check_signed(plain, b"handoff/1 beacon sig\0" + label, public_key)
 
 
-# Marks for missing members
+# Pairwise secrets
 
 
 def montgomery(raw):
@@ -233,20 +241,21 @@ def agree(signing_key, raw_other):
 
 
 class PairKeys:
-    """What two devices share, whatever their epochs: `mark(label)` and the gate key."""
+    """What two devices share, or a ticket and a device: its marks and the gate key. Ids are those of devices, unless given."""
 
-    def __init__(self, signing_key, raw_other, account_id):
-        ids = sorted([device_id(raw_public(signing_key)), device_id(raw_other)])
-        info = b"handoff/1 missing" + ids[0] + ids[1]
+    def __init__(self, signing_key, raw_other, account_id, own_id=None, other_id=None):
+        ids = sorted([own_id or device_id(raw_public(signing_key)), other_id or device_id(raw_other)])
+        info = b"handoff/1 pairwise" + ids[0] + ids[1]
         self.secret = HKDF(hashes.SHA256(), 32, account_id, info).derive(agree(signing_key, raw_other))
         self.gate = HKDFExpand(hashes.SHA256(), 32, b"gate").derive(self.secret)
 
-    def mark(self, label):
-        return hmac_sha256(self.secret, b"mark" + label)[:8]
+    def mark(self, label, salt):
+        return hmac_sha256(self.secret, b"mark" + label + salt)[:8]
 
 
-def make_marks(label, pairs):
-    marks = [pair.mark(label) for pair in pairs[:16]]
+def make_marks(label, salt, pairs):
+    """The marks beside the beacon that has this salt."""
+    marks = [pair.mark(label, salt) for pair in pairs[:16]]
     marks += [os.urandom(8) for _ in range(16 - len(marks))]
     random.SystemRandom().shuffle(marks)
     return b"".join(marks)
@@ -257,6 +266,14 @@ def read_marks(strings):
     if [s for s in strings if s.startswith(b"v=")] != [b"v=1"] or len(found) != 1 or len(found[0]) != 128:
         raise Refused("shape")
     return [found[0][8 * i : 8 * i + 8] for i in range(16)]
+
+
+def read_salt(strings):
+    """The beginning of the beacon, on which the marks depend."""
+    found = [s[3:19] for s in strings if s.startswith(b"b0=")]
+    if len(found) != 1 or len(found[0]) != 16:
+        raise Refused("shape")
+    return found[0]
 
 
 def check_signed(plain, prefix, public_key):
@@ -317,8 +334,9 @@ def open_datagram(datagram, receivers, keys, public_key):
 # The gate
 
 
-def gate_token(gate_key, label, client_hello):
-    return hmac_sha256(gate_key, b"handoff/1 gate" + label + client_hello)
+def gate_token(gate_key, server, label, client_hello):
+    """What opens the gate of the device `server` under `label`, by a key that both sides have."""
+    return hmac_sha256(gate_key, b"handoff/1 gate" + server + label + sha256(client_hello))
 
 
 # Frames

@@ -14,8 +14,9 @@ from OpenSSL import SSL
 
 from handoff_crypto import Refused, frame, gate_token
 
-STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, EPOCH_KEY, ADVERT_FRAME = range(1, 8)
+STATEMENTS, HELLO, REQUEST, RESPONSE, NOTICE, ACCOUNT_KEY = range(1, 7)
 CONTROL, STREAM = b"handoff/1", b"handoff-stream/1"
+INTRODUCTION = b"introduction"  # The caller of the epoch's gate key, which does not say who it is.
 
 
 def make_context(key, protocol=CONTROL):
@@ -50,6 +51,27 @@ def make_context(key, protocol=CONTROL):
     return context
 
 
+class Gate:
+    """To whom the device `server` opens: labels and static labels that it is called by, by id of device or ticket the gate keys
+    that it takes, and the epoch's gate key, which opens to an introduction."""
+
+    def __init__(self, server, labels, keys, static=(), epoch_key=None):
+        self.server, self.labels, self.keys, self.static, self.epoch_key = server, labels, keys, static, epoch_key
+        self.seen = set()
+
+    def caller(self, token, record):
+        """Who knocks, or INTRODUCTION; None for anybody who may not come in, and for a token that has opened before."""
+        for label in (*self.labels, *self.static):
+            known = list(self.keys.items())
+            if self.epoch_key and label in self.labels:
+                known.append((INTRODUCTION, self.epoch_key))
+            for caller, key in known:
+                if hmac.compare_digest(token, gate_token(key, self.server, label, record)) and (label, token) not in self.seen:
+                    self.seen.add((label, token))
+                    return caller
+        return None
+
+
 class Link:
     """One connection; `peer` is the device id that the other side's certificate proves."""
 
@@ -58,26 +80,28 @@ class Link:
         self.tls = SSL.Connection(context, None)
 
     @classmethod
-    def call(cls, host, port, context, gate_key, label, timeout=5, protocol=CONTROL):
-        """Calls a server under `label`: token and ClientHello leave in one segment."""
+    def call(cls, host, port, context, gate_key, server, label, timeout=5, protocol=CONTROL):
+        """Calls the device `server` under `label`: token and ClientHello leave in one segment."""
         link = cls(socket.create_connection((host, port), timeout), context, protocol)
         link.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link.tls.set_connect_state()
         link._try_handshake()
         hello = link._outgoing()
-        link.sock.sendall(gate_token(gate_key, label, hello) + hello)
+        link.sock.sendall(gate_token(gate_key, server, label, hello) + hello)
         return link._handshake()
 
     @classmethod
-    def answer(cls, sock, context, gate_key, label, protocol=CONTROL):
-        """Answers a caller who knows the label; anyone else gets no byte."""
+    def answer(cls, sock, context, gate, protocol=CONTROL):
+        """Answers a caller that the gate knows, whose id is then in `caller`; anyone else gets no byte."""
         link = cls(sock, context, protocol)
         token, header = link._exactly(32), link._exactly(5)
         (size,) = struct.unpack(">H", header[3:])
-        if header[0] != 22 or size > 1024:
+        if header[0] != 22 or not 1 <= size <= 1024:
             raise Refused("no ClientHello")
         record = header + link._exactly(size)
-        if not hmac.compare_digest(token, gate_token(gate_key, label, record)):
+        link._ends()
+        link.caller = gate.caller(token, record)
+        if link.caller is None:
             raise Refused("wrong token")
         link.tls.set_accept_state()
         link.tls.bio_write(record)
@@ -91,6 +115,17 @@ class Link:
                 raise Refused("closed before the gate")
             data += more
         return data
+
+    def _ends(self):
+        """That nothing has come behind the ClientHello."""
+        self.sock.setblocking(False)
+        try:
+            if self.sock.recv(1, socket.MSG_PEEK):
+                raise Refused("a byte behind the ClientHello")
+        except BlockingIOError:
+            pass
+        finally:
+            self.sock.settimeout(5)
 
     def _outgoing(self):
         out = b""

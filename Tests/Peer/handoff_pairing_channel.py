@@ -72,7 +72,7 @@ class Digits:
 
     def w(self, salt):
         full = b"handoff/1 pair" + salt
-        stretched = hashlib.scrypt(self.text.encode(), salt=full, n=2**15, r=8, p=1, maxmem=2**26, dklen=48)
+        stretched = hashlib.scrypt(self.text.encode(), salt=full, n=2**16, r=8, p=1, maxmem=2**27, dklen=48)
         return int.from_bytes(stretched, "big") % spake2.ORDER
 
     def token(self, client_hello):

@@ -1,8 +1,6 @@
 """What the pairing of the reference peer checks about itself: vectors, two Python devices, and those between them."""
 
 import json
-import pathlib
-import re
 import threading
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -13,8 +11,8 @@ import handoff_pairing as pairing
 import handoff_pairing_adversary as adversary
 import handoff_pairing_channel as p
 import handoff_spake2 as spake2
+import handoff_vectors
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 FAILURES = (c.Refused, OSError, SSL.Error)
 
 # Two of RFC 9382, appendix B: with both identities, and with none.
@@ -62,66 +60,10 @@ VECTORS = [
 
 def selftest():
     """Prints what failed; answers the exit code."""
-    failed = spake2.wrong_vectors(VECTORS) + [f"the page's {name}" for name in wrong_numbers(PAGE.read_text())]
+    failed = spake2.wrong_vectors(VECTORS) + handoff_vectors.wrong(["pairing"])
     failed += [name for name, check in CHECKS.items() if not check()]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
     return 1 if failed else 0
-
-
-class OneSide:
-    """A session without a connection, to seal with the page's numbers."""
-
-    def __init__(self, binding, is_joiner, ke):
-        self.binding, self.is_joiner, self.counters = binding, is_joiner, [0, 0]
-        p.Session.use(self, ke)
-
-    def frame(self, kind, plain):
-        return c.frame(kind, p.Session.sealed(self, kind, plain))
-
-    _nonce = p.Session._nonce
-
-
-def wrong_numbers(page):
-    """Which numbers of the worked pairing this program computes otherwise."""
-    block = re.search(r"```pairing-vectors\n(.*?)```", page, re.S).group(1)
-    pairs = re.findall(r"^(\w+) =((?:\n? +[0-9a-f]+)+)", block, re.M)
-    given = {name: bytes.fromhex("".join(text.split())) for name, text in pairs}
-    number = lambda name: int.from_bytes(given[name], "big")
-    salt, binding = given["pairSalt"], given["exporter"]
-    w, link = p.Digits(given["code"].decode()).w(salt), p.LinkSecret(given["linkSecret"])
-    a = spake2.Side(True, w, p.JOINER, p.INVITER, own=number("x"))
-    b = spake2.Side(False, w, p.JOINER, p.INVITER, own=number("y"))
-    keys = a.keys(b.share, b"handoff/1 pair" + binding)
-    joiner, inviter = OneSide(binding, True, keys.ke), OneSide(binding, False, keys.ke)
-    key_of = lambda name: Ed25519PrivateKey.from_private_bytes(given[name])
-    account = (7).to_bytes(8, "big") + given["pairAccountKey"] + given["pairStatements"]
-    computed = {
-        "w": w.to_bytes(32, "big"),
-        "shareA": a.share,
-        "shareB": b.share,
-        "sharedKey": keys.ke,
-        "confirmA": keys.confirm_a,
-        "confirmB": keys.confirm_b,
-        "transferKey": p.transfer_key(keys.ke, binding),
-        "frameSalt": c.frame(p.SALT, salt),
-        "frameShareA": c.frame(p.SHARE_A, a.share),
-        "frameIdentityJoiner": joiner.frame(p.IDENTITY, pairing.identity(key_of("seedJoiner"), "Café", 0, binding)),
-        "frameIdentityInviter": inviter.frame(p.IDENTITY, pairing.identity(key_of("seedInviter"), "desk", 1, binding)),
-        "frameAccount": inviter.frame(p.ACCOUNT, account),
-        "frameStored": joiner.frame(p.STORED, b""),
-        "linkW": link.w(salt).to_bytes(32, "big"),
-        "linkText": p.write_link(link, ["192.0.2.1:24863"]).encode(),
-        "linkToken": link.token(given["pairClientHello"]),
-    }
-    inputs = {"exporter", "pairSalt", "code", "seedJoiner", "seedInviter", "x", "y", "pairAccountKey", "pairStatements"}
-    inputs |= {"linkSecret", "pairClientHello"}
-    wrong = [name for name, value in computed.items() if given.get(name) != value]
-    wrong += [f"{name} (not computed)" for name in given.keys() - computed.keys() - inputs]
-    if b.keys(a.share, b"handoff/1 pair" + binding).confirm_b != keys.confirm_b:
-        wrong.append("keys of the other side")
-    if p.read_link(given["linkText"].decode())[0].secret != given["linkSecret"]:
-        wrong.append("linkText (read)")
-    return wrong
 
 
 class Inviting:

@@ -31,9 +31,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import handoff_crypto as c
 import handoff_link as l
+import handoff_messages as m
 import handoff_roster as r
 
 REPEATS = (0.03, 0.1, 0.3, 1, 2)
+FIRST_RETRY, MOST_LISTS = 4, 8
+SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
 
 
 class Peer:
@@ -43,16 +46,21 @@ class Peer:
         self.path = pathlib.Path(path)
         if self.path.exists():
             state = json.loads(self.path.read_text())
-            self.key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(state["seed"]))
-            self.boot, self.n = state["boot"], state["n"]
-            self.account_key = bytes.fromhex(state["accountKey"])
-            self.roster = r.Roster(r.decode_list(bytes.fromhex(state["roster"])))
+            read = lambda name: bytes.fromhex(state[name]) if state.get(name) else None
+            self.key = Ed25519PrivateKey.from_private_bytes(read("seed"))
+            self.boot, self.n, self.account_key = state["boot"], state["n"], read("accountKey")
+            self.ticket = Ed25519PrivateKey.from_private_bytes(read("ticket")) if state.get("ticket") else None
+            self.roster = r.Roster(r.decode_list(read("roster")))
+            self.answered = {place: bytes.fromhex(device) for place, device in state.get("answered", {}).items()}
         elif account_file:
             self._import(pathlib.Path(account_file).read_bytes())
         else:
             raise SystemExit("no state yet: give --account FILE")
-        self.boot, self.seq, self.offers, self.previous = max(self.boot + 1, int(time.time())), 0, {}, None
-        self.streams = None  # Who gives tickets for streams and serves them: a StreamServer.
+        self.boot, self.seq, self.offers = max(self.boot + 1, int(time.time())), 0, {}
+        self.list_seq, self.announced = 0, []  # Since which announcement the activities are the same, and which they are.
+        self.label = self.previous = self.keys = None
+        self.streams, self.pairs, self.seen = None, {}, set()  # A StreamServer gives tickets for streams and serves them.
+        self.context = l.make_context(self.key)
         self.store()
         self._derive()
         self.tcp, self.udp = self._sockets()
@@ -74,21 +82,24 @@ class Peer:
         raise SystemExit("no port is free for TCP and UDP")
 
     def _import(self, data):
-        ticket_seed, self.n, self.account_key, self.roster = r.read_account_file(data)
-        self.key, self.boot = Ed25519PrivateKey.generate(), 0
-        ticket = Ed25519PrivateKey.from_private_bytes(ticket_seed)
-        own, account = c.raw_public(self.key), self.roster.account
-        use = r.sign_statement(ticket, account, r.USE, own)
+        seed, self.roster = r.read_account_file(data)
+        self.ticket, self.key = Ed25519PrivateKey.from_private_bytes(seed), Ed25519PrivateKey.generate()
+        self.boot, self.n, self.account_key, self.answered = 0, 0, None, {}
+        own, account, ticket = c.raw_public(self.key), self.roster.account, r.ticket_id(c.raw_public(self.ticket))
+        if self.roster.tickets.get(ticket, (None, {own}))[1]:
+            raise c.Refused("an exported account that was used or closed before")
+        use = r.sign_statement(self.ticket, account, r.USE, own)
         name = r.sign_statement(self.key, account, r.NAME, r.name_body(self.device, 1, "Python"))
         self.roster.merge([use, name])
-        if self.device not in self.roster.live or not self.roster.commits_to(self.account_key):
-            raise c.Refused("an exported account that was used or closed before")
+        if self.device not in self.roster.live:
+            raise c.Refused("an exported account that has no room")
 
     def store(self):
-        seed = self.key.private_bytes(
-            serialization.Encoding.Raw, serialization.PrivateFormat.Raw, serialization.NoEncryption()
-        )
-        state = {"seed": seed.hex(), "boot": self.boot, "n": self.n, "accountKey": self.account_key.hex()}
+        raw = serialization.Encoding.Raw, serialization.PrivateFormat.Raw, serialization.NoEncryption()
+        state = {"seed": self.key.private_bytes(*raw).hex(), "boot": self.boot, "n": self.n}
+        state["accountKey"] = self.account_key.hex() if self.account_key else None
+        state["ticket"] = self.ticket.private_bytes(*raw).hex() if self.ticket else None
+        state["answered"] = {place: device.hex() for place, device in self.answered.items()}
         text = json.dumps(state | {"roster": self.roster.encoded().hex()})
         new = self.path.with_name(self.path.name + ".new")
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -99,10 +110,11 @@ class Peer:
         os.replace(new, self.path)
 
     def _derive(self):
-        """Keys and label of the present epoch; the label before is still taken."""
-        self.keys = c.EpochKeys(self.account_key, self.roster.account, self.n)
-        self.previous, self.label = getattr(self, "label", None), c.make_label(self.keys.label)
-        self.context = l.make_context(self.key)
+        """Keys and label of the epoch whose key is held; the label before is still taken."""
+        if self.account_key is None:
+            return
+        self.keys = c.EpochKeys(self.account_key, self.roster.account)
+        self.previous, self.label = self.label, c.make_label(self.keys.label)
 
     @property
     def device(self):
@@ -110,7 +122,34 @@ class Peer:
 
     @property
     def is_current(self):
-        return self.roster.commits_to(self.account_key)
+        return self.account_key is not None and self.roster.commits_to(self.account_key)
+
+    # Gates
+
+    def pair(self, device):
+        """What this device shares with another one that is known."""
+        if device not in self.pairs:
+            self.pairs[device] = c.PairKeys(self.key, self.roster.keys[device], self.roster.account)
+        return self.pairs[device]
+
+    def pair_of_ticket(self, device, ticket=None):
+        """What a ticket whose key is here shares with a device."""
+        ticket = ticket or self.ticket
+        own = r.ticket_id(c.raw_public(ticket))
+        return c.PairKeys(ticket, self.roster.keys[device], self.roster.account, own_id=own)
+
+    @property
+    def gate(self):
+        """To whom this device opens, as a server."""
+        keys = {device: self.pair(device).gate for device in self.roster.live - {self.device}}
+        for ticket, (raw, users) in self.roster.tickets.items():
+            if not users:
+                keys[ticket] = c.PairKeys(self.key, raw, self.roster.account, other_id=ticket).gate
+        labels = [label for label in (self.label, self.previous) if label]
+        static = [c.static_label(time.time(), periods) for periods in (0, -1, 1)]
+        gate = l.Gate(self.device, labels, keys, static, self.keys.gate if self.keys else None)
+        gate.seen = self.seen
+        return gate
 
     # Connections
 
@@ -121,76 +160,144 @@ class Peer:
             "kind": "other",
             "port": self.port,
             "boot": self.boot,
-            "label": self.label.hex(),
+            "seq": self.seq,
+            "listSeq": self.list_seq,
             "roster": self.roster.digest[:8].hex(),
-            "epoch": self.n,
-            "epochIsCurrent": self.is_current,
         }
+        if self.label:
+            message["label"] = self.label.hex()
+        if self.is_current:
+            message["epoch"] = r.commitment(self.account_key)[:8].hex()
         return json.dumps(message).encode()
+
+    def _call(self, host, port):
+        """Calls whoever is at an address: for one member after the other, until one answers."""
+        place, others = f"{host}:{port}", self.roster.live - {self.device}
+        last = self.answered.get(place)
+        for device in sorted(others, key=lambda other: (other != last, other)):
+            keys = [self.pair_of_ticket(device).gate] if self.ticket else []
+            for key in keys + [self.pair(device).gate]:
+                try:
+                    link = l.Link.call(host, port, self.context, key, device, c.static_label(time.time()))
+                except ConnectionRefusedError:
+                    raise
+                except ConnectionError:
+                    continue  # It is another device, or does not know the ticket, or knows it as used.
+                if link.peer != device:
+                    raise c.Refused("another device answered than was called")
+                self.answered[place] = device
+                return link
+        raise c.Refused("no member answers at this address")
 
     def connect(self, host, port):
         """Calls a server by its address alone, and says what a client may say without waiting."""
-        label = c.static_label(self.keys.label, time.time())
-        link = l.Link.call(host, port, self.context, self.keys.gate, label)
-        if link.peer not in self.roster.live or link.peer == self.device:
-            raise c.Refused("the server is no live device")
-        link.send((l.STATEMENTS, self.roster.encoded()), (l.HELLO, self.hello()))
+        link = self._call(host, port)
+        link.next_id, link.last_id = 1, 0
+        statements = [(l.STATEMENTS, self.roster.encoded())] if self.ticket else []
+        self.say(link, *statements, (l.HELLO, self.hello()))
         kind, body = link.receive(5) or (None, b"")
         if kind != l.HELLO:
             raise c.Refused("the server did not say hello")
-        link.hello, link.epoch, link.next_id, link.has_statements = json.loads(body), self.n, 1, False
+        self.greeted(link, body)
         seen = link.hello.get("seenBoot") or 0
         if self.boot < seen < 2**62:
-            self.boot, self.seq = seen + 1, 0
+            self.boot, self.seq, self.list_seq = seen + 1, 0, 0
             self.store()
         return link
 
     def open_connection(self, host, port):
-        """A connection that carries everything, with roster and key brought up to date."""
-        for _ in range(3):
-            link = self.connect(host, port)
-            self._settle(link)
-            if link.hello.get("epoch") == link.epoch == self.n:
-                return link
-            link.close()  # Another epoch than the token's is in force: only roster and key pass here.
-        raise c.Refused("the epochs do not come together")
+        """A connection with roster and key brought up to date; a device that joins has joined then."""
+        link, end = self.connect(host, port), time.monotonic() + 5
+        while not self._is_settled(link):
+            found = link.receive(max(0.001, end - time.monotonic()))
+            if not found:
+                raise c.Refused("roster or key did not come")
+            self.take(link, *found)
+        return link
 
     def _settle(self, link):
-        """Waits until nothing is missing: the other side's statements, the end of our ticket, the key in force."""
+        """Waits on an open connection until roster and key are the same again."""
         end = time.monotonic() + 5
-        while (left := end - time.monotonic()) > 0:
-            same = link.hello["roster"] == self.roster.digest[:8].hex() or link.has_statements
-            tickets = {s.by for s in self.roster.statements.values() if s.kind == r.USE and s.admitted == self.device}
-            if same and tickets <= self.roster.removed and self.is_current:
-                return
-            if found := link.receive(left):
-                self.take(link, *found)
-        raise c.Refused("roster or key did not come")
+        while not self._is_settled(link) and (found := link.receive(max(0.001, end - time.monotonic()))):
+            self.take(link, *found)
+
+    def _is_settled(self, link):
+        return link.hello["roster"] == self.roster.digest[:8].hex() and self.is_current and not self.ticket
 
     def take(self, link, kind, body):
         """A frame that is no answer of the other side; returns the notice or request that it was."""
+        self._retry(link)
         if kind == l.STATEMENTS:
+            before = self.roster.digest
             self.roster.merge(r.decode_list(body))
             self.store()
-            link.has_statements = True
-        elif kind == l.EPOCH_KEY:
-            if len(body) != 40:
-                raise c.Refused("a key of a wrong form")
-            if self.roster.commits_to(body[8:]) and body[8:] != self.account_key:
-                self.n, self.account_key = self.roster.epoch.fields[0], body[8:]
+            if self.roster.digest != before:
+                self.say(link, (l.HELLO, self.hello()))
+        elif kind == l.HELLO:
+            link.hello = m.read_hello(body, link.peer)
+            self._compare(link)
+        elif kind == l.ACCOUNT_KEY:
+            if len(body) != 32:
+                raise c.Refused("a key of a wrong length")
+            if self.roster.commits_to(body) and body != self.account_key:
+                self.n, self.account_key, self.ticket = self.roster.epoch.fields[0], body, None
                 self.store()
                 self._derive()
+                self.say(link, (l.HELLO, self.hello()))
         elif kind == l.REQUEST:
-            request = json.loads(body)
+            request = m.read_request(body, link.last_id)
+            link.last_id = request["id"]
             link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(link, request)).encode()))
             return request
         elif kind == l.NOTICE:
-            return json.loads(body)
+            return m.read_object(body)
+        elif kind == l.RESPONSE and not 1 <= m.read_object(body).get("id", 0) < link.next_id:
+            raise c.Refused("a response to nothing")
         return None
 
+    def greeted(self, link, body):
+        """The first hello of the other side: what it shows to be missing there is sent at once."""
+        link.hello, link.tries = m.read_hello(body, link.peer), 0
+        if self._differs(link):
+            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+        self._compare(link)
+
+    def _differs(self, link):
+        return link.hello["roster"] != self.roster.digest[:8].hex()
+
+    def _compare(self, link):
+        """A later hello is answered by the key at once, and by the whole list when the difference lasts."""
+        if not self._differs(link):
+            link.tries, link.due = 0, None
+        elif getattr(link, "due", None) is None:
+            link.due = time.monotonic() + FIRST_RETRY
+        self.hand_over(link)
+
+    def _retry(self, link):
+        if link.due and time.monotonic() >= link.due and link.tries < MOST_LISTS:
+            link.tries += 1
+            link.due = time.monotonic() + min(FIRST_RETRY * 2**link.tries, 60)
+            self.say(link, (l.STATEMENTS, self.roster.encoded()))
+            self.hand_over(link)
+
+    def hand_over(self, link):
+        """The key, to who says that it lacks it."""
+        if self.is_current and link.hello.get("epoch") != r.commitment(self.account_key)[:8].hex():
+            if link.peer in self.roster.live:
+                link.send((l.ACCOUNT_KEY, self.account_key))
+
+    @staticmethod
+    def say(link, *frames):
+        """Sends statements and hello, not faster than a device may."""
+        said = link.__dict__.setdefault("said", {})
+        for kind, body in frames:
+            time.sleep(max(0, said.get(kind, 0) + SPACING.get(kind, 0) - time.monotonic()))
+            said[kind] = time.monotonic()
+        link.send(*frames)
+
     def _answer(self, link, request):
-        if request["method"] == "ping":
-            return {"result": {}}
+        if not self.is_current:
+            return {"error": {"code": 4608, "reason": "paused", "message": "the key in force is missing"}}
         if request["method"] == "activities":
             listed = [offer["shown"] for offer in self.offers.values()]
             return {"result": {"boot": self.boot, "seq": self.seq, "activities": listed}}
@@ -228,13 +335,16 @@ class Peer:
             "kind": "other",
             "goodbye": goodbye,
             "roster": self.roster.digest[:8],
-            "epoch": self.n,
+            "listSeq": self.list_seq,
             "activities": [] if goodbye else [offer["shown"] for offer in self.offers.values()],
         }
 
     def advertise(self, host, port, receiver, goodbye=False):
         """Says what has changed until it is acknowledged; returns what came back."""
         self.seq += 1
+        listed = [] if goodbye else list(self.offers)
+        if listed != self.announced:
+            self.announced, self.list_seq = listed, self.seq
         plain = c.sign_advert(self.announcement(goodbye), self.label, self.key)
         heard = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
@@ -301,10 +411,14 @@ def main():
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")
     given = parser.parse_args()
-    if given.command in ("vectors", "selftest"):
+    if given.command == "vectors":
+        import handoff_vectors
+
+        return handoff_vectors.check()
+    if given.command == "selftest":
         import handoff_checks
 
-        return getattr(handoff_checks, given.command)()
+        return handoff_checks.selftest()
     if not given.state:
         parser.error("--state is missing")
     peer = Peer(given.state, given.account)
@@ -317,7 +431,7 @@ def main():
     link = peer.open_connection(host, port)
     if given.command == "hello":
         names = {device.hex(): name for device, name in peer.roster.names.items()}
-        say({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names})
+        say({"device": link.peer.hex(), "hello": link.hello, "epoch": peer.n, "names": names, "joined": peer.ticket is None})
     elif given.command == "activities":
         say(peer.request(link, "activities", {}))
     elif given.command == "continue":

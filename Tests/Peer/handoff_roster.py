@@ -10,9 +10,10 @@ from handoff_crypto import Refused, device_id, raw_public, sha256, verify
 
 FOUND, ADD, TICKET, USE, REMOVE, NAME, EPOCH = range(1, 8)
 
-# Limits of the roster: admissions, removed subjects and epoch records are by signer.
-MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS, MOST_EPOCHS = 256, 64, 64, 8
+# Limits of the roster: admissions and removed subjects are by signer.
+MOST_KNOWN, MOST_ADMISSIONS, MOST_SUBJECTS = 256, 64, 64
 MOST_REMOVALS_OF_SUBJECT, MOST_BYTES, SUBJECTS_WHEN_FULL = 2, 8 * 1024 * 1024, 8
+LAST_NUMBER = 2**32 - 1  # Of epochs and of names; its signer has to be removed.
 
 
 def ticket_id(raw):
@@ -58,11 +59,11 @@ class Statement:
         return device_id(self.fields[0]) if self.kind in (ADD, USE) else None
 
     def _fields(self, body):
-        sizes = {FOUND: 16, ADD: 32, TICKET: 32, USE: 32, EPOCH: 72}
+        sizes = {FOUND: 16, ADD: 32, TICKET: 32, USE: 32, EPOCH: 68}
         if self.kind in sizes:
             if len(body) != sizes[self.kind]:
                 raise Refused("statement of a wrong length")
-            return (struct.unpack(">Q", body[:8])[0], body[8:40], body[40:]) if self.kind == EPOCH else (body,)
+            return (struct.unpack(">I", body[:4])[0], body[4:36], body[36:]) if self.kind == EPOCH else (body,)
         if self.kind == REMOVE:
             (count,) = struct.unpack(">H", body[32:34])
             keeps = [body[34 + 32 * i : 66 + 32 * i] for i in range(count)]
@@ -97,7 +98,7 @@ def name_body(device, counter, text):
 
 
 def epoch_body(n, removed, account_key):
-    return struct.pack(">Q", n) + digest(removed) + commitment(account_key)
+    return struct.pack(">I", n) + digest(removed) + commitment(account_key)
 
 
 def encode_list(statements):
@@ -135,7 +136,7 @@ class Roster:
         if any(s.account != self.account or not s.is_genuine() for s in new):
             raise Refused("statement of another account or with a wrong signature")
         known = {self.founder.by} | {s.admitted for s in self.statements.values()}
-        left, waiting = [], list({s.id: s for s in new}.values())
+        left, waiting = [], [s for s in {s.id: s for s in new}.values() if s.kind != EPOCH]
         while waiting:
             ready = [s for s in waiting if s.by in known and (s.kind != NAME or s.fields[0] in known)]
             if not ready:
@@ -148,8 +149,24 @@ class Roster:
                 else:
                     left.append(s)
             self._prune()
+        left += self._take_epochs([s for s in new if s.kind == EPOCH and s.by in known])
         self._judge()
-        return waiting + left
+        return waiting + left + [s for s in new if s.kind == EPOCH and s.by not in known]
+
+    def _take_epochs(self, offered):
+        """Of each signer stays the greatest record that names the present removed digest; returns what may be offered again."""
+        every = self.statements.values()
+        devices = {self.founder.by} | {s.admitted for s in every if s.kind in (ADD, USE)}
+        present = digest(devices & {s.fields[0] for s in every if s.kind == REMOVE})
+        records = [s for s in every if s.kind == EPOCH]
+        for s in records:
+            del self.statements[s.id]
+        best = {}
+        for s in sorted(records + offered, key=lambda s: (s.fields[0], s.id)):
+            if s.fields[1] == present:
+                best[s.by] = s
+        self.statements |= {s.id: s for s in best.values()}
+        return [s for s in offered if s.fields[1] != present]
 
     def _fits(self, s, known):
         """The limits beyond which a statement is refused; `known` has None in it, too."""
@@ -164,7 +181,7 @@ class Roster:
             return False
         if sum(len(other.data) for other in self.statements.values()) + len(s.data) <= MOST_BYTES:
             return True
-        return s.kind == EPOCH or (s.kind == REMOVE and len(subjects | {s.fields[0]}) <= SUBJECTS_WHEN_FULL)
+        return s.kind == REMOVE and len(subjects | {s.fields[0]}) <= SUBJECTS_WHEN_FULL
 
     def _prune(self):
         """The limits beyond which the smaller goes, whatever the order."""
@@ -172,8 +189,6 @@ class Roster:
         for s in self.statements.values():
             if s.kind == NAME:
                 groups.setdefault((1, s.by, s.fields[0]), []).append(((s.fields[1], s.id), s))
-            elif s.kind == EPOCH:
-                groups.setdefault((MOST_EPOCHS, s.by, EPOCH), []).append(((s.fields[0], s.id), s))
             elif s.kind == REMOVE:
                 groups.setdefault((MOST_REMOVALS_OF_SUBJECT, s.by, s.fields[0]), []).append((s.id, s))
         for (most, *_), members in groups.items():
@@ -226,11 +241,28 @@ class Roster:
             reached |= more
         self.live = {d for d in reached if d in self.keys and d not in self.removed}
 
-        names = [s for s in every if s.kind == NAME and s.by in self.live]
-        self.names = {s.fields[0]: s.fields[2] for s in sorted(names, key=lambda s: (s.fields[1], s.id))}
-        removed = digest(self.removed)
-        records = [s for s in every if s.kind == EPOCH and s.by in self.live and s.fields[1] == removed]
+        self.names, self.counters = {}, {}
+        named = [s for s in every if s.kind == NAME and s.by in self.live]
+        for device in {s.fields[0] for s in named}:
+            best = max((s for s in named if s.fields[0] == device), key=lambda s: (s.fields[1], s.id))
+            self.names[device], self.counters[device] = best.fields[2], best.fields[1]
+
+        self.removed_digest = digest(self.removed & self.keys.keys())  # Of devices that are known, not of tickets.
+        records = [s for s in every if s.kind == EPOCH and s.by in self.live]  # All name the present removed digest.
         self.epoch = max(records, key=lambda s: (s.fields[0], s.id), default=None)
+
+        # Tickets that are not closed: their keys, and the devices that have used them.
+        issued = {s.admitted: s.fields[0] for s in every if s.kind == TICKET and s.admitted in reached}
+        self.tickets = {t: (raw, users.get(t, set())) for t, raw in issued.items() if t not in self.removed}
+
+    def next_epoch(self, held=0):
+        """The number of a new epoch, for a device that holds the key of epoch `held`; nobody comes to 2^31 honestly."""
+        counted = self.epoch.fields[0] if self.epoch else 0
+        greatest = max(counted, held)
+        number = 1 + (greatest if greatest < 2**31 else counted)
+        if number > LAST_NUMBER:
+            raise Refused("no number is left: the signer of the epoch in force has to be removed")
+        return number
 
     def commits_to(self, account_key):
         """Whether this is the key of the epoch in force."""
@@ -238,20 +270,20 @@ class Roster:
 
 
 def account_file(content, passphrase=None, salt=None):
-    """The file around ticket seed, n, account key and roster."""
+    """The file around ticket seed and roster."""
     form, size = (0, len(content)) if passphrase is None else (1, 16 + len(content) + 16)
     header = b"hndf-exp" + struct.pack(">HHI", 1, form, size)
     if passphrase is not None:
-        content = salt + AESGCM(_file_key(passphrase, salt)).encrypt(bytes(12), content, header)
+        content = salt + AESGCM(file_key(passphrase, salt)).encrypt(bytes(12), content, header)
     return header + content + sha256(header + content)
 
 
-def _file_key(passphrase, salt):
-    return hashlib.scrypt(passphrase, salt=salt, n=1 << 16, r=8, p=1, maxmem=128 << 20, dklen=32)
+def file_key(passphrase, salt):
+    return hashlib.scrypt(passphrase, salt=b"handoff/1 file" + salt, n=1 << 16, r=8, p=1, maxmem=128 << 20, dklen=32)
 
 
 def read_account_file(data, passphrase=None):
-    """Ticket seed, n, account key and roster of an exported account; the passphrase is bytes."""
+    """Ticket key (seed) and roster of an exported account; the passphrase is bytes."""
     if data[:8] != b"hndf-exp" or sha256(data[:-32]) != data[-32:]:
         raise Refused("no exported account, or a damaged one")
     version, form, size = struct.unpack(">HHI", data[8:16])
@@ -262,10 +294,9 @@ def read_account_file(data, passphrase=None):
         raise Refused("an exported account with a passphrase, or without one")
     if form == 1:
         try:
-            content = AESGCM(_file_key(passphrase, content[:16])).decrypt(bytes(12), content[16:], data[:16])
+            content = AESGCM(file_key(passphrase, content[:16])).decrypt(bytes(12), content[16:], data[:16])
         except InvalidTag:
             raise Refused("another passphrase") from None
-    if len(content) < 72:
+    if len(content) < 32:
         raise Refused("an exported account that ends too early")
-    (n,) = struct.unpack(">Q", content[32:40])
-    return content[:32], n, content[40:72], Roster(decode_list(content[72:]))
+    return content[:32], Roster(decode_list(content[32:]))

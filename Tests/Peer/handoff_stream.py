@@ -120,24 +120,20 @@ def ask_ticket(peer, link, activity):
     return peer.request(link, "openStream", {"activity": activity})
 
 
-def call_stream(peer, host, port, label, context=None):
-    """A connection for a stream on which nothing has been said yet."""
-    context = context or l.make_context(peer.key, l.STREAM)
-    return l.Link.call(host, port, context, peer.keys.gate, label, protocol=l.STREAM)
+def call_stream(peer, link, context=None, gate_key=None):
+    """A connection for a stream to where a control connection leads, on which nothing has been said yet."""
+    context, gate_key = context or l.make_context(peer.key, l.STREAM), gate_key or peer.pair(link.peer).gate
+    place, label = link.sock.getpeername()[:2], bytes.fromhex(link.hello["label"])
+    return l.Link.call(*place, context, gate_key, link.peer, label, protocol=l.STREAM)
 
 
-def show_ticket(link, ticket):
-    """Shows the ticket and waits for the origin's byte."""
-    link.send_raw(ticket)
-    while not link.buffer:
-        link._read()
-    if link.buffer[:1] != b"\x01":
-        raise c.Refused("no 0x01 behind the ticket")
-    link.buffer = link.buffer[1:]
+def show_ticket(link, ticket, words=b""):
+    """Shows the ticket, with the first words right behind it; nothing answers it."""
+    link.send_raw(ticket + words)
     return Stream(link)
 
 
-def open_stream(peer, link, host, port, activity):
+def open_stream(peer, link, activity):
     """A stream of an activity that this device has continued. `link` is a control connection to its origin."""
     answer = ask_ticket(peer, link, activity)
     if "error" in answer:
@@ -145,8 +141,7 @@ def open_stream(peer, link, host, port, activity):
     ticket = bytes.fromhex(answer["result"]["ticket"])
     if len(ticket) != 16:
         raise c.Refused("a ticket of a wrong length")
-    stream = call_stream(peer, host, port, bytes.fromhex(link.hello["label"]))
-    return show_ticket(stream, ticket)
+    return show_ticket(call_stream(peer, link), ticket)
 
 
 class StreamServer:
@@ -189,16 +184,15 @@ class StreamServer:
         try:
             sock.settimeout(TICKET_WAIT)
             peer = self.peer
-            link = l.Link.answer(sock, self.context, peer.keys.gate, peer.label, protocol=l.STREAM)
-            if link.peer not in peer.roster.live:
-                raise c.Refused("no member")
+            link = l.Link.answer(sock, self.context, peer.gate, protocol=l.STREAM)
+            if link.peer != link.caller or link.peer not in peer.roster.live:
+                raise c.Refused("no member, or another one than the gate was opened to")
             while len(link.buffer) < 16:
                 link._read()
-            device, activity, deadline = self.tickets.pop(link.buffer, (None, None, 0))
+            ticket, link.buffer = link.buffer[:16], link.buffer[16:]
+            device, activity, deadline = self.tickets.pop(ticket, (None, None, 0))
             if device != link.peer or time.monotonic() > deadline:
-                raise c.Refused("no such ticket, or bytes behind it")
-            link.buffer = b""
-            link.send_raw(b"\x01")
+                raise c.Refused("no such ticket")
             self.streams.put((activity, Stream(link)))
         except (c.Refused, OSError, SSL.Error):
             sock.close()
