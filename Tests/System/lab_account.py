@@ -149,12 +149,9 @@ def knocking(stage):
     one.ctl("account", "export", file)
     third, address = lab.hosts[2], lab.hosts[0].addresses[0]
     port = call(one, "GetStatus")["port"]
-    # Two members that close its ticket at once make one more epoch, and the key of that reaches nobody who does not call.
-    two.stop()
     joined = third.run(sys.executable, os.path.join(PEER, "handoff_peer.py"), "--state", state, "--account", file, "hello",
                        f"{address}:{port}")
     expect(joined.code == 0, str(joined))
-    two.start()
     agree((one, two), ["one", "two", "Python"])
 
     def knock():
@@ -163,7 +160,7 @@ def knocking(stage):
         return done.line
 
     found = knock()
-    expect(found["end"] == "let in" and found["bytes"] > 1000, f"it does not work before the removal: {found}")
+    expect(found["end"] == "let in" and found["bytes"] > 500, f"it does not work before the removal: {found}")
     one.ctl("device", "remove", "Python", "--yes", "--timeout", "20")
     agree((one, two), ["one", "two"])
     expect(knock()["bytes"] == 0, f"a removed member got something: {knock()}")

@@ -158,9 +158,11 @@ for kind in ("avahi", "embedded"):
 @test("a daemon that starts without any network is found when one comes", limit=120)
 def late_network(stage):
     lab = Lab(stage, 2, "--no-avahi")
-    for host in lab.hosts:
-        host.link("down")
     origin, taker = pair(stage, lab, "embedded")
+    for daemon, host in zip((origin, taker), lab.hosts):
+        expect(daemon.stop() == 0, f"{daemon.name} did not end in order")
+        host.link("down")
+        daemon.start()
     publish = origin.publish(TYPE)
     for host in lab.hosts:
         host.link("up")

@@ -398,7 +398,7 @@ def no_titles(stage):
 
 
 def settled(daemon, within=20):
-    """The epoch, once the file by which a device joined is closed, and with it the former epoch."""
+    """The epoch, once the file by which a device joined is closed."""
     end = time.monotonic() + within
     while time.monotonic() < end:
         status = daemon.ctl("status").line
@@ -411,8 +411,8 @@ def settled(daemon, within=20):
 def static_peer(stage):
     origin = stage.daemon("origin", discovery="static")
     taker = stage.daemon("taker", discovery="static")
-    stage.join(origin, taker)
     taker.ctl("peer", "add", f"127.0.0.1:{origin.ctl('status').line['port']}")
+    stage.join(origin, taker)
     publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
     shown(taker, id=publish.id)
     expect(taker.ctl("continue", "--print").line["userInfo"] == {"a": 1}, "wrong payload")
@@ -423,15 +423,16 @@ def static_peer(stage):
 def straggler_without_multicast(stage):
     origin, taker, third = (stage.daemon(name, discovery="static") for name in ("origin", "taker", "third"))
     ports = {daemon: daemon.ctl("status").line["port"] for daemon in (origin, taker, third)}
-    stage.join(origin, taker)
     taker.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
+    stage.join(origin, taker)
     origin.ctl("peer", "add", f"127.0.0.1:{ports[taker]}")
     publisher = origin.publish(TYPE)
     taker.follow("watch").wait("added", id=publisher.id)
     before = settled(taker)
     expect(taker.stop() == 0, "the taker did not end in order")
-    stage.join(origin, third)
     third.ctl("peer", "add", f"127.0.0.1:{ports[origin]}")
+    stage.join(origin, third)
+    origin.ctl("account", "rotate")
     third.follow("watch").wait("added", id=publisher.id)
     epoch = settled(origin)
     expect(epoch > before, "the account's key has not changed")

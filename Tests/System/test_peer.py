@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 from harness import ROOT, Failure, Skip, expect, main, run, same, test
 
@@ -16,16 +17,17 @@ PEER = os.path.join(ROOT, "Tests", "Peer")
 class Python:
     """A device that is the reference peer, member of a daemon's account."""
 
-    def __init__(self, stage, daemon):
+    def __init__(self, stage, daemon, file=None):
         try:
             import cryptography  # noqa: F401
             import OpenSSL  # noqa: F401
         except ImportError as error:
             raise Skip(f"the Python package '{error.name}' is not installed (pip install cryptography pyOpenSSL)") from None
-        self.stage, self.state = stage, os.path.join(stage.folder, "peer.json")
+        self.stage, self.state = stage, (file or os.path.join(stage.folder, "peer")) + ".json"
         self.target = f"127.0.0.1:{daemon.ctl('status').line['port']}"
-        file = os.path.join(stage.folder, "account.handoff")
-        daemon.ctl("account", "export", file)
+        if file is None:
+            file = os.path.join(stage.folder, "account.handoff")
+            daemon.ctl("account", "export", file)
         self.joined = self.ask("hello", "--account", file)
 
     def words(self, program, *words):
@@ -76,18 +78,31 @@ def numbers(stage):
         expect(result.code == 0, str(result))
 
 
-@test("a peer joins with an exported account, and is given the key of the new epoch")
+@test("a peer joins with an exported account, and is given the key in force")
 def joining(stage):
     daemon, python = account(stage)
     expect(python.joined["device"] == daemon.ctl("status").line["device"], f"another device answered: {python.joined}")
-    expect(python.joined["epoch"] == 2, f"the ticket was not closed: {python.joined}")
-    expect(daemon.ctl("account", "show").line["epoch"] == 2, "the daemon is in another epoch")
+    expect(python.joined["joined"] and python.joined["epoch"] == 1, f"there is a new epoch: {python.joined}")
+    expect(daemon.ctl("account", "show").line["epoch"] == 1, "the daemon is in another epoch")
     expect(daemon.ctl("account", "show").line["tickets"] == [], "the ticket is still open")
     names = {device["name"] for device in daemon.ctl("devices").lines}
     expect(names == {"daemon", "Python"}, f"wrong devices: {names}")
     expect(set(python.joined["names"].values()) == names, f"the peer has other names: {python.joined}")
-    # What the file held is worth nothing now; the new key opens the gate.
-    expect(python.ask("hello")["epoch"] == 2, "the key of the new epoch was lost")
+    # What the file held is worth nothing now; its own key opens the gate.
+    expect(python.ask("hello")["device"] == python.joined["device"], "it is not let in by its own key")
+
+
+@test("of two account files each lets a device in, whatever was used before")
+def two_files(stage):
+    daemon = stage.daemon("daemon")
+    daemon.ctl("account", "create")
+    files = [os.path.join(stage.folder, f"{number}.handoff") for number in range(2)]
+    for file in files:
+        daemon.ctl("account", "export", file)
+    joined = [Python(stage, daemon, file).joined for file in files]
+    expect(all(each["joined"] and each["epoch"] == 1 for each in joined), f"{joined}")
+    expect(daemon.ctl("account", "show").line["tickets"] == [], "a ticket is still open")
+    expect(len(daemon.ctl("devices").lines) == 3, "a device is missing")
 
 
 @test("a peer sees and continues what the daemon offers, and the app is told")
@@ -156,6 +171,34 @@ def file_twice(stage):
     expect(len(daemon.ctl("devices").lines) == 2, "there is one more device")
 
 
+def until(condition, message, within=10):
+    end = time.monotonic() + within
+    while not condition():
+        expect(time.monotonic() < end, message)
+        time.sleep(0.05)
+
+
+@test("a peer that is not connected is called, and told what has changed")
+def calling(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    from handoff_peer import Peer
+    from handoff_server import Server
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    link = peer.open_connection(host, int(port))
+    expect(peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))["acknowledged"], "no acknowledgement")
+    link.close()
+    server = Server(peer)
+    daemon.ctl("device", "rename", "Python", "Zaphod")
+    until(lambda: peer.roster.names[peer.device] == "Zaphod", "the peer was not called with its name")
+    until(lambda: server.links, "the daemon did not say hello")
+    caller = server.links[0]
+    expect(caller.peer.hex() == python.joined["device"], "somebody else has called")
+    until(lambda: caller.hello["roster"] == peer.roster.digest[:8].hex(), "the rosters differ")
+    server.close()
+
+
 @test("a member that has its four connections gets a fifth, for one that nobody waits for", limit=60)
 def room(stage):
     daemon, python = account(stage)
@@ -164,17 +207,43 @@ def room(stage):
     peer = Peer(python.state)
     host, _, port = python.target.rpartition(":")
     links = [peer.open_connection(host, int(port)) for _ in range(8)]
-    expect("result" in peer.request(links[-1], "ping", {}), "the last connection does not work")
+    expect("result" in peer.request(links[-1], "activities", {}), "the last connection does not work")
     listed = [entry for entry in daemon.ctl("status").line["peers"] if entry["name"] == "Python"]
     expect(len(listed) == 1 and listed[0]["connected"], f"wrong peers: {listed}")
 
 
-@test("what the page says must be refused is refused, and the daemon stays well", limit=120)
+@test("what the page says must be refused is refused, and the daemon stays well", limit=180)
 def adversary(stage):
     daemon, python = account(stage)
-    result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=100)
+    result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=160)
     wrong = [line for line in result.lines if not line["fine"]]
-    expect(result.code == 0 and not wrong and len(result.lines) > 30, f"{wrong or result}")
+    expect(result.code == 0 and not wrong and len(result.lines) > 130, f"{wrong or result}")
+    daemon.is_well()
+
+
+@test("a member that takes the last numbers is removed, and the others begin anew", limit=60)
+def numbers_used_up(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    import handoff_roster as r
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    link, key = peer.open_connection(host, int(port)), os.urandom(32)
+    name = r.name_body(link.peer, r.LAST_NUMBER, "for ever")
+    for kind, body in ((r.NAME, name), (r.EPOCH, r.epoch_body(r.LAST_NUMBER, [], key))):
+        peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, kind, body)])
+    peer.n, peer.account_key = r.LAST_NUMBER, key
+    peer.store()
+    peer._derive()
+    peer.say(link, (l.STATEMENTS, peer.roster.encoded()), (l.ACCOUNT_KEY, key), (l.HELLO, peer.hello()))
+    peer.request(link, "activities", {})
+    named = lambda: [device["name"] for device in daemon.ctl("devices").lines if device["self"]]
+    expect(daemon.ctl("account", "show").line["epoch"] == r.LAST_NUMBER and named() == ["for ever"], "it does not follow")
+    daemon.ctl("device", "rename", "for ever", "again", code=1)
+    daemon.ctl("device", "remove", "Python", "--yes", "--no-wait")
+    expect(daemon.ctl("account", "show").line["epoch"] == 1 and named() == ["daemon"], "numbers of the removed still count")
     daemon.is_well()
 
 

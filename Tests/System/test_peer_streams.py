@@ -69,8 +69,12 @@ class Python:
         expect("result" in answer, f"no ticket: {answer}")
         return bytes.fromhex(answer["result"]["ticket"])
 
-    def call(self, context=None):
-        return streams.call_stream(self.peer, *self.target, self.label, context)
+    def call(self, context=None, gate_key=None):
+        return streams.call_stream(self.peer, self.link, context, gate_key)
+
+    def gate_of(self, key):
+        """The gate key that another device shares with the daemon."""
+        return c.PairKeys(key, self.peer.roster.keys[self.link.peer], self.peer.roster.account).gate
 
     def open(self):
         """A stream: this device's end, and that of the daemon's app."""
@@ -156,7 +160,7 @@ def other_member(python):
     key, peer = Ed25519PrivateKey.generate(), python.peer
     peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.ADD, c.raw_public(key))])
     python.link.send((l.STATEMENTS, peer.roster.encoded()))
-    peer.request(python.link, "ping", {})
+    peer.request(python.link, "activities", {})
     return key
 
 
@@ -283,7 +287,7 @@ def gone_activity(stage):
     daemon.is_well()
 
 
-@test("a ticket opens one stream, for its device alone, and what stands right behind it is the stream's", limit=90)
+@test("a ticket opens one stream, for its device alone, and words may come right behind it", limit=90)
 def tickets(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -293,21 +297,35 @@ def tickets(stage):
     used.send_raw(ticket)
     closes(used)
     key = other_member(python)
-    stolen = python.call(l.make_context(key, l.STREAM))
+    stolen = python.call(l.make_context(key, l.STREAM), python.gate_of(key))
     stolen.send_raw(python.ticket())
     closes(stolen)
+    for context, gate_key in ((l.make_context(key, l.STREAM), None), (None, python.gate_of(key))):
+        try:  # One device's key at the gate, and the other one's certificate behind it.
+            mixed = python.call(context, gate_key)
+            mixed.send_raw(python.ticket())
+            closes(mixed)
+        except ENDS:
+            pass
     for data in (os.urandom(16), bytes(16), b"\xff" * 16):
         link = python.call()
         link.send_raw(data)
         closes(link)
-    eager = python.call()
-    eager.send_raw(python.ticket() + struct.pack(">I", 3) + b"abc" + struct.pack(">I", 0))
-    expect(python.taken().receive_all() == b"abc", "what came with the ticket was lost")
+    eager = streams.show_ticket(python.call(), python.ticket(), struct.pack(">I", 3) + b"abc" + struct.pack(">I", 0))
+    taken = python.taken()
+    expect(taken.receive_all() == b"abc", "words right behind the ticket were lost")
+    taken.send(b"answer").end()
+    expect(eager.receive_all() == b"answer", "wrong bytes")
+    wrong = python.call()
+    wrong.send_raw(os.urandom(16) + struct.pack(">I", 3) + b"abc")
+    closes(wrong)
     slow = python.call()
     for byte in python.ticket():
         slow.send_raw(bytes([byte]))
         time.sleep(0.02)
-    python.taken()
+    taken = python.taken()
+    taken.send(b"x").end()
+    expect(streams.Stream(slow).receive_all() == b"x", "a ticket in pieces was refused")
     daemon.is_well()
 
 
@@ -395,7 +413,7 @@ def flood(stage):
     expect(set(found) <= {"ticket", "tooManyStreams", "none"}, f"{found}")
     expect(900 <= found.get("ticket", 0) <= 1024 + 100 * took, f"{found}")
     stays_flat(before, daemon)
-    expect(peer.request(link, "ping", {}).get("result") == {}, "requests are not answered any more")
+    expect("result" in peer.request(link, "activities", {}), "requests are not answered any more")
     python.go_on()
     daemon.is_well()
 
@@ -408,8 +426,22 @@ def strangers(stage):
             ("a stranger", Ed25519PrivateKey.generate(), l.STREAM), ("a member with a protocol of the future", python.peer.key,
                                                                      b"handoff-stream/2")):
         try:
-            link = l.Link.call(
-                *python.target, l.make_context(key, protocol), python.peer.keys.gate, python.label, protocol=protocol)
+            gate_key = python.peer.pair(python.link.peer).gate
+            context = l.make_context(key, protocol)
+            link = l.Link.call(*python.target, context, gate_key, python.link.peer, python.label, protocol=protocol)
+            link.send_raw(ticket)
+            closes(link)
+        except ENDS:
+            pass
+    # A ticket of the account lets nobody in for streams, members neither; nor does the epoch's gate key.
+    issued = Ed25519PrivateKey.generate()
+    peer = python.peer
+    peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.TICKET, c.raw_public(issued))])
+    python.link.send((l.STATEMENTS, peer.roster.encoded()))
+    peer.request(python.link, "activities", {})
+    for gate_key in (peer.pair_of_ticket(python.link.peer, issued).gate, peer.keys.gate):
+        try:
+            link = python.call(gate_key=gate_key)
             link.send_raw(ticket)
             closes(link)
         except ENDS:
@@ -418,7 +450,8 @@ def strangers(stage):
     link = python.call()
     link.send((l.HELLO, python.peer.hello()))
     closes(link)
-    control = l.Link.call(*python.target, python.peer.context, python.peer.keys.gate, python.label)
+    gate_key = peer.pair(python.link.peer).gate
+    control = l.Link.call(*python.target, peer.context, gate_key, python.link.peer, python.label)
     control.send_raw(ticket)
     closes(control)
     python.is_served()

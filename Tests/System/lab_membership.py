@@ -1,0 +1,285 @@
+"""Membership on simulated hosts: whoever is let in comes in, and all members agree, whatever happens in which order. Needs root.
+
+Each run is repeated with new accounts: HANDOFF_RUNS (default 6 of three devices by files) and HANDOFF_STORMS (default 2 of six
+devices with random changes), with embedded discovery and with Avahi. HANDOFF_SEED repeats a run.
+"""
+
+import json
+import os
+import random
+import shutil
+import socket
+import threading
+import time
+
+from crash import call
+from harness import Failure, Lab, expect, main, test
+
+RUNS = int(os.environ.get("HANDOFF_RUNS", "6"))
+STORMS = int(os.environ.get("HANDOFF_STORMS", "2"))
+SEED = int(os.environ.get("HANDOFF_SEED", "1"))
+# How long all members may take to agree after the last change.
+AGREEMENT = 5
+
+
+def state(daemon):
+    """What a device says of itself: its account, epoch, devices, and whether it says that it has joined."""
+    status = call(daemon, "GetStatus")
+    devices = tuple(sorted(device["id"] for device in call(daemon, "ListDevices")["devices"]))
+    return status["account"], status["epoch"], devices, tuple(status["warnings"]), len(status["tickets"])
+
+
+def agree(daemons, count, tickets=0, within=30):
+    """Waits until the devices say that they, `count` in all, are one account; answers how long it took."""
+    begin = time.monotonic()
+    while True:
+        states = [state(daemon) for daemon in daemons]
+        account, epoch, devices, warnings, open_tickets = states[0]
+        if (account is not None and epoch is not None and len(set(states)) == 1 and len(devices) == count and not warnings
+                and open_tickets == tickets):
+            return time.monotonic() - begin
+        expect(time.monotonic() - begin < within, f"no agreement of {count} within {within} s: {states}")
+        time.sleep(0.02)
+
+
+def together(*acts):
+    """Does all at the same time; the first failure is passed on."""
+    failures = []
+
+    def guarded(act):
+        try:
+            act()
+        except BaseException as error:  # noqa: B902 - passed on below
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def reset(daemon):
+    """Makes a device forget its account, and waits until it has."""
+    daemon.ctl("account", "leave", "--yes")
+    while call(daemon, "GetStatus")["account"] is not None:
+        time.sleep(0.02)
+
+
+def files(stage, *options, discovery="embedded"):
+    """Three devices, two files that are made one after the other and imported at once."""
+    lab = Lab(stage, 3, *options)
+    daemons = [stage.daemon(f"m{number}", host=host, discovery=discovery) for number, host in enumerate(lab.hosts, 1)]
+    one, two, three = daemons
+    times = []
+    for run in range(RUNS):
+        one.ctl("account", "create")
+        paths = [os.path.join(stage.folder, f"file-{run}-{number}") for number in (2, 3)]
+        for path in paths:
+            one.ctl("account", "export", path)
+        begin = time.monotonic()
+        answers = {}
+
+        def take(daemon, path):
+            answers[daemon.name] = daemon.ctl("account", "import", path).line
+
+        together(lambda: take(two, paths[0]), lambda: take(three, paths[1]))
+        expect(all(answer["joined"] for answer in answers.values()), f"run {run}: {answers}")
+        joined = time.monotonic() - begin
+        agreed = agree(daemons, 3)
+        expect(agreed < AGREEMENT, f"run {run}: all agreed after {agreed:.2f} s only")
+        times.append(joined + agreed)
+        for daemon in (three, two, one):
+            reset(daemon)
+    times.sort()
+    print(f"   {RUNS} runs with {discovery}: from the imports to agreement {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
+          f"{times[-1]:.2f} s (least, median, most)", flush=True)
+
+
+@test("two files that are made one after the other let two devices in at once", limit=120 + 20 * RUNS)
+def files_embedded(stage):
+    files(stage, "--no-avahi")
+
+
+@test("two files let two devices in at once, with Avahi", limit=120 + 20 * RUNS)
+def files_avahi(stage):
+    files(stage, "--avahi", discovery="avahi")
+
+
+class Storm:
+    """Six devices and random changes: exports, imports, pairings, removals, new keys and restarts."""
+
+    def __init__(self, stage, daemons, seed):
+        self.stage, self.daemons, self.random = stage, daemons, random.Random(seed)
+        self.members, self.guests, self.files = [daemons[0]], list(daemons[1:]), []
+        self.number, self.seed, self.said = 0, seed, []
+
+    def note(self, *words):
+        self.said.append(" ".join(str(word) for word in words))
+
+    def play(self, steps):
+        self.members[0].ctl("account", "create")
+        for _ in range(steps):
+            acts = [self.export, self.take, self.take, self.pair, self.rotate, self.restart]
+            if len(self.members) > 2:
+                acts.append(self.remove)
+            self.random.choice(acts)()
+            if self.random.random() < 0.3:
+                time.sleep(self.random.random())
+        # Whoever has a file that is good comes in at last.
+        while self.files and self.guests:
+            self.take()
+
+    def export(self):
+        if len(self.files) >= 4:
+            return
+        member = self.random.choice(self.members)
+        self.number += 1
+        path = os.path.join(self.stage.folder, f"file-{self.seed}-{self.number}")
+        self.note("export", member.name, self.number)
+        member.ctl("account", "export", path)
+        self.files.append((path, member))
+
+    def take(self):
+        if not self.files or not self.guests:
+            return
+        path, _ = self.files.pop(self.random.randrange(len(self.files)))
+        guest = self.guests.pop(self.random.randrange(len(self.guests)))
+        self.note("import", guest.name, path[-3:])
+        line = guest.ctl("account", "import", path).line
+        expect(line["joined"], f"seed {self.seed}: {guest.name} did not join: {line}; {self.said}")
+        self.members.append(guest)
+
+    def pair(self):
+        if not self.guests:
+            return
+        inviter, guest = self.random.choice(self.members), self.guests.pop(self.random.randrange(len(self.guests)))
+        self.note("pair", inviter.name, guest.name)
+        # With another key on its way a window does not open.
+        end = time.monotonic() + 10
+        while (status := call(inviter, "GetStatus"))["warnings"] and time.monotonic() < end:
+            time.sleep(0.05)
+        window = inviter.follow("pair", "--yes")
+        link = window.wait("opened")["link"]
+        guest.ctl("join", input=(link + "\n").encode(), within=60)
+        window.wait("joined")
+        self.members.append(guest)
+
+    def remove(self):
+        remover, removed = self.random.sample(self.members, 2)
+        self.note("remove", remover.name, removed.name)
+        id = call(removed, "GetStatus")["device"]
+        # The remover may not have heard of a device that another one has just let in.
+        end = time.monotonic() + 10
+        while all(device["id"] != id for device in call(remover, "ListDevices")["devices"]):
+            expect(time.monotonic() < end, f"seed {self.seed}: {remover.name} never heard of {removed.name}; {self.said}")
+            time.sleep(0.02)
+        remover.ctl("device", "remove", id, "--yes", "--no-wait")
+        self.members.remove(removed)
+        # A file is good while the device that made it is a member; as a new device it may come back.
+        self.files = [file for file in self.files if file[1] is not removed]
+        reset(removed)
+        self.guests.append(removed)
+
+    def rotate(self):
+        member = self.random.choice(self.members)
+        self.note("rotate", member.name)
+        member.ctl("account", "rotate", code=None)
+
+    def restart(self):
+        daemon = self.random.choice(self.daemons)
+        self.note("restart", daemon.name)
+        daemon.restart()
+
+    def check(self):
+        """All members agree within seconds, and nobody else says that it is one."""
+        begin = time.monotonic()
+        tickets = None
+        while True:
+            states = [state(daemon) for daemon in self.members]
+            account, epoch, devices, warnings, tickets = states[0]
+            if account and epoch and len(set(states)) == 1 and len(devices) == len(self.members) and not warnings:
+                break
+            if time.monotonic() - begin > 30:
+                raise Failure(f"seed {self.seed}: no agreement: {states}; {self.said}")
+            time.sleep(0.02)
+        took = time.monotonic() - begin
+        for guest in self.guests:
+            expect(call(guest, "GetStatus")["account"] is None, f"seed {self.seed}: {guest.name} says that it has joined")
+        return took
+
+
+def storms(stage, *options, discovery="embedded"):
+    lab = Lab(stage, 6, *options)
+    daemons = [stage.daemon(f"m{number}", host=host, discovery=discovery) for number, host in enumerate(lab.hosts, 1)]
+    times = []
+    for run in range(STORMS):
+        storm = Storm(stage, daemons, SEED + run)
+        storm.play(12)
+        took = storm.check()
+        times.append(took)
+        if took > AGREEMENT:
+            print(f"   seed {storm.seed}: agreement after {took:.2f} s: {storm.said}", flush=True)
+        for daemon in storm.members[1:] + storm.members[:1]:
+            reset(daemon)
+    times.sort()
+    print(f"   {STORMS} runs with {discovery}: agreement after the last change {times[0]:.2f}, {times[len(times) // 2]:.2f}, "
+          f"{times[-1]:.2f} s (least, median, most)", flush=True)
+    expect(times[-1] <= AGREEMENT, f"all agreed after {times[-1]:.2f} s only")
+
+
+@test("six devices agree after random exports, imports, pairings, removals, new keys and restarts", limit=120 + 60 * STORMS)
+def storm_embedded(stage):
+    storms(stage, "--no-avahi")
+
+
+@test("six devices agree after random changes, with Avahi", limit=120 + 60 * STORMS)
+def storm_avahi(stage):
+    storms(stage, "--avahi", discovery="avahi")
+
+
+@test("two hosts that run with copies of one state folder notice it by mDNS, also when both start at once", limit=120)
+def copies(stage):
+    lab = Lab(stage, 2, "--no-avahi")
+    first = stage.daemon("first", host=lab.hosts[0])
+    first.ctl("account", "create")
+    expect(first.stop() == 0, "it did not end in order")
+    second = stage.daemon("second", start=False, host=lab.hosts[1])
+    shutil.copytree(first.state, second.state)
+    begin = time.monotonic()
+    together(first.start, second.start)
+    while not any("this device's identity" in warning for daemon in (first, second)
+                  for warning in call(daemon, "GetStatus")["warnings"]):
+        expect(time.monotonic() - begin < 20, "neither says that another machine runs with its identity")
+        time.sleep(0.05)
+    print(f"   noticed after {time.monotonic() - begin:.2f} s")
+
+
+@test("of forty changes in a row the last one reaches the others within seconds", limit=120)
+def burst(stage):
+    lab = Lab(stage, 3, "--no-avahi")
+    daemons = [stage.daemon(f"m{number}", host=host) for number, host in enumerate(lab.hosts, 1)]
+    one = daemons[0]
+    for daemon in daemons[1:]:
+        stage.join(one, daemon)
+    agree(daemons, 3)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect(one.socket)
+        device = call(one, "GetStatus")["device"]
+        for number in range(40):
+            client.sendall(json.dumps({"method": "dev.handoff1.Control.RenameDevice", "parameters": {
+                "device": device, "name": f"name {number}"}}).encode() + b"\0")
+        answers = b""
+        while answers.count(b"\0") < 40:
+            answers += client.recv(65536)
+    begin = time.monotonic()
+    while not all("name 39" in [device["name"] for device in call(daemon, "ListDevices")["devices"]] for daemon in daemons):
+        expect(time.monotonic() - begin < 10, "the last change has not reached all within 10 s")
+        time.sleep(0.02)
+    print(f"   all knew it after {time.monotonic() - begin:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
