@@ -176,7 +176,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"account\":\"\(Sample.account.hex)\"}\0", ImportOutcome.joined(account: Sample.account)),
+        ("{\"account\":\"\(Sample.account.hex)\",\"joined\":true}\0", ImportOutcome.joined(account: Sample.account)),
+        (
+            "{\"account\":\"\(Sample.account.hex)\",\"joined\":false,\"missing\":\"nobody is on\"}\0",
+            ImportOutcome.waiting(account: Sample.account, missing: "nobody is on")
+        ),
         (
             "{\"error\":\"dev.handoff1.Control.InvalidAccountFile\",\"message\":\"used\"}\0",
             ImportOutcome.refused(name: "InvalidAccountFile", message: "used")

@@ -75,13 +75,29 @@ import Testing
             call.upgrade(
                 received: { bytes, _ in sent += bytes },
                 ended: { stream in
-                    stream.write(Array("{\"account\":\"\(Sample.account.hex)\"}\0".utf8))
+                    stream.write(Array("{\"account\":\"\(Sample.account.hex)\",\"joined\":true}\0".utf8))
                     stream.finish()
                 })
         }
         #expect(status == .done)
         #expect(sent == [0, 0, 0, 0] + Array("secret".utf8))
-        #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex)]])
+        #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex), "joined": true]])
+    }
+
+    @Test func anImportThatNoMemberHasConfirmedIsNotCalledJoined() throws {
+        try run.test.folder.write("secret", to: "account")
+        let status = try run.run("account", "import", file) { call in
+            call.upgrade(
+                received: { _, _ in },
+                ended: { stream in
+                    let answer = #"{"account":"\#(Sample.account.hex)","joined":false,"missing":"nobody is on"}"#
+                    stream.write(Array(answer.utf8) + [0])
+                    stream.finish()
+                })
+        }
+        #expect(status == .failed)
+        #expect(run.output.isEmpty)
+        #expect(run.diagnostics.contains("not joined yet: nobody is on"))
     }
 
     @Test func aRefusedImportIsAFailureWithItsName() throws {

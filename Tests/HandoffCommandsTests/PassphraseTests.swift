@@ -48,7 +48,7 @@ import Testing
                     let expected = request(passphrase)
                     let answer =
                         received.bytes.starts(with: expected)
-                        ? "{\"account\":\"\(Sample.account.hex)\"}"
+                        ? "{\"account\":\"\(Sample.account.hex)\",\"joined\":true}"
                         : #"{"error":"dev.handoff1.Control.WrongPassphrase","message":"the passphrase is wrong"}"#
                     stream.write(Array(answer.utf8) + [0])
                     stream.finish()

@@ -47,8 +47,7 @@ import Testing
                             laptop         1a1a1a1  192.168.1.5:24863  mdns    open        2
                             not yet known           10.0.0.1:24863     static  none        0
                 tickets     0123456, exported by this device, not yet used
-                            fedcba9, exported by this device 5 min ago, no longer valid, since the account key has \
-                changed; export a new file
+                            fedcba9, exported by this device 5 min ago, not yet used
                 warnings    no firewall rule
 
                 """)

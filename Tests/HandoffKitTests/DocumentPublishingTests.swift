@@ -179,6 +179,8 @@ import Testing
         #expect(
             published["userInfo"]
                 == [NSUserActivityDocumentURLKey: ["$url": "handoff-document:root/notes/a.md?fetch=0"]])
+        // What resigns before it was told to be current needs no ResignCurrent.
+        try kit.run(until: "BecomeCurrent")
         document.fileURL = try place.write("x", to: "notes/b.md")
         try kit.run { $0.contains { $0.hasPrefix("Update") && $0.contains("title") } }
         document.resignMain()
