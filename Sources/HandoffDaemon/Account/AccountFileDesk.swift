@@ -1,6 +1,7 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffLog
+import HandoffModel
 import LoopIO
 
 /// Account files on their way in and out of the control socket, a few at a time. Lives on the daemon's loop; keys are
@@ -24,8 +25,15 @@ final class AccountFileDesk {
     /// What is missing until this device has joined, for people.
     let missing: () -> String
     private var streams = 0
-    private var joinTimer: LoopTimer?
-    private var waiting: [(Bool) -> Void] = []
+    /// An import whose client waits until a member has let this device in.
+    private struct Wait {
+        let account: AccountID
+        let timer: LoopTimer
+        let completion: (Bool) -> Void
+    }
+
+    private var waiting: [Int: Wait] = [:]
+    private var imports = 0
 
     init(
         loop: EventLoop, worker: Worker, log: Logger, keeper: AccountKeeper, name: String,
@@ -59,29 +67,26 @@ final class AccountFileDesk {
         AccountImport(stream, desk: self) { [self] in streams -= 1 }.begin()
     }
 
-    /// Calls back once a member has let this device in, or with false when that takes longer than a client waits for it.
-    func awaitJoined(_ completion: @escaping (Bool) -> Void) {
-        var completion: ((Bool) -> Void)? = completion
-        let answer = { (isJoined: Bool) in
-            let report = completion
-            completion = nil
-            report?(isJoined)
-        }
-        guard keeper.state?.held == nil else { return answer(true) }
-        waiting.append(answer)
-        guard let timer = try? loop.timer(after: Self.patienceForMembers, handler: { answer(false) }) else {
-            return answer(false)
-        }
-        joinTimer = timer
+    /// Calls back once a member has let this device into the account; with false when this device is in it no more, or when it
+    /// takes longer than a client waits.
+    func awaitJoined(_ account: AccountID, _ completion: @escaping (Bool) -> Void) {
+        guard keeper.state?.held == nil else { return completion(true) }
+        imports += 1
+        let id = imports
+        let timer = try? loop.timer(after: Self.patienceForMembers) { [unowned self] in end(id, isJoined: false) }
+        guard let timer else { return completion(false) }
+        waiting[id] = Wait(account: account, timer: timer, completion: completion)
     }
 
     /// The account is another one now.
-    func accountChanged(isJoined: Bool) {
-        guard isJoined else { return }
-        let waiting = self.waiting
-        self.waiting = []
-        joinTimer = nil
-        for answer in waiting { answer(true) }
+    func accountChanged(_ ring: KeyRing) {
+        for (id, wait) in waiting where ring.accountID != wait.account || ring.held != nil {
+            end(id, isJoined: ring.accountID == wait.account)
+        }
+    }
+
+    private func end(_ id: Int, isJoined: Bool) {
+        waiting.removeValue(forKey: id)?.completion(isJoined)
     }
 
     /// A timer for the patience with a client. Without memory for one there is no limit of time.

@@ -88,7 +88,7 @@ final class AccountImport {
 
     /// Only a member can tell that the file was good: the client hears of it, or of what is missing.
     private func awaitMember(_ account: AccountID) {
-        desk.awaitJoined { [self] isJoined in
+        desk.awaitJoined(account) { [self] isJoined in
             var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
             if !isJoined { reply["missing"] = .string(desk.missing()) }
             answer(.success(reply))

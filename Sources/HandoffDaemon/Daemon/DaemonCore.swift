@@ -342,7 +342,7 @@ final class DaemonCore {
         for (device, way) in farewells { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
-        accountFiles.accountChanged(isJoined: ring.held != nil)
+        accountFiles.accountChanged(ring)
         statics.accountChanged(live: ring.live)
         removals.accountChanged(members: ring.live)
         pairing.accountChanged()

@@ -38,6 +38,24 @@ import Testing
         for member in members { #expect(try member.deviceList().count == 2) }
     }
 
+    @Test func anImportIsNotCalledJoinedWhenTheDeviceHasJoinedAnotherAccountMeanwhile() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let couch = try fleet.device("couch")
+        let late = try fleet.device("late")
+        for member in [desk, couch] { _ = try member.call(.createAccount) }
+        let file = try desk.exportAccount()
+        try desk.stop()
+
+        let first = try late.beginImport(file)
+        _ = try late.call(.leaveAccount)
+        try fleet.poll("it has left") { try late.status().account == nil }
+        #expect(try late.offerAccountFile(couch.exportAccount())["joined"] == .bool(true))
+        let answer = try JSON(parsing: Array(first.rest().dropLast()), limits: JSONLimits(bytes: 4096)).object
+        #expect(answer?["joined"] == .bool(false))
+    }
+
     @Test func aRevocationThatMeetsAnImportAdmitsNobody() throws {
         let fleet = try Fleet()
         defer { fleet.end() }

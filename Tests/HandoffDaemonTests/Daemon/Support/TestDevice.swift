@@ -232,12 +232,13 @@ final class TestDevice {
     }
 
     /// Imports a file where no member is in reach that would let the device in.
-    func beginImport(_ file: [UInt8]) throws {
+    @discardableResult func beginImport(_ file: [UInt8]) throws -> OpenCall {
         let call = try open(ControlMethod.importAccount.rawValue, upgrade: true)
         _ = try call.result()
         call.stream.write(Self.passphraseBytes("") + file)
         call.stream.shutdownWrite()
         kept.append(call)
         try fleet.poll("the file is stored") { try status().account != nil }
+        return call
     }
 }
