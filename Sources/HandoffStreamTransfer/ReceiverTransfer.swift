@@ -79,7 +79,7 @@ package final class ReceiverTransfer {
     private let surroundings: Surroundings
     private let report: (Event) -> Void
     private var machine: ReceiverMachine
-    private let steps = TransferSteps<ReceiverAction>()
+    private var isAdvancing = false
     private var place = Place.none
     private var taker = Taker.machine
     /// Whether the daemon has the file, and its last word about it is missing.
@@ -108,14 +108,14 @@ package final class ReceiverTransfer {
     package func start() {
         stream.onEnd = { [weak self] in self?.endReceived() }
         stream.onError = { [weak self] _ in
-            self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
+            self?.advance { $0.lose(TransferFailure(.gone, "the daemon went away")) }
         }
         stream.onRead = { [weak self] bytes in self?.received(bytes) }
     }
 
     /// Calls it off; the other device is told.
     package func cancel() {
-        perform(machine.fail(TransferFailure(.cancelled, "the receiver called it off")))
+        advance { $0.fail(TransferFailure(.cancelled, "the receiver called it off")) }
     }
 
     // MARK: - What comes
@@ -123,14 +123,18 @@ package final class ReceiverTransfer {
     private func received(_ bytes: [UInt8]) {
         switch taker {
         case .machine, .undecided:
-            perform(machine.received(bytes))
+            advance { $0.received(bytes) }
         case .file(let left):
             let mine = bytes.prefix(Int(clamping: left))
             taker = .file(left: left - Int64(mine.count))
-            write(Array(mine))
-            guard !isOver, left == Int64(mine.count) else { return }
+            do throws(TransferFailure) {
+                try write(Array(mine))
+            } catch {
+                return advance { $0.fail(error) }
+            }
+            guard left == Int64(mine.count) else { return }
             taker = .machine
-            perform(machine.bytesReceived())
+            advance { $0.bytesReceived() }
             if mine.count < bytes.count { received(Array(bytes[mine.endIndex...])) }
         }
     }
@@ -143,7 +147,7 @@ package final class ReceiverTransfer {
             timer = try? surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
             return
         }
-        perform(machine.endReceived())
+        advance { $0.endReceived() }
     }
 
     /// Judges an end that was held back.
@@ -156,9 +160,20 @@ package final class ReceiverTransfer {
 
     // MARK: - What the machine wants
 
-    private func perform(_ more: [ReceiverAction]) {
-        steps.perform(
-            more, run: { (action) throws(TransferFailure) in try run(action) }, failed: { machine.fail($0) })
+    /// Tells the machine something, and does what it wants, one action after the other.
+    private func advance(_ input: (inout ReceiverMachine) -> Void) {
+        input(&machine)
+        // An action that answers at once is in the middle of this already.
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        while let action = machine.next() {
+            do throws(TransferFailure) {
+                try run(action)
+            } catch {
+                machine.fail(error)
+            }
+        }
     }
 
     private func run(_ action: ReceiverAction) throws(TransferFailure) {
@@ -167,15 +182,15 @@ package final class ReceiverTransfer {
         case .open(let header): try open(header)
         case .prepare(let offset, let length): try prepare(offset, length)
         case .receiveBytes(let position, let length): try pass(position, length)
-        case .write(let bytes): write(bytes)
+        case .write(let bytes): try write(bytes)
         case .hashContent(let length):
             guard case .file(let part) = place else { return }
             if hasher == nil { hasher = try part.makeHasher() }
             hasher?.digest(at: length, on: surroundings.loop) { [weak self] result in
                 guard let self else { return }
                 switch result {
-                case .success(let digest): perform(machine.contentHashed(digest))
-                case .failure(let failure): perform(machine.fail(failure))
+                case .success(let digest): advance { $0.contentHashed(digest) }
+                case .failure(let failure): advance { $0.fail(failure) }
                 }
             }
         case .finish: try finish()
@@ -201,7 +216,7 @@ package final class ReceiverTransfer {
             let pump = try OutputPump(surroundings.writeOutput, on: surroundings.loop)
             pump.onRoom = { [weak self] failure in
                 guard let self, !isOver else { return }
-                if let failure { perform(machine.fail(failure)) } else { stream.resumeReading() }
+                if let failure { advance { $0.fail(failure) } } else { stream.resumeReading() }
             }
             place = .output(pump)
         case .folder(let part):
@@ -215,11 +230,11 @@ package final class ReceiverTransfer {
                 guard let self else { return }
                 // What cannot be read begins anew.
                 let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
-                perform(machine.opened(have ?? .nothing))
+                advance { $0.opened(have ?? .nothing) }
             }
             return
         }
-        perform(machine.opened())
+        advance { $0.opened() }
     }
 
     private func prepare(_ offset: Int64, _ length: Int64?) throws(TransferFailure) {
@@ -258,12 +273,12 @@ package final class ReceiverTransfer {
     private func passed(_ reply: PassFileReply) {
         if case .undecided = taker {
             taker = .machine
-            perform(machine.ready())
+            advance { $0.ready() }
         }
         moved(to: offset + Int64(reply.moved))
         guard reply.done else { return }
         isPassing = false
-        perform(machine.bytesReceived())
+        advance { $0.bytesReceived() }
     }
 
     private func passFailed(_ error: ClientError) {
@@ -272,10 +287,10 @@ package final class ReceiverTransfer {
         let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
         guard case .refused(let refusal) = error, case .undecided(let length) = taker,
             refusals.contains(where: { $0.rawValue == refusal.name })
-        else { return perform(machine.lose(TransferFailure(daemon: error, "cannot write \(part.path)"))) }
+        else { return advance { $0.lose(TransferFailure(daemon: error, "cannot write \(part.path)")) } }
         // The daemon cannot use this file, or not now: the bytes come over the connection.
         taker = .file(left: length)
-        perform(machine.ready())
+        advance { $0.ready() }
     }
 
     private func moved(to position: Int64) {
@@ -285,19 +300,15 @@ package final class ReceiverTransfer {
         report(.moved(position))
     }
 
-    private func write(_ bytes: [UInt8]) {
-        do throws(TransferFailure) {
-            switch place {
-            case .none: return
-            case .output(let pump): if !pump.give(bytes) { stream.pauseReading() }
-            case .file(let part): try part.write(bytes)
-            case .folder(let part): try part.write(bytes)
-            }
-            moved += Int64(bytes.count)
-            report(.moved(moved))
-        } catch {
-            perform(machine.fail(error))
+    private func write(_ bytes: [UInt8]) throws(TransferFailure) {
+        switch place {
+        case .none: return
+        case .output(let pump): if !pump.give(bytes) { stream.pauseReading() }
+        case .file(let part): try part.write(bytes)
+        case .folder(let part): try part.write(bytes)
         }
+        moved += Int64(bytes.count)
+        report(.moved(moved))
     }
 
     // MARK: - The end
@@ -311,12 +322,12 @@ package final class ReceiverTransfer {
             return pump.empty { [weak self] result in
                 guard let self else { return }
                 switch result {
-                case .success: perform(machine.finished())
-                case .failure(let failure): perform(machine.fail(failure))
+                case .success: advance { $0.finished() }
+                case .failure(let failure): advance { $0.fail(failure) }
                 }
             }
         }
-        perform(machine.finished())
+        advance { $0.finished() }
     }
 
     /// Waits until the other app has ended its direction: closing before could take our last words away from it.

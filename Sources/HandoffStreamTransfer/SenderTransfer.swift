@@ -28,7 +28,9 @@ package final class SenderTransfer {
     private let readInput: @Sendable (Int) throws -> [UInt8]
     private let report: (Event) -> Void
     private var machine: SenderMachine
-    private let steps = TransferSteps<SenderAction>()
+    private var isAdvancing = false
+    /// Whether the stream takes more at once.
+    private var hasRoom = true
     private var hasher: FileHasher?
     private var tar: TarWriter?
     private var reader: Worker?
@@ -62,36 +64,47 @@ package final class SenderTransfer {
 
     /// Begins.
     package func start() {
-        stream.onEnd = { [weak self] in self.map { $0.perform($0.machine.endReceived()) } }
+        stream.onEnd = { [weak self] in self?.advance { $0.endReceived() } }
         stream.onError = { [weak self] _ in
-            self.map { $0.perform($0.machine.lose(TransferFailure(.gone, "the daemon went away"))) }
+            self?.advance { $0.lose(TransferFailure(.gone, "the daemon went away")) }
         }
         stream.onDrained = { [weak self] in self?.readMore() }
-        stream.onRead = { [weak self] bytes in self.map { $0.perform($0.machine.received(bytes)) } }
-        perform(machine.start())
+        stream.onRead = { [weak self] bytes in self?.advance { $0.received(bytes) } }
+        advance { $0.start() }
     }
 
     /// Calls it off; the other device is told where it can be.
     package func cancel() {
-        perform(machine.fail(TransferFailure(.cancelled, "the sender called it off")))
+        advance { $0.fail(TransferFailure(.cancelled, "the sender called it off")) }
     }
 
     // MARK: - What the machine wants
 
-    private func perform(_ more: [SenderAction]) {
-        steps.perform(
-            more, run: { (action) throws(TransferFailure) in try run(action) }, failed: { machine.fail($0) })
+    /// Tells the machine something, and does what it wants, one action after the other.
+    private func advance(_ input: (inout SenderMachine) -> Void) {
+        input(&machine)
+        // An action that answers at once is in the middle of this already.
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        while let action = machine.next() {
+            do throws(TransferFailure) {
+                try run(action)
+            } catch {
+                machine.fail(error)
+            }
+        }
     }
 
     private func run(_ action: SenderAction) throws(TransferFailure) {
         switch action {
-        case .send(let bytes): stream.write(bytes)
+        case .send(let bytes): hasRoom = stream.write(bytes)
         case .hashPrefix(let length):
             try hash(length) { [weak self] result in
                 guard let self else { return }
                 switch result {
-                case .success(let digest): perform(machine.prefixHashed(digest))
-                case .failure(let failure): perform(machine.fail(failure))
+                case .success(let digest): advance { $0.prefixHashed(digest) }
+                case .failure(let failure): advance { $0.fail(failure) }
                 }
             }
         case .sendBytes(let position, let offset, let length):
@@ -155,10 +168,10 @@ package final class SenderTransfer {
                 report(.moved(moved))
                 guard reply.done else { return }
                 areBytesSent = true
-                perform(machine.bytesSent())
+                advance { $0.bytesSent() }
                 settle()
             case .failure(let error):
-                perform(machine.fail(TransferFailure(daemon: error, "cannot send \(source.path)")))
+                advance { $0.fail(TransferFailure(daemon: error, "cannot send \(self.source.path)")) }
             }
         }
     }
@@ -168,9 +181,10 @@ package final class SenderTransfer {
         guard areBytesSent, let digest else { return }
         do throws(TransferFailure) {
             try source.requireUnchanged()
-            perform(machine.contentHashed(try digest.get()))
+            let digest = try digest.get()
+            advance { $0.contentHashed(digest) }
         } catch {
-            perform(machine.fail(error))
+            advance { $0.fail(error) }
         }
     }
 
@@ -185,7 +199,7 @@ package final class SenderTransfer {
                 for note in tar.takeNotes() { report(.note(note)) }
                 give(piece ?? [], isEnd: piece == nil)
             } catch {
-                perform(machine.fail(error))
+                advance { $0.fail(error) }
             }
         } else if let reader {
             let read = readInput
@@ -195,7 +209,7 @@ package final class SenderTransfer {
                 switch result {
                 case .success(let bytes): give(bytes, isEnd: bytes.isEmpty)
                 case .failure(let error):
-                    perform(machine.fail(TransferFailure(.unreadable, "cannot read \(source.path): \(error)")))
+                    advance { $0.fail(TransferFailure(.unreadable, "cannot read \(self.source.path): \(error)")) }
                 }
             }
         }
@@ -204,12 +218,9 @@ package final class SenderTransfer {
     private func give(_ bytes: [UInt8], isEnd: Bool) {
         guard !isEnd else {
             isReading = false
-            return perform(machine.contentEnded())
+            return advance { $0.contentEnded() }
         }
-        var hasRoom = true
-        for action in machine.content(bytes) {
-            if case .send(let chunk) = action { hasRoom = stream.write(chunk) }
-        }
+        advance { $0.content(bytes) }
         moved += Int64(bytes.count)
         report(.moved(moved))
         // In a later turn, so that everything else has its turn between two pieces.

@@ -30,9 +30,9 @@ package final class PlayedReceiver {
     package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": call.parameters["stream"] ?? .null],
-            received: { [self] bytes, _ in perform(machine.received(bytes)) },
+            received: { [self] bytes, _ in advance { $0.received(bytes) } },
             ended: { [self] stream in
-                perform(machine.endReceived())
+                advance { $0.endReceived() }
                 stream.finish()
             })
         stream = call.stream
@@ -46,19 +46,20 @@ package final class PlayedReceiver {
         let count = max(0, read(number, &bytes, length))
         onPassed()
         call.reply(PassFileReply(moved: count, done: true).json)
-        perform(machine.received(bytes.prefix(count)))
+        advance { $0.received(bytes.prefix(count)) }
     }
 
-    private func perform(_ actions: [ReceiverAction]) {
-        for action in actions {
+    private func advance(_ input: (inout ReceiverMachine) -> Void) {
+        input(&machine)
+        while let action = machine.next() {
             switch action {
             case .send(let bytes): stream?.write(bytes)
             case .open(let header):
                 self.header = header
-                perform(machine.opened())
+                advance { $0.opened() }
             case .prepare, .receiveBytes, .hashContent, .discard: break
             case .write(let bytes): content += bytes
-            case .finish: perform(machine.finished())
+            case .finish: advance { $0.finished() }
             case .end: stream?.shutdownWrite()
             case .succeed:
                 succeeded = true

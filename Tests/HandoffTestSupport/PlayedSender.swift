@@ -47,13 +47,13 @@ package final class PlayedSender {
     package func open(_ call: FakeDaemon.Call) {
         call.upgrade(
             ["stream": .string(Sample.stream.hex)],
-            received: { [self] bytes, _ in perform(machine.received(bytes)) },
+            received: { [self] bytes, _ in advance { $0.received(bytes) } },
             ended: { [self] stream in
-                perform(machine.endReceived())
+                advance { $0.endReceived() }
                 stream.finish()
             })
         stream = call.stream
-        perform(machine.start())
+        advance { $0.start() }
     }
 
     /// Takes `PassFile`: says so, and answers when the bytes are written.
@@ -63,15 +63,20 @@ package final class PlayedSender {
         call.reply(PassFileReply(moved: 0, done: false).json, continues: true)
     }
 
-    private func perform(_ actions: [SenderAction]) {
-        for action in actions {
+    private func advance(_ input: (inout SenderMachine) -> Void) {
+        input(&machine)
+        while let action = machine.next() {
             switch action {
             case .send(let bytes): stream?.write(bytes)
             case .hashPrefix(let length):
-                perform(machine.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))))
+                advance { $0.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))) }
             case .sendBytes(_, let offset, let length): send(Array(content[Int(offset)...].prefix(Int(length))), offset)
-            case .hashContent: perform(machine.contentHashed(digest))
-            case .readContent: perform(machine.content(content) + machine.contentEnded())
+            case .hashContent: advance { $0.contentHashed(digest) }
+            case .readContent:
+                advance {
+                    $0.content(content)
+                    $0.contentEnded()
+                }
             case .end: stream?.shutdownWrite()
             case .succeed: succeeded = true
             case .fail(let failure):
@@ -91,7 +96,7 @@ package final class PlayedSender {
         } else {
             stream.write(bytes)
         }
-        perform(machine.bytesSent())
+        advance { $0.bytesSent() }
     }
 
     /// Writes bytes to the passed file.
@@ -106,5 +111,5 @@ package final class PlayedSender {
     }
 
     /// Goes on behind the file's bytes.
-    package func bytesSent() { perform(machine.bytesSent()) }
+    package func bytesSent() { advance { $0.bytesSent() } }
 }

@@ -49,23 +49,23 @@ private enum DigestSample {
 /// A receiver that waits for the message with this number in a transfer, a file of 3 bytes.
 private func receiver(at step: Int) -> ReceiverMachine {
     var machine = ReceiverMachine()
-    if step > 0 { _ = machine.received(frame(header)) }
-    if step > 1 { _ = machine.opened() }
-    if step > 2 { _ = machine.received(frame(#"{"from":0,"length":3}"#)) }
-    if step > 3 { _ = machine.ready() }
-    if step > 4 { _ = machine.bytesReceived() }
+    if step > 0 { machine.after { $0.received(frame(header)) } }
+    if step > 1 { machine.after { $0.opened() } }
+    if step > 2 { machine.after { $0.received(frame(#"{"from":0,"length":3}"#)) } }
+    if step > 3 { machine.after { $0.ready() } }
+    if step > 4 { machine.after { $0.bytesReceived() } }
     return machine
 }
 
 private func sender(at step: Int) throws -> SenderMachine {
     let header = try #require(TransferHeader(kind: .file, name: "a", size: 3))
     var machine = SenderMachine(header: header)
-    _ = machine.start()
-    if step > 0 { _ = machine.received(frame(#"{"have":2,"sha256":"\#(digest)"}"#)) }
-    if step > 1 { _ = machine.prefixHashed(SHA256Hasher.digest(of: [])) }
-    if step > 2 { _ = machine.received(frame(#"{"go":true}"#)) }
-    if step > 3 { _ = machine.bytesSent() }
-    if step > 4 { _ = machine.contentHashed(SHA256Hasher.digest(of: [])) }
+    machine.after { $0.start() }
+    if step > 0 { machine.after { $0.received(frame(#"{"have":2,"sha256":"\#(digest)"}"#)) } }
+    if step > 1 { machine.after { $0.prefixHashed(SHA256Hasher.digest(of: [])) } }
+    if step > 2 { machine.after { $0.received(frame(#"{"go":true}"#)) } }
+    if step > 3 { machine.after { $0.bytesSent() } }
+    if step > 4 { machine.after { $0.contentHashed(SHA256Hasher.digest(of: [])) } }
     return machine
 }
 
@@ -74,7 +74,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     func receiverRefuses(text: String) throws {
         for step in [0, 1, 2, 3, 5] {
             var machine = receiver(at: step)
-            let actions = machine.received(frame(text))
+            let actions = machine.after { $0.received(frame(text)) }
             guard let failure = ending(actions) else {
                 Issue.record("step \(step): \(actions)")
                 continue
@@ -82,7 +82,7 @@ private func sender(at step: Int) throws -> SenderMachine {
             #expect([.malformed, .unsupported].contains(failure.reason))
             #expect(actions.dropLast() == [.send(TransferFrame.error(failure).encoded()), .end])
             #expect(machine.isEnded)
-            #expect(machine.received(frame(header)).isEmpty)
+            #expect(machine.after { $0.received(frame(header)) }.isEmpty)
         }
     }
 
@@ -90,7 +90,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     func senderRefuses(text: String) throws {
         for step in 0...5 {
             var machine = try sender(at: step)
-            let actions = machine.received(frame(text))
+            let actions = machine.after { $0.received(frame(text)) }
             guard let failure = ending(actions) else {
                 Issue.record("step \(step): \(actions)")
                 continue
@@ -107,7 +107,7 @@ private func sender(at step: Int) throws -> SenderMachine {
             let expected = step == 0 ? 0 : step == 2 ? 2 : step == 5 ? 4 : nil
             guard expected != index else { continue }
             var machine = receiver(at: step)
-            guard let failure = ending(machine.received(message.encoded())) else {
+            guard let failure = ending(machine.after { $0.received(message.encoded()) }) else {
                 Issue.record("a receiver at \(step) takes \(message)")
                 continue
             }
@@ -117,7 +117,7 @@ private func sender(at step: Int) throws -> SenderMachine {
             let expected = step == 0 ? 1 : step == 2 ? 3 : step == 5 ? 5 : nil
             guard expected != index else { continue }
             var machine = try sender(at: step)
-            guard let failure = ending(machine.received(message.encoded())) else {
+            guard let failure = ending(machine.after { $0.received(message.encoded()) }) else {
                 Issue.record("a sender at \(step) takes \(message)")
                 continue
             }
@@ -128,17 +128,17 @@ private func sender(at step: Int) throws -> SenderMachine {
     @Test("A length that no message has ends it before anything is kept", arguments: [0, 65_537, UInt32.max])
     func lengths(length: UInt32) {
         var machine = ReceiverMachine()
-        let actions = machine.received(withUnsafeBytes(of: length.bigEndian) { Array($0) })
+        let actions = machine.after { $0.received(withUnsafeBytes(of: length.bigEndian) { Array($0) }) }
         #expect(ending(actions) != nil)
     }
 
     @Test("A chunk of no allowed length ends it", arguments: [1_048_577, UInt32.max])
     func chunks(length: UInt32) {
         var machine = ReceiverMachine()
-        _ = machine.received(frame(#"{"version":1,"kind":"stream"}"#))
-        _ = machine.opened()
-        _ = machine.received(frame(#"{"from":0,"length":null}"#))
-        #expect(ending(machine.received(withUnsafeBytes(of: length.bigEndian) { Array($0) })) != nil)
+        machine.after { $0.received(frame(#"{"version":1,"kind":"stream"}"#)) }
+        machine.after { $0.opened() }
+        machine.after { $0.received(frame(#"{"from":0,"length":null}"#)) }
+        #expect(ending(machine.after { $0.received(withUnsafeBytes(of: length.bigEndian) { Array($0) }) }) != nil)
     }
 
     @Test(
@@ -150,7 +150,7 @@ private func sender(at step: Int) throws -> SenderMachine {
         ])
     func beginnings(text: String) {
         var machine = receiver(at: 2)
-        guard let failure = ending(machine.received(frame(text))) else {
+        guard let failure = ending(machine.after { $0.received(frame(text)) }) else {
             Issue.record("it goes on")
             return
         }
@@ -160,7 +160,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     @Test("Content that was not asked for ends it")
     func contentTooEarly() {
         var machine = receiver(at: 2)
-        #expect(ending(machine.received(frame(#"{"from":0,"length":3}"#) + [1])) != nil)
+        #expect(ending(machine.after { $0.received(frame(#"{"from":0,"length":3}"#) + [1]) }) != nil)
     }
 
     @Test("Nobody can make a receiver keep more than a message while the daemon writes")
@@ -168,7 +168,7 @@ private func sender(at step: Int) throws -> SenderMachine {
         var machine = receiver(at: 4)
         var count = 0
         while !machine.isEnded, count < 100 {
-            _ = machine.received([UInt8](repeating: 0, count: 10_000))
+            machine.after { $0.received([UInt8](repeating: 0, count: 10_000)) }
             count += 1
         }
         #expect(count <= 7)
@@ -177,17 +177,19 @@ private func sender(at step: Int) throws -> SenderMachine {
     @Test("A receiver that has more than there is ends a sender")
     func haveTooMuch() throws {
         var machine = try sender(at: 0)
-        #expect(ending(machine.received(frame(#"{"have":4,"sha256":"\#(digest)"}"#))) != nil)
+        #expect(ending(machine.after { $0.received(frame(#"{"have":4,"sha256":"\#(digest)"}"#)) }) != nil)
         let header = try #require(TransferHeader(kind: .stream))
         var stream = SenderMachine(header: header)
-        _ = stream.start()
-        #expect(ending(stream.received(frame(#"{"have":1,"sha256":"\#(digest)"}"#))) != nil)
+        stream.after { $0.start() }
+        #expect(ending(stream.after { $0.received(frame(#"{"have":1,"sha256":"\#(digest)"}"#)) }) != nil)
     }
 
     @Test("The other side's words are safe to show, and a reason of tomorrow is a failure")
     func words() throws {
         var machine = try sender(at: 0)
-        let actions = machine.received(frame(#"{"error":{"reason":"tomorrow","message":"a\u001b[31mb\u202ec"}}"#))
+        let actions = machine.after {
+            $0.received(frame(#"{"error":{"reason":"tomorrow","message":"a\u001b[31mb\u202ec"}}"#))
+        }
         guard let failure = ending(actions) else {
             Issue.record("it goes on")
             return

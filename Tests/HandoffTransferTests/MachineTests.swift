@@ -40,14 +40,15 @@ private struct Rehearsal {
     }
 
     mutating func run() {
-        perform(sender.start())
+        sender.start()
         // Everything takes a few hundred turns; a machine that waits for nothing would end it.
         for _ in 0..<10_000 {
+            settle()
             if sender.isEnded, receiver.isEnded { return }
             let sentAny = deliver()
             if !sentAny {
-                perform(sender.endReceived())
-                perform(receiver.endReceived())
+                sender.endReceived()
+                receiver.endReceived()
             }
         }
     }
@@ -71,7 +72,7 @@ private struct Rehearsal {
             let piece = Array(toReceiver.prefix(count))
             toReceiver.removeFirst(count)
             arrived += count
-            perform(receiver.received(piece))
+            receiver.received(piece)
             return true
         }
         if diverted != nil, divertedLeft == 0 {
@@ -82,76 +83,85 @@ private struct Rehearsal {
         let count = Int.random(in: 1...toSender.count, using: &random)
         let piece = Array(toSender.prefix(count))
         toSender.removeFirst(count)
-        perform(sender.received(piece))
+        sender.received(piece)
         return true
     }
 
     private mutating func finishDiverted() {
         diverted = nil
-        perform(receiver.bytesReceived())
+        receiver.bytesReceived()
     }
 
-    mutating func perform(_ actions: [SenderAction]) {
-        for action in actions {
-            switch action {
-            case .send(let bytes):
-                #expect(!senderEnded)
-                toReceiver += bytes
-                left += bytes.count
-            case .hashPrefix(let length):
-                perform(sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))))
-            case .sendBytes(let position, let offset, let length):
-                #expect(position == Int64(left))
-                toReceiver += content[Int(offset)..<Int(offset + length)]
-                left += Int(length)
-                moved += length
-                perform(sender.bytesSent())
-            case .hashContent(let length):
-                #expect(length == Int64(content.count))
-                perform(sender.contentHashed(SHA256Hasher.digest(of: hashed ?? content)))
-            case .readContent:
-                var rest = content[...]
-                while !rest.isEmpty {
-                    let piece = rest.prefix(Int.random(in: 1...3000, using: &random))
-                    rest = rest.dropFirst(piece.count)
-                    perform(sender.content(Array(piece)))
-                }
-                perform(sender.contentEnded())
-            case .end: senderEnded = true
-            case .succeed: succeeded.sender = true
-            case .fail(let failure): outcomes.sender = failure
+    /// Does what both want.
+    private mutating func settle() {
+        while true {
+            if let action = sender.next() {
+                perform(action)
+            } else if let action = receiver.next() {
+                perform(action)
+            } else {
+                return
             }
         }
     }
 
-    mutating func perform(_ actions: [ReceiverAction]) {
-        for action in actions {
-            switch action {
-            case .send(let bytes):
-                #expect(!receiverEnded)
-                toSender += bytes
-            case .open:
-                perform(receiver.opened(claims ?? .nothing))
-            case .prepare(let offset, _):
-                prepared = offset
-                stored.removeLast(stored.count - Int(offset))
-            case .receiveBytes(let position, let length):
-                #expect(position == Int64(arrived))
-                diverted = (position, length)
-                divertedLeft = Int(length)
-                perform(receiver.ready())
-            case .write(let bytes): stored += bytes
-            case .hashContent(let length):
-                #expect(length == Int64(stored.count))
-                perform(receiver.contentHashed(SHA256Hasher.digest(of: stored)))
-            case .finish:
-                isFinished = true
-                perform(receiver.finished())
-            case .discard: isDiscarded = true
-            case .end: receiverEnded = true
-            case .succeed: succeeded.receiver = true
-            case .fail(let failure): outcomes.receiver = failure
+    private mutating func perform(_ action: SenderAction) {
+        switch action {
+        case .send(let bytes):
+            #expect(!senderEnded)
+            toReceiver += bytes
+            left += bytes.count
+        case .hashPrefix(let length):
+            sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length))))
+        case .sendBytes(let position, let offset, let length):
+            #expect(position == Int64(left))
+            toReceiver += content[Int(offset)..<Int(offset + length)]
+            left += Int(length)
+            moved += length
+            sender.bytesSent()
+        case .hashContent(let length):
+            #expect(length == Int64(content.count))
+            sender.contentHashed(SHA256Hasher.digest(of: hashed ?? content))
+        case .readContent:
+            var rest = content[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(Int.random(in: 1...3000, using: &random))
+                rest = rest.dropFirst(piece.count)
+                sender.content(Array(piece))
             }
+            sender.contentEnded()
+        case .end: senderEnded = true
+        case .succeed: succeeded.sender = true
+        case .fail(let failure): outcomes.sender = failure
+        }
+    }
+
+    private mutating func perform(_ action: ReceiverAction) {
+        switch action {
+        case .send(let bytes):
+            #expect(!receiverEnded)
+            toSender += bytes
+        case .open:
+            receiver.opened(claims ?? .nothing)
+        case .prepare(let offset, _):
+            prepared = offset
+            stored.removeLast(stored.count - Int(offset))
+        case .receiveBytes(let position, let length):
+            #expect(position == Int64(arrived))
+            diverted = (position, length)
+            divertedLeft = Int(length)
+            receiver.ready()
+        case .write(let bytes): stored += bytes
+        case .hashContent(let length):
+            #expect(length == Int64(stored.count))
+            receiver.contentHashed(SHA256Hasher.digest(of: stored))
+        case .finish:
+            isFinished = true
+            receiver.finished()
+        case .discard: isDiscarded = true
+        case .end: receiverEnded = true
+        case .succeed: succeeded.receiver = true
+        case .fail(let failure): outcomes.receiver = failure
         }
     }
 }
@@ -229,21 +239,22 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     @Test("A source that changed is told behind its bytes, and what arrived stays")
     func changedSource() throws {
         var sender = SenderMachine(header: try fileHeader(3))
-        _ = sender.start()
-        _ = sender.received(TransferFrame.have(.nothing).encoded())
-        _ = sender.received(TransferFrame.go.encoded())
+        sender.after { $0.start() }
+        sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
+        sender.after { $0.received(TransferFrame.go.encoded()) }
         let changed = TransferFailure(.changed, "a was changed")
-        _ = sender.bytesSent()
-        #expect(sender.fail(changed) == [.send(TransferFrame.error(changed).encoded()), .end, .fail(changed)])
+        sender.after { $0.bytesSent() }
+        #expect(
+            sender.after { $0.fail(changed) } == [.send(TransferFrame.error(changed).encoded()), .end, .fail(changed)])
 
         var receiver = ReceiverMachine()
-        _ = receiver.received(TransferFrame.header(try fileHeader(3)).encoded())
-        _ = receiver.opened()
-        _ = receiver.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded())
-        _ = receiver.ready()
+        try receiver.after { $0.received(TransferFrame.header(try fileHeader(3)).encoded()) }
+        receiver.after { $0.opened() }
+        try receiver.after { $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded()) }
+        receiver.after { $0.ready() }
         // Before the daemon says that the bytes are written.
-        #expect(receiver.received(TransferFrame.error(changed).encoded()).isEmpty)
-        let actions = receiver.bytesReceived()
+        #expect(receiver.after { $0.received(TransferFrame.error(changed).encoded()) }.isEmpty)
+        let actions = receiver.after { $0.bytesReceived() }
         #expect(!actions.contains(.discard))
         guard let failure = ending(actions) else {
             Issue.record("it goes on: \(actions)")
@@ -255,28 +266,30 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     @Test("A failure in the middle of a file's bytes is not told among them")
     func failureAmongBytes() throws {
         var sender = SenderMachine(header: try fileHeader(3))
-        _ = sender.start()
-        _ = sender.received(TransferFrame.have(.nothing).encoded())
-        _ = sender.received(TransferFrame.go.encoded())
+        sender.after { $0.start() }
+        sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
+        sender.after { $0.received(TransferFrame.go.encoded()) }
         let failure = TransferFailure(.cancelled, "called off")
-        #expect(sender.fail(failure) == [.fail(failure)])
+        #expect(sender.after { $0.fail(failure) } == [.fail(failure)])
     }
 
     @Test("A stream that fails ends its chunks, and then says why")
     func failureAmongChunks() throws {
         let header = try #require(TransferHeader(kind: .stream))
         var sender = SenderMachine(header: header)
-        _ = sender.start()
-        _ = sender.received(TransferFrame.have(.nothing).encoded() + TransferFrame.go.encoded())
+        sender.after { $0.start() }
+        sender.after { $0.received(TransferFrame.have(.nothing).encoded() + TransferFrame.go.encoded()) }
         let failure = TransferFailure(.changed, "x")
-        let chunk = sender.content([1])
-        let end = sender.fail(failure)
+        let chunk = sender.after { $0.content([1]) }
+        let end = sender.after { $0.fail(failure) }
         var receiver = ReceiverMachine()
-        _ = receiver.received(TransferFrame.header(header).encoded())
-        _ = receiver.opened()
-        var actions = receiver.received(
-            TransferFrame.start(try #require(TransferStart(offset: 0, length: nil))).encoded())
-        for case .send(let bytes) in chunk + end { actions += receiver.received(bytes) }
+        receiver.after { $0.received(TransferFrame.header(header).encoded()) }
+        receiver.after { $0.opened() }
+        var actions = try receiver.after {
+            $0.received(
+                TransferFrame.start(try #require(TransferStart(offset: 0, length: nil))).encoded())
+        }
+        for case .send(let bytes) in chunk + end { actions += receiver.after { $0.received(bytes) } }
         #expect(actions.contains(.write([1])))
         guard let heard = ending(actions) else {
             Issue.record("it goes on: \(actions)")
@@ -290,38 +303,38 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         let digest = SHA256Hasher.digest(of: [1])
         let start = try #require(TransferStart(offset: 0, length: 1))
         var receiver = ReceiverMachine()
-        if step > 0 { _ = receiver.received(TransferFrame.header(try fileHeader(1)).encoded()) }
-        if step > 1 { _ = receiver.opened() }
-        if step > 2 { _ = receiver.received(TransferFrame.start(start).encoded()) }
-        if step > 3 { _ = receiver.ready() }
-        if step > 4 { _ = receiver.bytesReceived() }
-        let failed = receiver.endReceived()
+        if step > 0 { try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) } }
+        if step > 1 { receiver.after { $0.opened() } }
+        if step > 2 { receiver.after { $0.received(TransferFrame.start(start).encoded()) } }
+        if step > 3 { receiver.after { $0.ready() } }
+        if step > 4 { receiver.after { $0.bytesReceived() } }
+        let failed = receiver.after { $0.endReceived() }
         #expect(failed.count == 1)
         #expect(ending(failed)?.reason == .gone)
         #expect(receiver.isEnded)
 
         var sender = SenderMachine(header: try fileHeader(1))
-        _ = sender.start()
-        if step > 0 { _ = sender.received(TransferFrame.have(.nothing).encoded()) }
-        if step > 1 { _ = sender.received(TransferFrame.go.encoded()) }
-        if step > 2 { _ = sender.bytesSent() }
-        if step > 3 { _ = sender.contentHashed(digest) }
-        #expect(ending(sender.endReceived())?.reason == .gone)
+        sender.after { $0.start() }
+        if step > 0 { sender.after { $0.received(TransferFrame.have(.nothing).encoded()) } }
+        if step > 1 { sender.after { $0.received(TransferFrame.go.encoded()) } }
+        if step > 2 { sender.after { $0.bytesSent() } }
+        if step > 3 { sender.after { $0.contentHashed(digest) } }
+        #expect(ending(sender.after { $0.endReceived() })?.reason == .gone)
     }
 
     @Test("The other side may end its direction behind its digest")
     func endBehindDigest() throws {
         let digest = SHA256Hasher.digest(of: [1])
         var receiver = ReceiverMachine()
-        _ = receiver.received(TransferFrame.header(try fileHeader(1)).encoded())
-        _ = receiver.opened()
-        _ = receiver.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
-        _ = receiver.ready()
-        _ = receiver.received(TransferFrame.digest(digest).encoded())
-        #expect(receiver.bytesReceived() == [.hashContent(length: 1)])
-        #expect(receiver.endReceived().isEmpty)
-        #expect(receiver.contentHashed(digest) == [.finish])
-        #expect(receiver.endReceived().isEmpty)
-        #expect(receiver.finished() == [.send(TransferFrame.done.encoded()), .end, .succeed])
+        try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
+        receiver.after { $0.opened() }
+        try receiver.after { $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded()) }
+        receiver.after { $0.ready() }
+        receiver.after { $0.received(TransferFrame.digest(digest).encoded()) }
+        #expect(receiver.after { $0.bytesReceived() } == [.hashContent(length: 1)])
+        #expect(receiver.after { $0.endReceived() }.isEmpty)
+        #expect(receiver.after { $0.contentHashed(digest) } == [.finish])
+        #expect(receiver.after { $0.endReceived() }.isEmpty)
+        #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
     }
 }

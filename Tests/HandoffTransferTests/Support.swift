@@ -122,3 +122,25 @@ func ending(_ actions: [ReceiverAction]) -> TransferFailure? {
 func ending(_ actions: [SenderAction]) -> TransferFailure? {
     if case .fail(let failure)? = actions.last { failure } else { nil }
 }
+
+extension ReceiverMachine {
+    /// Everything that an input leads to, up to where another one is needed.
+    @discardableResult
+    mutating func after(_ input: (inout Self) throws -> Void) rethrows -> [ReceiverAction] {
+        try input(&self)
+        var actions: [ReceiverAction] = []
+        while let action = next() { actions.append(action) }
+        return actions
+    }
+}
+
+extension SenderMachine {
+    /// Everything that an input leads to, up to where another one is needed.
+    @discardableResult
+    mutating func after(_ input: (inout Self) throws -> Void) rethrows -> [SenderAction] {
+        try input(&self)
+        var actions: [SenderAction] = []
+        while let action = next() { actions.append(action) }
+        return actions
+    }
+}

@@ -36,29 +36,28 @@ private final class WholeTransfer {
     }
 
     func run() throws {
-        perform(sender.start())
+        sender.start()
+        advance()
         try test.run()
     }
 
-    private func settle() {
-        if sender.isEnded, receiver.isEnded { test.end() }
-    }
-
-    private func perform(_ actions: [SenderAction]) {
-        for action in actions where failures.sender == nil {
-            do throws(TransferFailure) {
-                try perform(action)
-            } catch {
-                perform(sender.fail(error))
-                return
+    /// Does what both want.
+    private func advance() {
+        while true {
+            if let action = sender.next() {
+                do throws(TransferFailure) { try perform(action) } catch { sender.fail(error) }
+            } else if let action = receiver.next() {
+                do throws(TransferFailure) { try perform(action) } catch { receiver.fail(error) }
+            } else {
+                break
             }
         }
-        settle()
+        if sender.isEnded, receiver.isEnded { test.end() }
     }
 
     private func perform(_ action: SenderAction) throws(TransferFailure) {
         switch action {
-        case .send(let bytes): perform(receiver.received(bytes))
+        case .send(let bytes): receiver.received(bytes)
         case .hashPrefix(let length):
             hashers.sender.digest(at: length, on: test.loop) { [self] in answer($0) { sender.prefixHashed($0) } }
         case .sendBytes(_, let offset, let length):
@@ -70,9 +69,9 @@ private final class WholeTransfer {
                 answer(result) { digest in
                     do throws(TransferFailure) {
                         try source.requireUnchanged()
-                        return sender.contentHashed(digest)
+                        sender.contentHashed(digest)
                     } catch {
-                        return sender.fail(error)
+                        sender.fail(error)
                     }
                 }
             }
@@ -82,12 +81,13 @@ private final class WholeTransfer {
     }
 
     private func answer(
-        _ result: Result<ContentDigest, TransferFailure>, _ next: (ContentDigest) -> [SenderAction]
+        _ result: Result<ContentDigest, TransferFailure>, _ next: (ContentDigest) -> Void
     ) {
         switch result {
-        case .success(let digest): perform(next(digest))
-        case .failure(let failure): perform(sender.fail(failure))
+        case .success(let digest): next(digest)
+        case .failure(let failure): sender.fail(failure)
         }
+        advance()
     }
 
     /// Plays the daemons: the offsets of both descriptors say from where and to where.
@@ -99,29 +99,17 @@ private final class WholeTransfer {
         moved = Int64(bytes.count)
         if moved < length {
             let gone = TransferFailure(.gone, "cut")
-            perform(receiver.lose(gone))
-            perform(sender.lose(gone))
+            receiver.lose(gone)
+            sender.lose(gone)
         } else {
-            perform(receiver.bytesReceived())
-            perform(sender.bytesSent())
+            receiver.bytesReceived()
+            sender.bytesSent()
         }
-    }
-
-    private func perform(_ actions: [ReceiverAction]) {
-        for action in actions where failures.receiver == nil {
-            do throws(TransferFailure) {
-                try perform(action)
-            } catch {
-                perform(receiver.fail(error))
-                return
-            }
-        }
-        settle()
     }
 
     private func perform(_ action: ReceiverAction) throws(TransferFailure) {
         switch action {
-        case .send(let bytes): perform(sender.received(bytes))
+        case .send(let bytes): sender.received(bytes)
         case .open(let header):
             guard let device = try? HandoffTransferTests.sender(),
                 case .file(let part) = try destination.open(header, from: device)
@@ -131,23 +119,25 @@ private final class WholeTransfer {
             hashers.receiver = hasher
             hasher.digest(at: part.resumable, on: test.loop) { [self] result in
                 let have = TransferHave(offset: part.resumable, digest: part.resumable > 0 ? try? result.get() : nil)
-                perform(receiver.opened(have ?? .nothing))
+                receiver.opened(have ?? .nothing)
+                advance()
             }
         case .prepare(let offset, let length):
             // What was hashed of another beginning is of no use.
             if let part, offset != part.resumable { hashers.receiver = try part.makeHasher() }
             try part?.prepare(offset: offset, length: length)
-        case .receiveBytes: perform(receiver.ready())
+        case .receiveBytes: receiver.ready()
         case .hashContent(let length):
             hashers.receiver?.digest(at: length, on: test.loop) { [self] result in
                 switch result {
-                case .success(let digest): perform(receiver.contentHashed(digest))
-                case .failure(let failure): perform(receiver.fail(failure))
+                case .success(let digest): receiver.contentHashed(digest)
+                case .failure(let failure): receiver.fail(failure)
                 }
+                advance()
             }
         case .finish:
             path = try part?.finish()
-            perform(receiver.finished())
+            receiver.finished()
         case .discard: part?.discard()
         case .write, .end, .succeed: break
         case .fail(let failure):

@@ -63,27 +63,28 @@ private func events(of pieces: [[UInt8]]) -> [String] {
 private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
     var machine = ReceiverMachine(route: route)
     var ends = 0
-    func perform(_ actions: [ReceiverAction]) {
-        for action in actions {
+    func advance(_ input: (inout ReceiverMachine) -> Void) {
+        input(&machine)
+        while let action = machine.next() {
             require(ends == 0, "something follows the end")
             switch action {
             case .open(let header):
                 let digest = SHA256Hasher.digest(of: [])
                 let isContinued = header.size ?? 0 > 10
-                perform(machine.opened(isContinued ? TransferHave(offset: 10, digest: digest) ?? .nothing : .nothing))
+                advance { $0.opened(isContinued ? TransferHave(offset: 10, digest: digest) ?? .nothing : .nothing) }
             case .receiveBytes(let position, let length):
                 require(position >= 0 && length > 0, "nothing to receive")
-                perform(machine.ready())
-                perform(machine.bytesReceived())
-            case .hashContent: perform(machine.contentHashed(SHA256Hasher.digest(of: [])))
-            case .finish: perform(machine.finished())
+                advance { $0.ready() }
+                advance { $0.bytesReceived() }
+            case .hashContent: advance { $0.contentHashed(SHA256Hasher.digest(of: [])) }
+            case .finish: advance { $0.finished() }
             case .succeed, .fail: ends += 1
             case .send, .prepare, .write, .discard, .end: break
             }
         }
     }
-    for piece in pieces { perform(machine.received(piece)) }
-    perform(machine.endReceived())
+    for piece in pieces { advance { $0.received(piece) } }
+    advance { $0.endReceived() }
     require(machine.isEnded && ends == 1, "a transfer without an end")
 }
 
@@ -91,25 +92,26 @@ private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
     guard let header else { return }
     var machine = SenderMachine(header: header)
     var ends = 0
-    func perform(_ actions: [SenderAction]) {
-        for action in actions {
+    func advance(_ input: (inout SenderMachine) -> Void) {
+        input(&machine)
+        while let action = machine.next() {
             require(ends == 0, "something follows the end")
             switch action {
-            case .hashPrefix: perform(machine.prefixHashed(SHA256Hasher.digest(of: [])))
+            case .hashPrefix: advance { $0.prefixHashed(SHA256Hasher.digest(of: [])) }
             case .sendBytes(let position, let offset, let length):
                 require(position > 0 && offset >= 0 && length > 0, "nothing to send")
-                perform(machine.bytesSent())
-            case .hashContent: perform(machine.contentHashed(SHA256Hasher.digest(of: [])))
+                advance { $0.bytesSent() }
+            case .hashContent: advance { $0.contentHashed(SHA256Hasher.digest(of: [])) }
             case .readContent:
-                perform(machine.content([1, 2, 3]))
-                perform(machine.contentEnded())
+                advance { $0.content([1, 2, 3]) }
+                advance { $0.contentEnded() }
             case .succeed, .fail: ends += 1
             case .send, .end: break
             }
         }
     }
-    perform(machine.start())
-    for piece in pieces { perform(machine.received(piece)) }
-    perform(machine.endReceived())
+    advance { $0.start() }
+    for piece in pieces { advance { $0.received(piece) } }
+    advance { $0.endReceived() }
     require(machine.isEnded && ends == 1, "a transfer without an end")
 }

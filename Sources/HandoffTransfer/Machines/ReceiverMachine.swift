@@ -43,6 +43,8 @@ package struct ReceiverMachine: Sendable {
     private let route: Route
     private var state = State.waitingForHeader
     private var input = TransferInput()
+    /// What was decided and not yet given to the program.
+    private var pending: [ReceiverAction] = []
     /// The digest of the whole content, once it is known that it arrived as it was sent.
     package private(set) var verified: ContentDigest?
 
@@ -59,99 +61,110 @@ package struct ReceiverMachine: Sendable {
     /// Bytes of the other side's direction that were taken, those included that the daemon wrote to a file.
     package var position: Int64 { input.position }
 
+    /// The next action; nil when more input or an answer is needed.
+    ///
+    /// Call it after every input until it gives nil, and do each action before asking for the next: what arrived is looked at
+    /// no further than what was done reaches, so nothing follows an action that failed but what `fail` decides.
+    package mutating func next() -> ReceiverAction? {
+        while pending.isEmpty {
+            do throws(TransferFailure) {
+                guard let decided = try step() else { return nil }
+                pending += decided
+            } catch {
+                fail(error)
+            }
+        }
+        return pending.removeFirst()
+    }
+
     /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
-    package mutating func received(_ bytes: some Sequence<UInt8>) -> [ReceiverAction] {
-        guard !isEnded else { return [] }
-        input.append(bytes)
-        return advance()
+    package mutating func received(_ bytes: some Sequence<UInt8>) {
+        switch state {
+        // The content is whole: what follows changes nothing.
+        case .finishing, .ended: return
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .hashing, .receivingContent,
+            .waitingForDigest:
+            input.append(bytes)
+        }
     }
 
     /// The other side has ended its direction, or the stream is over.
-    package mutating func endReceived() -> [ReceiverAction] {
+    package mutating func endReceived() {
         switch state {
         // Nothing more is expected of it; whether it hears of the end is not known, but the content is here.
-        case .finishing, .ended: return []
-        case .hashing(let verification) where verification.theirs != nil: return []
+        case .finishing, .ended: return
+        case .hashing(let verification) where verification.theirs != nil: return
         case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .hashing, .receivingContent,
             .waitingForDigest:
-            return lose(.ended)
+            lose(.ended)
         }
     }
 
     /// Answers `open`.
-    package mutating func opened(_ have: TransferHave = .nothing) -> [ReceiverAction] {
-        guard case .opening(let header) = state else { return [] }
+    package mutating func opened(_ have: TransferHave = .nothing) {
+        guard case .opening(let header) = state else { return }
         // More than the whole cannot be a beginning of it, and content without a size is never continued.
         let isUsable = route == .passed && have.offset <= header.size ?? 0
         let used = isUsable ? have : .nothing
         state = .waitingForStart(header, used)
-        return [.send(TransferFrame.have(used).encoded())] + advance()
+        pending.append(.send(TransferFrame.have(used).encoded()))
     }
 
     /// Answers `receiveBytes`: from now on the daemon takes them.
-    package mutating func ready() -> [ReceiverAction] {
-        guard case .passing(let passed) = state else { return [] }
+    package mutating func ready() {
+        guard case .passing(let passed) = state else { return }
         state = .receivingBytes(passed)
-        return [.send(TransferFrame.go.encoded())]
+        pending.append(.send(TransferFrame.go.encoded()))
     }
 
     /// Answers `receiveBytes`: all of them are written.
-    package mutating func bytesReceived() -> [ReceiverAction] {
-        guard case .receivingBytes(let passed) = state else { return [] }
+    package mutating func bytesReceived() {
+        guard case .receivingBytes(let passed) = state else { return }
         input.skip(passed.length)
         state = .hashing(Verification())
-        return [.hashContent(length: passed.size)] + advance()
+        pending.append(.hashContent(length: passed.size))
     }
 
     /// Answers `hashContent`.
-    package mutating func contentHashed(_ digest: ContentDigest) -> [ReceiverAction] {
-        guard case .hashing(var verification) = state else { return [] }
+    package mutating func contentHashed(_ digest: ContentDigest) {
+        guard case .hashing(var verification) = state else { return }
         verification.own = digest
-        return compare(verification)
+        pending += compare(verification)
     }
 
     /// Answers `finish`.
-    package mutating func finished() -> [ReceiverAction] {
-        guard case .finishing = state else { return [] }
-        state = .ended
-        return [.send(TransferFrame.done.encoded()), .end, .succeed]
+    package mutating func finished() {
+        guard case .finishing = state else { return }
+        end([.send(TransferFrame.done.encoded()), .end, .succeed])
     }
 
-    /// Something failed here, or the user calls it off; the other side is told.
-    package mutating func fail(_ failure: TransferFailure) -> [ReceiverAction] {
-        guard !isEnded else { return [] }
-        state = .ended
-        return [.send(TransferFrame.error(failure).encoded()), .end, .fail(failure)]
+    /// Something failed here, or the user calls it off; the other side is told. What was decided before is not done any more.
+    package mutating func fail(_ failure: TransferFailure) {
+        end([.send(TransferFrame.error(failure).encoded()), .end, .fail(failure)])
     }
 
-    /// The stream is over: nobody can be told.
-    package mutating func lose(_ failure: TransferFailure) -> [ReceiverAction] {
-        guard !isEnded else { return [] }
-        state = .ended
-        return [.fail(failure)]
+    /// The stream is over: nobody can be told. What was decided before is not done any more.
+    package mutating func lose(_ failure: TransferFailure) {
+        end([.fail(failure)])
     }
 
-    /// Takes as much of the input as the state allows.
-    private mutating func advance() -> [ReceiverAction] {
-        var actions: [ReceiverAction] = []
-        do throws(TransferFailure) {
-            while let more = try step() { actions += more }
-        } catch {
-            actions += fail(error)
-        }
-        return actions
+    /// The end, by these actions and no other; the first end holds.
+    private mutating func end(_ last: [ReceiverAction]) {
+        guard !isEnded else { return }
+        state = .ended
+        pending = last
     }
 
     /// One step; nil when more input or an answer is needed.
     private mutating func step() throws(TransferFailure) -> [ReceiverAction]? {
         switch state {
-        case .ended: return nil
+        case .finishing, .ended: return nil
         case .receivingContent(let hasher, let left): return try content(hasher, left: left)
         case .receivingBytes:
             // The daemon may deliver what follows the file's bytes before it says that they are written.
             guard input.buffered <= TransferLimits.frame + 4 else { throw .malformed("more than was announced") }
             return nil
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest, .finishing:
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest:
             guard let frame = try input.nextFrame() else { return nil }
             return try take(frame)
         }
@@ -229,9 +242,9 @@ package struct ReceiverMachine: Sendable {
         }
         guard own == theirs else {
             let failure = TransferFailure(
-                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, try again"
-            )
-            return [.discard] + fail(failure)
+                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, try again")
+            end([.discard, .send(TransferFrame.error(failure).encoded()), .end, .fail(failure)])
+            return []
         }
         verified = own
         state = .finishing

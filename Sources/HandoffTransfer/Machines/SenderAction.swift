@@ -1,5 +1,4 @@
-/// What a program does for a `SenderMachine`, in order. When one of them fails, the others are dropped, and `fail` says
-/// what is done instead. The others are dropped too when an answer that is given at once leads to `succeed` or `fail`.
+/// What a program does for a `SenderMachine`, one after the other. When one of them fails, the program says so by `fail`.
 package enum SenderAction: Equatable, Sendable {
     /// Write these bytes to the stream.
     case send([UInt8])

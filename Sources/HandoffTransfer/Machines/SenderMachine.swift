@@ -22,6 +22,8 @@ package struct SenderMachine: Sendable {
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
+    /// What was decided and not yet given to the program.
+    private var pending: [SenderAction] = []
 
     /// A transfer of the content that `header` describes.
     package init(header: TransferHeader) {
@@ -33,56 +35,64 @@ package struct SenderMachine: Sendable {
         if case .ended = state { true } else { false }
     }
 
+    /// The next action; nil when more input or an answer is needed.
+    ///
+    /// Call it after every input until it gives nil, and do each action before asking for the next: what arrived is looked at
+    /// no further than what was done reaches, so nothing follows an action that failed but what `fail` decides.
+    package mutating func next() -> SenderAction? {
+        while pending.isEmpty {
+            do throws(TransferFailure) {
+                guard !isEnded, let frame = try input.nextFrame() else { return nil }
+                try take(frame)
+            } catch {
+                fail(error)
+            }
+        }
+        return pending.removeFirst()
+    }
+
     /// Begins. Call it once, when the stream is open.
-    package mutating func start() -> [SenderAction] {
-        guard case .idle = state else { return [] }
+    package mutating func start() {
+        guard case .idle = state else { return }
         state = .waitingForHave
-        return [send(.header(header))]
+        send(.header(header))
     }
 
     /// Takes what the stream delivered, in any cuts.
-    package mutating func received(_ bytes: some Sequence<UInt8>) -> [SenderAction] {
-        guard !isEnded else { return [] }
+    package mutating func received(_ bytes: some Sequence<UInt8>) {
+        guard !isEnded else { return }
         input.append(bytes)
-        var actions: [SenderAction] = []
-        do throws(TransferFailure) {
-            while !isEnded, let frame = try input.nextFrame() { actions += try take(frame) }
-        } catch {
-            actions += fail(error)
-        }
-        return actions
     }
 
     /// The other side has ended its direction, or the stream is over.
-    package mutating func endReceived() -> [SenderAction] {
-        guard !isEnded else { return [] }
-        return lose(.ended)
+    package mutating func endReceived() {
+        lose(.ended)
     }
 
     /// Answers `hashPrefix`.
-    package mutating func prefixHashed(_ digest: ContentDigest) -> [SenderAction] {
-        guard case .hashingPrefix(let have) = state else { return [] }
-        return begin(at: digest == have.digest ? have.offset : 0)
+    package mutating func prefixHashed(_ digest: ContentDigest) {
+        guard case .hashingPrefix(let have) = state else { return }
+        begin(at: digest == have.digest ? have.offset : 0)
     }
 
     /// Answers `sendBytes`: the daemon has sent all of them.
-    package mutating func bytesSent() -> [SenderAction] {
-        guard case .sendingBytes(let start, let digest, areSent: false) = state else { return [] }
+    package mutating func bytesSent() {
+        guard case .sendingBytes(let start, let digest, areSent: false) = state else { return }
         sent &+= start.length ?? 0
         state = .sendingBytes(start, digest: digest, areSent: true)
-        return digest.map { close(with: $0) } ?? []
+        if let digest { close(with: digest) }
     }
 
     /// Answers `hashContent`, when the source was not changed.
-    package mutating func contentHashed(_ digest: ContentDigest) -> [SenderAction] {
-        guard case .sendingBytes(let start, _, let areSent) = state else { return [] }
+    package mutating func contentHashed(_ digest: ContentDigest) {
+        guard case .sendingBytes(let start, _, let areSent) = state else { return }
         state = .sendingBytes(start, digest: digest, areSent: areSent)
-        return areSent ? close(with: digest) : []
+        if areSent { close(with: digest) }
     }
 
     /// The next bytes of a content of unknown size, after `readContent`.
-    package mutating func content(_ bytes: [UInt8]) -> [SenderAction] {
-        guard case .sendingContent(var hasher) = state else { return [] }
+    package mutating func content(_ bytes: [UInt8]) {
+        guard case .sendingContent(var hasher) = state else { return }
         hasher.update(bytes)
         state = .sendingContent(hasher)
         var output: [UInt8] = []
@@ -94,99 +104,93 @@ package struct SenderMachine: Sendable {
             output += chunk
             left = left.dropFirst(chunk.count)
         }
-        return output.isEmpty ? [] : [send(output)]
+        if !output.isEmpty { send(output) }
     }
 
     /// The content of unknown size has come to its end.
-    package mutating func contentEnded() -> [SenderAction] {
-        guard case .sendingContent(let hasher) = state else { return [] }
-        return [send([0, 0, 0, 0])] + close(with: hasher.digest())
+    package mutating func contentEnded() {
+        guard case .sendingContent(let hasher) = state else { return }
+        send(Self.endOfContent)
+        close(with: hasher.digest())
     }
 
-    /// The source failed or was changed, or the user calls it off; the other side is told where it can be.
-    package mutating func fail(_ failure: TransferFailure) -> [SenderAction] {
+    /// The source failed or was changed, or the user calls it off; the other side is told where it can be. What was decided
+    /// before is not done any more.
+    package mutating func fail(_ failure: TransferFailure) {
+        let error = SenderAction.send(TransferFrame.error(failure).encoded())
         switch state {
-        case .ended: return []
-        case .idle:
-            state = .ended
-            return [.fail(failure)]
-        case .sendingBytes(_, _, areSent: false):
-            // In the middle of a file's bytes nothing else can be said; closing the stream tells it.
-            return lose(failure)
-        case .sendingContent:
-            state = .ended
-            return [send([0, 0, 0, 0]), send(.error(failure)), .end, .fail(failure)]
+        case .ended: return
+        // In the middle of a file's bytes nothing else can be said; closing the stream tells it.
+        case .idle, .sendingBytes(_, _, areSent: false): lose(failure)
+        case .sendingContent: end([.send(Self.endOfContent), error, .end, .fail(failure)])
         case .waitingForHave, .hashingPrefix, .waitingForGo, .sendingBytes, .waitingForDone:
-            state = .ended
-            return [send(.error(failure)), .end, .fail(failure)]
+            end([error, .end, .fail(failure)])
         }
     }
 
     /// The stream is over, or nothing can be sent on it: the other side is told nothing.
-    package mutating func lose(_ failure: TransferFailure) -> [SenderAction] {
-        guard !isEnded else { return [] }
-        state = .ended
-        return [.fail(failure)]
+    package mutating func lose(_ failure: TransferFailure) {
+        end([.fail(failure)])
     }
 
-    private mutating func take(_ frame: TransferFrame) throws(TransferFailure) -> [SenderAction] {
-        if case .error(let failure) = frame {
-            state = .ended
-            return [.end, .fail(failure)]
-        }
+    /// The end, by these actions and no other; the first end holds.
+    private mutating func end(_ last: [SenderAction]) {
+        guard !isEnded else { return }
+        state = .ended
+        pending = last
+    }
+
+    /// A chunk of no bytes.
+    private static let endOfContent: [UInt8] = [0, 0, 0, 0]
+
+    private mutating func take(_ frame: TransferFrame) throws(TransferFailure) {
+        if case .error(let failure) = frame { return end([.end, .fail(failure)]) }
         switch (state, frame) {
-        case (.waitingForHave, .have(let have)): return try take(have)
-        case (.waitingForGo(let start), .go): return go(start)
-        case (.waitingForDone, .done):
-            state = .ended
-            return [.end, .succeed]
+        case (.waitingForHave, .have(let have)): try take(have)
+        case (.waitingForGo(let start), .go): go(start)
+        case (.waitingForDone, .done): end([.end, .succeed])
         case (.waitingForHave, _), (.hashingPrefix, _), (.waitingForGo, _), (.sendingBytes, _), (.sendingContent, _),
             (.waitingForDone, _), (.idle, _), (.ended, _):
             throw .malformed("a message out of turn")
         }
     }
 
-    private mutating func take(_ have: TransferHave) throws(TransferFailure) -> [SenderAction] {
+    private mutating func take(_ have: TransferHave) throws(TransferFailure) {
         guard have.offset > 0 else { return begin(at: 0) }
         guard let size = header.size, have.offset <= size else { throw .malformed("it has more than there is") }
         state = .hashingPrefix(have)
-        return [.hashPrefix(length: have.offset)]
+        pending.append(.hashPrefix(length: have.offset))
     }
 
-    private mutating func begin(at offset: Int64) -> [SenderAction] {
+    private mutating func begin(at offset: Int64) {
         guard let start = TransferStart(offset: offset, length: header.size.map { $0 &- offset }) else {
             return fail(.malformed("it has more than there is"))
         }
         state = .waitingForGo(start)
-        return [send(.start(start))]
+        send(.start(start))
     }
 
-    private mutating func go(_ start: TransferStart) -> [SenderAction] {
+    private mutating func go(_ start: TransferStart) {
         guard let length = start.length, let size = header.size else {
             state = .sendingContent(SHA256Hasher())
-            return [.readContent]
+            return pending.append(.readContent)
         }
-        guard length > 0 else {
-            state = .sendingBytes(start, digest: nil, areSent: true)
-            return [.hashContent(length: size)]
-        }
-        state = .sendingBytes(start, digest: nil, areSent: false)
-        return [
-            .sendBytes(position: sent, offset: start.offset, length: length), .hashContent(length: size),
-        ]
+        state = .sendingBytes(start, digest: nil, areSent: length == 0)
+        if length > 0 { pending.append(.sendBytes(position: sent, offset: start.offset, length: length)) }
+        pending.append(.hashContent(length: size))
     }
 
-    private mutating func close(with digest: ContentDigest) -> [SenderAction] {
+    private mutating func close(with digest: ContentDigest) {
         state = .waitingForDone
-        return [send(.digest(digest))]
+        send(.digest(digest))
     }
 
-    private mutating func send(_ frame: TransferFrame) -> SenderAction {
+    private mutating func send(_ frame: TransferFrame) {
         send(frame.encoded())
     }
 
-    private mutating func send(_ bytes: [UInt8]) -> SenderAction {
+    private mutating func send(_ bytes: [UInt8]) {
         sent &+= Int64(bytes.count)
-        return .send(bytes)
+        pending.append(.send(bytes))
     }
 }
