@@ -113,10 +113,13 @@ package final class ReceiverTransfer {
         stream.onRead = { [weak self] bytes in self?.received(bytes) }
     }
 
-    /// Calls it off; the other device is told.
-    package func cancel() {
-        advance { $0.fail(TransferFailure(.cancelled, "the receiver called it off")) }
+    /// Calls it off, for this reason; the other device is told.
+    package func cancel(_ reason: TransferFailure = TransferFailure(.cancelled, "the receiver called it off")) {
+        advance { $0.fail(reason) }
     }
+
+    /// Whether nothing happens until bytes of the content come.
+    package var awaitsContent: Bool { machine.awaitsContent }
 
     // MARK: - What comes
 

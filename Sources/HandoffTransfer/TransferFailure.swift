@@ -25,6 +25,8 @@ package struct TransferFailure: Error, Hashable, Sendable {
         case name
         /// The other side broke the protocol.
         case malformed
+        /// The content has its name, but may not be there after a power failure.
+        case stored
         /// More bytes or entries than are taken.
         case tooLarge
         /// The source or the place where it shall go cannot be opened, read or written.
@@ -77,6 +79,13 @@ extension TransferFailure {
         default:
             TransferFailure(.unreadable, "\(action): \(error)")
         }
+    }
+
+    /// What arrived has its name, and the folder's own record of that could not be brought to the disk (fsync(2)).
+    static func stored(_ path: String, _ error: Errno) -> TransferFailure {
+        TransferFailure(
+            .stored,
+            "\(path) is complete, but may not be there after a power failure: cannot synchronise its folder: \(error)")
     }
 
     /// The other side sent what the protocol does not have.

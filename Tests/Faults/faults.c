@@ -310,6 +310,20 @@ static int synchronise(int file, long call) {
 int fsync(int file) { return synchronise(file, SYS_fsync); }
 int fdatasync(int file) { return synchronise(file, SYS_fdatasync); }
 
+int mkdirat(int at, const char *name, mode_t mode) {
+    char path[PATH_MAX];
+    const char *what = page ? named(at, name, path) : NULL;
+    if (what && counted(CREATE, "make", what)) return -1;
+    return syscall(SYS_mkdirat, at, name, mode);
+}
+
+int syncfs(int file) {
+    char path[PATH_MAX];
+    const char *what = page ? inside(file, path) : NULL;
+    if (what && counted(SYNC, "sync all of", what)) return -1;
+    return syscall(SYS_syncfs, file);
+}
+
 static int do_rename(int at, const char *old, int to, const char *new, unsigned flags) {
     char path[PATH_MAX], other[PATH_MAX], words[2 * NAME_MAX + 2];
     const char *from = page ? named(at, old, path) : NULL, *target = page ? named(to, new, other) : NULL;

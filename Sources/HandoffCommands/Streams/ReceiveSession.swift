@@ -43,6 +43,7 @@ final class ReceiveSession {
     private var best: Int64 = 0
     private var position: Int64 = 0
     private var lastProgress: LoopInstant
+    private var watch: LoopTimer?
     private var isInterrupted = false
 
     /// - Throws: `CommandFailure` when the content can go nowhere.
@@ -72,6 +73,21 @@ final class ReceiveSession {
             }
         }
         carryOn(request.activity)
+    }
+
+    /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
+    private func observe() {
+        // Without a timer it ends when its stream does.
+        watch = try? context.loop.timer(after: request.patience) { [weak self] in
+            guard let self else { return }
+            // Who streams what is being made may be silent for hours.
+            let isWatched = header?.kind != .stream || request.activity.timeout != nil
+            let isStuck = lastProgress.duration(to: context.loop.now) >= request.patience
+            if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsContent {
+                transfer.cancel(TransferFailure(.gone, "nothing came for \(request.patience.components.seconds) s"))
+            }
+            observe()
+        }
     }
 
     /// Whether the activity has arrived; until then the other device is waited for.
@@ -200,6 +216,10 @@ final class ReceiveSession {
         let isFirst = self.header == nil
         self.header = header
         position = offset
+        if isFirst {
+            lastProgress = context.loop.now
+            observe()
+        }
         progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
         guard let activity, let stream else { return }
         let name = header.name.map(VisibleText.escape) ?? "a stream"
@@ -287,7 +307,7 @@ final class ReceiveSession {
             sayKept()
             return context.finish(.interrupted)
         }
-        let isKept = failure.reason != .hash && failure.reason != .changed
+        let isKept = ![.changed, .hash, .stored].contains(failure.reason)
         context.fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
     }
 

@@ -112,12 +112,16 @@ package final class PartFile {
             } else {
                 try folder.rename(part, toNew: name)
             }
-            isFinished = true
-            try folder.synchronize()
         } catch .exists {
             throw .taken(path)
         } catch {
             throw .system("cannot store \(path)", error)
+        }
+        isFinished = true
+        do throws(Errno) {
+            try folder.synchronize()
+        } catch {
+            throw .stored(path, error)
         }
         return path
     }

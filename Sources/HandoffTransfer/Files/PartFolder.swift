@@ -93,12 +93,16 @@ package final class PartFolder {
             // One call for all files: a call for each would take as long as many small files are.
             try SystemCall.retrying { clinux_sync_file_system(raw) }
             try folder.rename(part, toNew: name)
-            isFinished = true
-            try folder.synchronize()
         } catch .exists {
             throw .taken(path)
         } catch {
             throw .system("cannot store \(path)", error)
+        }
+        isFinished = true
+        do throws(Errno) {
+            try folder.synchronize()
+        } catch {
+            throw .stored(path, error)
         }
         return path
     }

@@ -58,6 +58,26 @@ package struct ReceiverMachine: Sendable {
         if case .ended = state { true } else { false }
     }
 
+    /// Whether bytes of the content are the next that must come, and nothing is done here meanwhile.
+    package var awaitsContent: Bool {
+        switch state {
+        case .receivingBytes, .receivingContent: true
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest, .finishing, .ended:
+            false
+        }
+    }
+
+    /// Whether the other side has nothing more to say.
+    private var hasHeardAll: Bool {
+        switch state {
+        case .hashing(let verification): verification.theirs != nil
+        case .finishing, .ended: true
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .receivingContent,
+            .waitingForDigest:
+            false
+        }
+    }
+
     /// Bytes of the other side's direction that were taken, those included that the daemon wrote to a file.
     package var position: Int64 { input.position }
 
@@ -79,25 +99,14 @@ package struct ReceiverMachine: Sendable {
 
     /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
     package mutating func received(_ bytes: some Sequence<UInt8>) {
-        switch state {
-        // The content is whole: what follows changes nothing.
-        case .finishing, .ended: return
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .hashing, .receivingContent,
-            .waitingForDigest:
-            input.append(bytes)
-        }
+        // The digest is the other side's last word.
+        if !hasHeardAll { input.append(bytes) }
     }
 
     /// The other side has ended its direction, or the stream is over.
     package mutating func endReceived() {
-        switch state {
-        // Nothing more is expected of it; whether it hears of the end is not known, but the content is here.
-        case .finishing, .ended: return
-        case .hashing(let verification) where verification.theirs != nil: return
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .hashing, .receivingContent,
-            .waitingForDigest:
-            lose(.ended)
-        }
+        // Whether it hears of our end is not known then, but the content is here.
+        if !hasHeardAll { lose(.ended) }
     }
 
     /// Answers `open`.
@@ -157,6 +166,7 @@ package struct ReceiverMachine: Sendable {
 
     /// One step; nil when more input or an answer is needed.
     private mutating func step() throws(TransferFailure) -> [ReceiverAction]? {
+        guard !hasHeardAll else { return nil }
         switch state {
         case .finishing, .ended: return nil
         case .receivingContent(let hasher, let left): return try content(hasher, left: left)
@@ -180,7 +190,7 @@ package struct ReceiverMachine: Sendable {
             state = .opening(header)
             return [.open(header)]
         case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
-        case (.hashing(var verification), .digest(let digest)) where verification.theirs == nil:
+        case (.hashing(var verification), .digest(let digest)):
             verification.theirs = digest
             return compare(verification)
         case (.waitingForDigest(let own), .digest(let digest)):
