@@ -250,7 +250,9 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(3)).encoded()) }
         receiver.after { $0.opened() }
-        try receiver.after { $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded()) }
+        try receiver.after {
+            $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 3))).encoded())
+        }
         receiver.after { $0.ready() }
         // Before the daemon says that the bytes are written.
         #expect(receiver.after { $0.received(TransferFrame.error(changed).encoded()) }.isEmpty)
@@ -322,13 +324,33 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(ending(sender.after { $0.endReceived() })?.reason == .gone)
     }
 
+    @Test("Nothing follows a write that failed but the end, whatever came in the same read", arguments: [0, 1, 2])
+    func failedWrite(written: Int) throws {
+        let header = try #require(TransferHeader(kind: .stream, name: "a"))
+        var receiver = ReceiverMachine()
+        receiver.after { $0.received(TransferFrame.header(header).encoded()) }
+        receiver.after { $0.opened() }
+        let start = try #require(TransferStart(offset: 0, length: nil))
+        receiver.after { $0.received(TransferFrame.start(start).encoded()) }
+        let chunks: [UInt8] = [0, 0, 0, 1, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 3, 0, 0, 0, 0]
+        receiver.received(chunks + TransferFrame.digest(SHA256Hasher.digest(of: [1, 2, 3])).encoded())
+        for byte in 1...UInt8(written + 1) { #expect(receiver.next() == .write([byte])) }
+        let full = TransferFailure(.full, "no room")
+        let last = receiver.after { $0.fail(full) }
+        #expect(last == [.send(TransferFrame.error(full).encoded()), .end, .fail(full)])
+        #expect(receiver.after { $0.lose(.init(.gone, "cut")) }.isEmpty)
+        #expect(receiver.verified == nil)
+    }
+
     @Test("The other side may end its direction behind its digest")
     func endBehindDigest() throws {
         let digest = SHA256Hasher.digest(of: [1])
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
         receiver.after { $0.opened() }
-        try receiver.after { $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded()) }
+        try receiver.after {
+            $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
+        }
         receiver.after { $0.ready() }
         receiver.after { $0.received(TransferFrame.digest(digest).encoded()) }
         #expect(receiver.after { $0.bytesReceived() } == [.hashContent(length: 1)])
