@@ -406,11 +406,10 @@ final class DaemonCore {
     /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
     private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
         guard let held = ring.held else { return nil }
-        let block = AddressBlock(source)
         let pairwise = network.missing.pairwise.keys
         var parties: [(Party, SecretBytes)] = []
         var strangers: [(Party, SecretBytes)] = []
-        if let likely = callers[block], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
+        if let likely = callers[source], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
         // Each costs some hashes for every member. Who called before from there is let in all the same.
         if searches.admit(at: network.now) {
             parties += pairwise.map { ($0.key, $0.value.gate) }
@@ -422,7 +421,7 @@ final class DaemonCore {
         if network.labels.isWornOut { network.renewLabel() }
         guard let caller else { return nil }
         if callers.count >= Self.maximumCallers { callers.removeAll() }
-        callers[block] = caller
+        callers[source] = caller
         let ring = self.ring
         switch caller {
         case .device(let device): return GateVerdict { DeviceID($0) == device && ring.admits($0) }
@@ -432,7 +431,7 @@ final class DaemonCore {
     }
 
     /// Who called last from where.
-    private var callers: [AddressBlock: Party] = [:]
+    private var callers: [IPAddress: Party] = [:]
     private static let maximumCallers = 256
     /// How often a token is compared with the secrets of all members.
     private var searches = RateLimit(perSecond: 500)

@@ -2,7 +2,7 @@ package import LoopIO
 
 /// Which connections to a pairing window have not said enough yet, from where, and until when. A plain value.
 ///
-/// A new connection is always taken; when there are too many, the oldest of the source with the most of them goes: who
+/// A new connection is always taken; when there are too many, one of the busiest network goes (`ConnectionSource`): who
 /// floods the window displaces himself.
 package struct OpeningTable {
     /// Names one connection; never reused.
@@ -10,7 +10,7 @@ package struct OpeningTable {
 
     private struct Entry {
         let id: ID
-        let source: AddressBlock
+        let source: ConnectionSource
         let deadline: LoopInstant
     }
 
@@ -35,10 +35,10 @@ package struct OpeningTable {
     ///
     /// - Returns: its name, and the older connection that must be closed for it.
     package mutating func admit(from address: IPAddress, until deadline: LoopInstant) -> (id: ID, evicted: ID?) {
-        let evicted = entries.count >= limit ? removeOldestOfBusiest() : nil
+        let evicted = entries.count >= limit ? makeRoom() : nil
         let id = nextID
         nextID &+= 1
-        entries.append(Entry(id: id, source: AddressBlock(address), deadline: deadline))
+        entries.append(Entry(id: id, source: ConnectionSource(address), deadline: deadline))
         return (id, evicted)
     }
 
@@ -54,12 +54,7 @@ package struct OpeningTable {
         return expired
     }
 
-    private mutating func removeOldestOfBusiest() -> ID? {
-        var tally: [AddressBlock: Int] = [:]
-        for entry in entries { tally[entry.source, default: 0] += 1 }
-        let most = tally.values.max() ?? 0
-        // Of several that are equally busy, the one whose first connection is the oldest.
-        guard let index = entries.firstIndex(where: { tally[$0.source] == most }) else { return nil }
-        return entries.remove(at: index).id
+    private mutating func makeRoom() -> ID? {
+        ConnectionSource.toDisplace(entries.map(\.source)).map { entries.remove(at: $0).id }
     }
 }

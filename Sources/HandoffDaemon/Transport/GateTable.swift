@@ -2,15 +2,16 @@ package import LoopIO
 
 /// Which connections have not passed the gate, from where, and until when. A plain value.
 ///
-/// A new connection is always taken; when there are too many, the oldest pays: who floods us displaces mostly himself,
-/// and an honest client needs its place only for the time of its one segment.
+/// A new connection is always taken; when there are too many of its address the oldest of those pays, when there are too
+/// many in all one of the busiest network (`ConnectionSource`): who floods us displaces mostly himself, and an honest client
+/// needs its place only for the time of its one segment.
 package struct GateTable {
     /// Names one connection; never reused.
     package typealias ID = UInt64
 
     private struct Entry {
         let id: ID
-        let source: AddressBlock
+        let source: ConnectionSource
         let deadline: LoopInstant
     }
 
@@ -34,7 +35,7 @@ package struct GateTable {
     ///
     /// - Returns: its name, and the older connection that must be closed for it.
     package mutating func admit(from address: IPAddress, now: LoopInstant) -> (id: ID, evicted: ID?) {
-        let source = AddressBlock(address)
+        let source = ConnectionSource(address)
         let evicted = makeRoom(for: source)
         let id = nextID
         nextID &+= 1
@@ -54,11 +55,12 @@ package struct GateTable {
         return expired
     }
 
-    private mutating func makeRoom(for source: AddressBlock) -> ID? {
+    private mutating func makeRoom(for source: ConnectionSource) -> ID? {
         let fromSource = entries.count { $0.source == source }
         if fromSource >= limits.ungatedPerSource, let oldest = entries.firstIndex(where: { $0.source == source }) {
             return entries.remove(at: oldest).id
         }
-        return entries.count >= limits.ungated && !entries.isEmpty ? entries.removeFirst().id : nil
+        guard entries.count >= limits.ungated else { return nil }
+        return ConnectionSource.toDisplace(entries.map(\.source)).map { entries.remove(at: $0).id }
     }
 }

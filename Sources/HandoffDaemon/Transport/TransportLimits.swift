@@ -2,7 +2,7 @@
 package struct TransportLimits: Sendable {
     /// Connections that have not passed the gate, in all: 1 KiB each, for whoever can reach the port.
     package var ungated = 128
-    /// The same from one IPv4 address, or one IPv6 network of 64 bits (a host has a whole one to itself).
+    /// The same from one address.
     package var ungatedPerSource = 8
     /// From the TCP connection until the gate is passed, in all: bytes that drip do not extend it.
     package var gate: Duration = .seconds(1)

@@ -9,7 +9,7 @@ struct GateTableTests {
         try #require(IPAddress(text: text))
     }
 
-    @Test func aNewOneIsAlwaysTakenAndTheOldestOfAllPays() throws {
+    @Test func aNewOneIsAlwaysTakenAndTheOldestPaysAmongEquals() throws {
         var table = GateTable(limits: TransportLimits())
         var ids: [GateTable.ID] = []
         for host in 0..<128 {
@@ -38,17 +38,50 @@ struct GateTableTests {
     }
 
     @Test(arguments: [
-        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true), ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
-        ("10.0.0.1", "10.0.0.2", false), ("fe80::1%1", "fe80::2%1", true), ("fe80::1%1", "fe80::1%2", false),
-        ("10.0.0.1", "::ffff:10.0.0.1", true),
+        ("2001:db8:1:2::1", "2001:db8:1:2::2", false), ("2001:db8:1:2::1", "2001:db8:1:2::1", true),
+        ("10.0.0.1", "10.0.0.2", false), ("fe80::1%1", "fe80::2%1", false), ("fe80::1%1", "fe80::1%2", false),
+        ("fe80::1%1", "fe80::1%1", true), ("10.0.0.1", "::ffff:10.0.0.1", true),
     ])
-    func addressesOfOneHostCountTogether(first: String, second: String, areTogether: Bool) throws {
+    func connectionsOfOneAddressCountTogether(first: String, second: String, areTogether: Bool) throws {
         var limits = TransportLimits()
         limits.ungatedPerSource = 1
         var table = GateTable(limits: limits)
         let (id, _) = table.admit(from: try address(first), now: start)
         let (_, evicted) = table.admit(from: try address(second), now: start)
         #expect(evicted == (areTogether ? id : nil))
+    }
+
+    @Test func aNeighbourDisplacesNobodyElseByHisLinkLocalAddress() throws {
+        var table = GateTable(limits: TransportLimits())
+        let honest = try (1..<60).map { table.admit(from: try address("fe80::a:\($0)%1"), now: start).id }
+        let neighbour = try address("fe80::bad%1")
+        let evicted = (0..<1000).compactMap { _ in table.admit(from: neighbour, now: start).evicted }
+        #expect(evicted.count == 992)
+        #expect(Set(evicted).isDisjoint(with: honest))
+    }
+
+    @Test(arguments: ["2001:db8:bad::", "fe80::bad:", "10.66.6."])
+    func aFloodFromManyAddressesOfANetworkDisplacesItself(prefix: String) throws {
+        var table = GateTable(limits: TransportLimits())
+        let honest = try ["2001:db8:1::1", "fe80::1%2", "10.0.0.1", "10.0.1.1"].map {
+            table.admit(from: try address($0), now: start).id
+        }
+        let link = prefix.hasPrefix("fe80") ? "%1" : ""
+        let evicted = try (1..<250).compactMap {
+            table.admit(from: try address("\(prefix)\($0)\(link)"), now: start).evicted
+        }
+        #expect(evicted.count == 249 - 124)
+        #expect(Set(evicted).isDisjoint(with: honest))
+    }
+
+    @Test func inTheBusiestNetworkTheBusiestAddressPays() throws {
+        var table = GateTable(limits: TransportLimits())
+        let honest = try address("fe80::1%1")
+        let first = table.admit(from: honest, now: start).id
+        let flood = try (0..<127).map { table.admit(from: try address("fe80::bad:\($0 / 8)%1"), now: start).id }
+        let evicted = try (1..<16).map { _ in table.admit(from: try address("fe80::cafe%1"), now: start).evicted }
+        #expect(evicted.first == flood.first)
+        #expect(!evicted.contains(first))
     }
 
     @Test func timeRunsFromTheArrivalOfEach() throws {
