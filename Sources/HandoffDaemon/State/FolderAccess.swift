@@ -8,10 +8,12 @@ internal import LoopIO
 /// file: every pointer that a call gets is a string, structure or buffer that outlives the call.
 struct FolderAccess: ~Copyable {
     private let folder: Descriptor
+    private let fileSync: FileSync
 
-    /// Opens a folder, and makes it and the folders above it where they are missing, with mode 0700.
-    init(path: String) throws(Errno) {
-        try Self.make(path)
+    /// Opens a folder, and makes it and the folders above it where they are missing, durably, with mode 0700.
+    init(path: String, fileSync: @escaping FileSync) throws(Errno) {
+        self.fileSync = fileSync
+        try Self.make(path, fileSync)
         folder = Descriptor(
             owning: try SystemCall.retrying { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
@@ -74,7 +76,7 @@ struct FolderAccess: ~Copyable {
                 }
             }
         }
-        try SystemCall.retrying { fsync(number) }
+        try SystemCall.retrying { fileSync(number) }
     }
 
     /// The size of a file in bytes (fstatat(2)); nil if there is none.
@@ -165,7 +167,7 @@ struct FolderAccess: ~Copyable {
     /// Brings names that were changed down to the disk (fsync(2) of the folder).
     func synchronize() throws(Errno) {
         let number = folder.raw
-        try SystemCall.retrying { fsync(number) }
+        try SystemCall.retrying { fileSync(number) }
     }
 
     private func open(_ name: String, _ flags: Int32) throws(Errno) -> Descriptor {
@@ -174,8 +176,8 @@ struct FolderAccess: ~Copyable {
             owning: try SystemCall.retrying { unsafe openat(number, name, flags | O_CLOEXEC | O_NOCTTY, 0o600) })
     }
 
-    /// mkdir(2) for each part of the path that is missing.
-    private static func make(_ path: String) throws(Errno) {
+    /// mkdir(2) for each part of the path that is missing, down to the disk: what is stored below lasts only if its folder does.
+    private static func make(_ path: String, _ fileSync: FileSync) throws(Errno) {
         let bytes = Array(path.utf8)
         for end in bytes.indices.dropFirst() + [bytes.endIndex]
         where end == bytes.endIndex || bytes[end] == UInt8(ascii: "/") {
@@ -187,6 +189,13 @@ struct FolderAccess: ~Copyable {
             } catch .exists {
                 continue
             }
+            let parent = Descriptor(
+                owning: try SystemCall.retrying { unsafe Glibc.open(part + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            let number = parent.raw
+            try SystemCall.retrying { fileSync(number) }
         }
     }
 }
+
+/// Brings a file, or the names in a folder, down to the disk, by its descriptor: fsync(2), or what a test looks on with.
+package typealias FileSync = @Sendable (Int32) -> Int32

@@ -1,3 +1,4 @@
+internal import Glibc
 package import HandoffAccount
 package import HandoffCrypto
 internal import HandoffModel
@@ -8,10 +9,14 @@ extension StateFolder {
     ///
     /// When it returns, the number of this start is on the disk: the first datagram may be sent.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - fileSync: fsync(2).
     /// - Throws: naming the file, when any is damaged, cut off, or does not fit the others; all are left as they are.
-    package static func open(_ path: String, now: UInt64) throws(StateError) -> StoredState {
-        let folder = try StateFolder(locking: path)
+    package static func open(
+        _ path: String, now: UInt64, fileSync: @escaping FileSync = { fsync($0) }
+    ) throws(StateError) -> StoredState {
+        let folder = try StateFolder(locking: path, fileSync: fileSync)
         let boot = try folder.decode(.boot, BootFile.decode)
         let peers = try folder.readPeers()
         let apps = try folder.readApps()

@@ -23,9 +23,9 @@ package final class StateFolder: Sendable {
     private static let longestNote = 32
 
     /// Makes the folder if need be, locks it, and clears away what a crash left half-written.
-    init(locking path: String) throws(StateError) {
+    init(locking path: String, fileSync: @escaping FileSync) throws(StateError) {
         self.path = path
-        access = try Self.openOwn(path)
+        access = try Self.openOwn(path, fileSync)
         lock = try Self.takeLock(access, path)
         for file in StateFile.allCases {
             do throws(Errno) {
@@ -119,11 +119,11 @@ package final class StateFolder: Sendable {
     private static let formerHistoryName = "history.old"
 
     /// Opens the folder, if it is ours alone.
-    private static func openOwn(_ path: String) throws(StateError) -> FolderAccess {
+    private static func openOwn(_ path: String, _ fileSync: @escaping FileSync) throws(StateError) -> FolderAccess {
         func attempt<Value: ~Copyable>(_ body: () throws(Errno) -> Value) throws(StateError) -> Value {
             do throws(Errno) { return try body() } catch { throw .cannotOpen(path: path, error) }
         }
-        let access = try attempt { () throws(Errno) in try FolderAccess(path: path) }
+        let access = try attempt { () throws(Errno) in try FolderAccess(path: path, fileSync: fileSync) }
         let status = try attempt { () throws(Errno) in try access.status() }
         guard status.owner == geteuid() else { throw .notOurs(path: path, owner: status.owner) }
         guard status.mode & 0o077 == 0 else { throw .openToOthers(path: path, mode: status.mode) }

@@ -174,6 +174,17 @@ import Testing
         #expect(throws: StateError.self) { try StateFolder.open(folder.path, now: 1000) }
     }
 
+    @Test(
+        "a link is refused also where it leads to a good file",
+        arguments: ["account", "identity", "boot", "peers", "lock"])
+    func link(_ name: String) throws {
+        try prepare()
+        let elsewhere = folder.beside("elsewhere")
+        defer { unlink(elsewhere) }
+        #expect(rename("\(folder.path)/\(name)", elsewhere) == 0 && symlink(elsewhere, "\(folder.path)/\(name)") == 0)
+        #expect(throws: StateError.self) { try StateFolder.open(folder.path, now: 1000) }
+    }
+
     @Test("when the disk is full the old file stays, nothing half-written does, and the act is refused")
     func fullDisk() async throws {
         // A process of its own, since the limit is the process's: no file may grow beyond 200 bytes.
