@@ -35,8 +35,12 @@ def properties(values):
 class Logind:
     """Answers each Inhibit with a pipe: `locks` has what was asked for, and what tells when the lock is let go.
 
-    `session` makes a session or changes it, `end` ends one; whoever is connected is told so.
+    `session` makes a session or changes it, `end` ends one; whoever is connected is told so. While `is_silent` nobody is told
+    what sessions there are; while `is_absent` the bus says that nobody has the name. `questions` counts who asked.
     """
+
+    is_silent = is_absent = False
+    questions = 0
 
     def __init__(self, stage):
         self.sessions, self.connections, self.guard = {}, [], threading.Lock()
@@ -179,6 +183,12 @@ class Logind:
                 self.has_locks.notify_all()
         elif b"\3\1s\0" + text("AddMatch") in head or b"\3\1s\0" + text("RemoveMatch") in head:
             self._reply(connection, serial, "", b"")
+        elif b"\3\1s\0" + text("NameHasOwner") in head:
+            self._reply(connection, serial, "b", struct.pack("<I", not self.is_absent))
+        elif b"\3\1s\0" + text("ListSessions") in head and (self.is_silent or self.is_absent):
+            self.questions += 1
+            if self.is_absent:
+                self._reply(connection, serial, None, b"")
         elif b"\3\1s\0" + text("ListSessions") in head:
             entries = b""
             with self.guard:

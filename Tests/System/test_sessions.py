@@ -128,6 +128,38 @@ def unknown(stage):
         time.sleep(0.02)
 
 
+@test("while logind is there and does not answer, nothing is advertised, also after the question ran out of time")
+def silent(stage):
+    logind = Logind(stage)
+    logind.session("2", Type="wayland")
+    logind.is_silent = True
+    origin = stage.daemon("origin", start=False)
+    origin.extra = logind.environment
+    origin.start()
+    origin.ctl("account", "create")
+    origin.publish(TYPE)
+    while logind.questions < 2:
+        status = origin.ctl("status").line
+        expect(status["advertising"] is False and status["holds"][0]["by"] == "session", f"{status}")
+        time.sleep(0.1)
+    logind.is_silent = False
+    while origin.ctl("status").line["advertising"] is False:
+        time.sleep(0.1)
+
+
+@test("on a bus without logind nobody can be away")
+def absent(stage):
+    logind = Logind(stage)
+    logind.is_absent = True
+    origin = stage.daemon("origin", start=False)
+    origin.extra = logind.environment
+    origin.start()
+    origin.ctl("account", "create")
+    while origin.ctl("status").line["advertising"] is False:
+        time.sleep(0.02)
+    expect(logind.questions == 1, f"{logind.questions}")
+
+
 @test("the delays are read again at SIGHUP")
 def reload(stage):
     logind, origin, taker, watch = pair(stage, "lock-delay = never\nidle-delay = never\n", Type="wayland")

@@ -31,7 +31,7 @@ package struct SessionGate: Sendable {
     }
 
     private enum State: Equatable {
-        /// The state while nobody has said yet what sessions there are.
+        /// The state while nobody has said yet what sessions there are, or that nobody follows them.
         case unknown
         /// The state while the user is there, or no desktop runs.
         case open
@@ -85,12 +85,17 @@ package struct SessionGate: Sendable {
         if case .closing(_, let deadline) = state { deadline } else { nil }
     }
 
-    /// Takes the sessions as they are; nil when nobody can say. Then what was known stays.
-    package mutating func take(_ sessions: [LoginSession]?, unixSeconds: UInt64, now: LoopInstant) {
-        guard let sessions else {
-            if case .unknown = state { state = .open }
-            return
+    /// Takes the sessions as they are. When nobody can say, what was known stays: before the first answer the screen may be
+    /// locked, unless there is nobody who could ever say so.
+    package mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: LoopInstant) {
+        switch report {
+        case .sessions(let sessions): take(sessions, unixSeconds: unixSeconds, now: now)
+        case .absent: if case .unknown = state { state = .open }
+        case .silent: break
         }
+    }
+
+    private mutating func take(_ sessions: [LoginSession], unixSeconds: UInt64, now: LoopInstant) {
         self.sessions = sessions
         let presence = Self.presence(sessions, unixSeconds: unixSeconds)
         let wasLocked = isLocked
@@ -118,7 +123,8 @@ package struct SessionGate: Sendable {
             if case .unknown = state { return }
             // Whoever is away is so from now on: the moment at which the lock began is not kept.
             state = .open
-            return take(sessions, unixSeconds: unixSeconds, now: now)
+            if let sessions { take(sessions, unixSeconds: unixSeconds, now: now) }
+            return
         }
     }
 

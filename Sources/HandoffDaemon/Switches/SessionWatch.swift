@@ -30,7 +30,7 @@ final class SessionWatch {
 
     /// Begins to follow; without a way to, no session keeps anything from being advertised.
     func start(_ follow: SessionFollowing?) {
-        guard let follow else { return take(nil) }
+        guard let follow else { return take(LoginReport.absent) }
         // Before anything is known nothing is advertised: the screen may be locked.
         changed()
         following = follow(loop) { [weak self] in self?.take($0) }
@@ -58,8 +58,8 @@ final class SessionWatch {
         change { $0.take(delays, unixSeconds: unixSeconds(), now: loop.now) }
     }
 
-    private func take(_ sessions: [LoginSession]?) {
-        change { $0.take(sessions, unixSeconds: unixSeconds(), now: loop.now) }
+    private func take(_ report: LoginReport) {
+        change { $0.take(report, unixSeconds: unixSeconds(), now: loop.now) }
     }
 
     private func change(_ body: (inout SessionGate) -> Void) {
@@ -91,4 +91,4 @@ final class SessionWatch {
 }
 
 /// How sessions are followed: on a loop, telling each change; what is returned ends it when it is let go.
-package typealias SessionFollowing = (EventLoop, @escaping ([LoginSession]?) -> Void) -> AnyObject
+package typealias SessionFollowing = (EventLoop, @escaping (LoginReport) -> Void) -> AnyObject

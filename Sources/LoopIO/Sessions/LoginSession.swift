@@ -1,3 +1,13 @@
+/// What is known of a user's sessions.
+package enum LoginReport: Sendable, Equatable {
+    /// All that there are.
+    case sessions([LoginSession])
+    /// There is no logind: no system bus, or nobody on it who has that name.
+    case absent
+    /// Nobody has answered, and what was known may be so no more.
+    case silent
+}
+
 /// One session of a user, as systemd-logind describes it (org.freedesktop.login1(5)).
 package struct LoginSession: Sendable, Equatable {
     /// The session's id, such as `2` or `c1`.

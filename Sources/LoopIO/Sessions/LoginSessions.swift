@@ -14,25 +14,29 @@ package final class LoginSessions {
     private static let patience: UInt64 = 5_000_000
     /// How soon it is asked again after it was: desktops change several properties at once.
     private static let pause = Duration.milliseconds(50)
+    /// How soon it is asked again when it did not answer.
+    private static let silence = Duration.seconds(5)
     /// The most sessions that are looked at.
     private static let most = 64
 
     private let loop: EventLoop
     private let userID: UInt32
-    private let onChange: ([LoginSession]?) -> Void
+    private let onChange: (LoginReport) -> Void
     private let bus: LoopBus
     private var isAsking = false
     private var isOutdated = false
     private var found: [LoginSession] = []
     private var awaited = 0
+    /// Whether nothing was said of a session that was listed.
+    private var hasSilent = false
     private var timer: LoopTimer?
 
     /// Begins to follow.
     ///
     /// - Parameters:
     ///   - userID: whose sessions.
-    ///   - onChange: gets all of them at first and after each change; nil when there is no bus or no logind to ask.
-    package init(loop: EventLoop, userID: UInt32, onChange: @escaping ([LoginSession]?) -> Void) {
+    ///   - onChange: gets all of them at first and after each change, or what else became of the question.
+    package init(loop: EventLoop, userID: UInt32, onChange: @escaping (LoginReport) -> Void) {
         self.loop = loop
         self.userID = userID
         self.onChange = onChange
@@ -40,7 +44,7 @@ package final class LoginSessions {
         // Nothing is told from inside the initialiser: who gets the answer may not have its own place yet.
         bus.start(
             onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            onLost: { [weak self] _ in self?.lost() })
+            onLost: { [weak self] wasOpen in self?.lost(wasOpen) })
     }
 
     /// Ends it; nothing is told any more.
@@ -66,10 +70,10 @@ package final class LoginSessions {
     }
 
     /// The bus is gone, or was never there. Who was told of sessions keeps to that until there is a bus again.
-    private func lost() {
+    private func lost(_ wasOpen: Bool) {
         timer = nil
         isAsking = false
-        onChange(nil)
+        onChange(wasOpen ? .silent : .absent)
     }
 
     // MARK: - Asking
@@ -83,20 +87,37 @@ package final class LoginSessions {
     }
 
     private func ask() {
+        timer = nil
         isAsking = true
         isOutdated = false
         found = []
+        hasSilent = false
         do throws(Errno) {
             try bus.call(Self.service, Self.managerPath, Self.managerInterface, "ListSessions") { [weak self] in
                 self?.listed($0)
             }
         } catch {
-            answered(nil)
+            answered(.silent)
+        }
+    }
+
+    /// Nobody has answered for logind: the bus knows whether it is there at all.
+    private func askForOwner() {
+        do throws(Errno) {
+            try bus.call(
+                LoopBus.name, LoopBus.path, LoopBus.name, "NameHasOwner", { $0.append(Self.service) },
+                then: { [weak self] reply in
+                    let isThere = reply.flatMap { try? LoginReader.plainFlag($0) } ?? true
+                    self?.answered(isThere ? .silent : .absent)
+                })
+        } catch {
+            answered(.silent)
         }
     }
 
     private func listed(_ reply: OpaquePointer?) {
-        guard let reply, let sessions = try? LoginReader.sessions(reply, of: userID) else { return answered(nil) }
+        guard let reply else { return askForOwner() }
+        guard let sessions = try? LoginReader.sessions(reply, of: userID) else { return answered(.silent) }
         bus.reached()
         awaited = 0
         for (id, path) in sessions.prefix(Self.most) {
@@ -108,26 +129,26 @@ package final class LoginSessions {
                     })
                 awaited += 1
             } catch {
-                return answered(nil)
+                return answered(.silent)
             }
         }
-        if awaited == 0 { answered([]) }
+        if awaited == 0 { answered(.sessions([])) }
     }
 
-    /// Takes the properties of a session; nil when it has ended meanwhile.
+    /// Takes the properties of a session; nil when nothing was said of it. If it has ended, a signal says so, too.
     private func described(_ session: LoginSession?) {
-        if let session { found.append(session) }
+        if let session { found.append(session) } else { hasSilent = true }
         awaited -= 1
-        if awaited == 0 { answered(found.sorted { $0.id < $1.id }) }
+        if awaited == 0 { answered(hasSilent ? .silent : .sessions(found.sorted { $0.id < $1.id })) }
     }
 
-    private func answered(_ sessions: [LoginSession]?) {
+    private func answered(_ report: LoginReport) {
         isAsking = false
-        if !isOutdated { onChange(sessions) }
-        guard isOutdated, bus.isOpen else { return }
-        timer = try? loop.timer(after: Self.pause) { [weak self] in self?.ask() }
+        if !isOutdated { onChange(report) }
+        guard isOutdated || report == .silent, bus.isOpen else { return }
+        timer = try? loop.timer(after: isOutdated ? Self.pause : Self.silence) { [weak self] in self?.ask() }
         // Without a timer: at once.
-        if timer == nil { ask() }
+        if timer == nil, isOutdated { ask() }
     }
 }
 
@@ -177,10 +198,16 @@ private enum LoginReader {
     }
 
     private static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
-        var value: Int32 = 0
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "b"))
-        try Errno.check(sd_bus_message_read_basic(message, BusReader.type("b"), &value))
+        let value = try plainFlag(message)
         try Errno.check(sd_bus_message_exit_container(message))
+        return value
+    }
+
+    /// The one flag of a reply.
+    static func plainFlag(_ message: OpaquePointer) throws(Errno) -> Bool {
+        var value: Int32 = 0
+        try Errno.check(sd_bus_message_read_basic(message, BusReader.type("b"), &value))
         return value != 0
     }
 

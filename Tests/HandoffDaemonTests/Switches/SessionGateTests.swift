@@ -11,8 +11,12 @@ struct SessionGateTests {
     private func at(_ seconds: UInt64) -> LoopInstant { LoopInstant(nanoseconds: (1000 + seconds) * 1_000_000_000) }
 
     /// Tells the gate of its sessions, so many seconds after the beginning.
-    private mutating func take(_ sessions: [LoginSession]?, after seconds: UInt64) {
-        gate.take(sessions, unixSeconds: Self.clock + seconds, now: at(seconds))
+    private mutating func take(_ sessions: [LoginSession], after seconds: UInt64) {
+        take(.sessions(sessions), after: seconds)
+    }
+
+    private mutating func take(_ report: LoginReport, after seconds: UInt64) {
+        gate.take(report, unixSeconds: Self.clock + seconds, now: at(seconds))
     }
 
     private func desktop(locked: Bool = false, idleSince: UInt64? = nil) -> LoginSession {
@@ -24,8 +28,22 @@ struct SessionGateTests {
     @Test("nothing is advertised before anything is known; without logind everything is")
     mutating func first() {
         #expect(gate.reason == .unknown && gate.isQuiet)
-        take(nil, after: 0)
+        take(.absent, after: 0)
         #expect(gate.reason == nil && !gate.isQuiet)
+    }
+
+    @Test("while logind is there and does not answer, the screen may be locked")
+    mutating func silence() {
+        take(.silent, after: 5)
+        take(.silent, after: 500)
+        #expect(gate.reason == .unknown && gate.isQuiet)
+        gate.take(SessionGate.Delays(lock: .seconds(100)), unixSeconds: Self.clock + 501, now: at(501))
+        #expect(gate.reason == .unknown && gate.isQuiet)
+        take([desktop(locked: true)], after: 502)
+        #expect(gate.reason == .notYetUnlocked && gate.isQuiet)
+        take(.silent, after: 503)
+        take(.absent, after: 504)
+        #expect(gate.reason == .notYetUnlocked && gate.isQuiet)
     }
 
     @Test("sessions without a desktop are neither locked nor idle")
@@ -127,7 +145,8 @@ struct SessionGateTests {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
-        take(nil, after: 20)
+        take(.silent, after: 20)
+        take(.absent, after: 21)
         #expect(gate.reason == .locked && gate.isQuiet)
     }
 
@@ -155,7 +174,7 @@ struct SessionGateTests {
         var session = desktop()
         session.isIdle = true
         session.idleSince = since
-        gate.take([session], unixSeconds: .max, now: at(0))
-        gate.take([session], unixSeconds: 0, now: LoopInstant(nanoseconds: .max))
+        gate.take(.sessions([session]), unixSeconds: .max, now: at(0))
+        gate.take(.sessions([session]), unixSeconds: 0, now: LoopInstant(nanoseconds: .max))
     }
 }
