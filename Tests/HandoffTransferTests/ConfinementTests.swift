@@ -6,18 +6,29 @@ import Testing
 
 /// What a receiver gives up; the kernel watches over single threads, so each test gives it up on one of its own.
 @Suite struct ConfinementTests {
+    /// Whether the kernel can confine: landlock_create_ruleset(2) tells the version of its interface.
+    private static let kernelConfines: Bool = {
+        typealias SystemCall = @convention(c) (Int, UnsafeRawPointer?, Int, Int) -> Int
+        guard let address = dlsym(nil, "syscall") else { return false }
+        return unsafeBitCast(address, to: SystemCall.self)(444, nil, 0, 1) > 0
+    }()
+
     /// Does something on a thread that is confined to a destination; nil where the kernel cannot do that.
-    private func confined<Value: Sendable>(
+    private static func confined<Value: Sendable>(
         to output: String, _ body: @escaping @Sendable (Destination) throws -> Value
     ) throws -> Value? {
         let result = Locked(Result<Value?, any Error>.success(nil))
+        let isConfined = Locked(false)
         try OwnedThread(name: "confined") {
             let own = Result { () throws -> Value? in
                 let destination = try Destination(output: output)
-                return destination.confine() ? try body(destination) : nil
+                guard destination.confine() else { return nil }
+                isConfined.withLock { $0 = true }
+                return try body(destination)
             }
             result.withLock { $0 = own }
         }.join()
+        #expect(isConfined.withLock { $0 } == kernelConfines)
         return try result.withLock { $0 }.get()
     }
 
@@ -38,7 +49,7 @@ import Testing
         try other.write([1], to: "there")
         other.make("empty")
         let (path, there, new, empty) = (folder.path, other.file("there"), other.file("new"), other.file("empty"))
-        let refusals = try confined(to: folder.path) { _ in
+        let refusals = try Self.confined(to: folder.path) { _ in
             [
                 "make": Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)),
                 "write": Self.outcome(open(there, O_WRONLY)),
@@ -50,7 +61,6 @@ import Testing
                 "delete folder": Self.outcome(rmdir(empty)),
                 "link": Self.outcome(symlink("/etc/passwd", "\(path)/link")),
                 "pipe": Self.outcome(mkfifo("\(path)/pipe", 0o600)),
-                "run": Self.outcome(Self.run("/bin/true")),
             ]
         }
         for (attempt, result) in refusals ?? [:] {
@@ -62,12 +72,22 @@ import Testing
         #expect(folder.names == [])
     }
 
+    @Test("No program can be run")
+    func programs() async {
+        // In a process of its own: where nothing refuses it, that becomes a program that fails.
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            let result = try Self.confined(to: folder.path) { _ in Self.outcome(Self.run("/bin/false")) }
+            #expect(result == nil || result == EACCES)
+        }
+    }
+
     @Test("Threads that are started later are confined too")
     func laterThreads() throws {
         let folder = try TestFolder()
         let other = try TestFolder()
         let new = other.file("new")
-        let result = try confined(to: folder.path) { _ in
+        let result = try Self.confined(to: folder.path) { _ in
             let result = Locked<Int32>(0)
             try OwnedThread(name: "later") {
                 result.withLock { $0 = Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)) }
@@ -84,14 +104,14 @@ import Testing
         try folder.write([9], to: "old")
         let device = try sender()
         let file = try #require(TransferHeader(kind: .file, name: "a.txt", size: 3, id: try transferID(1), mode: 0o640))
-        let paths = try confined(to: folder.path) { destination in
+        let paths = try Self.confined(to: folder.path) { destination in
             guard case .file(let part) = try destination.open(file, from: device) else { return [String]() }
             try part.prepare(offset: 0, length: 3)
             try part.write([1, 2, 3])
             return [try part.finish()]
         }
         #expect(paths == nil || folder.read("a.txt") == [1, 2, 3] && folder.mode("a.txt") == 0o640)
-        let replaced = try confined(to: folder.file("old")) { destination in
+        let replaced = try Self.confined(to: folder.file("old")) { destination in
             guard case .file(let part) = try destination.open(file, from: device) else { return "" }
             try part.prepare(offset: 0, length: 3)
             try part.write([4, 5, 6])
@@ -107,7 +127,7 @@ import Testing
         while let more = try writer.next() { archive += more }
         let header = try #require(TransferHeader(kind: .folder, name: "tree"))
         let bytes = archive
-        let unpacked = try confined(to: folder.path) { destination in
+        let unpacked = try Self.confined(to: folder.path) { destination in
             guard case .folder(let part) = try destination.open(header, from: device) else { return "" }
             try part.write(bytes)
             return try part.finish()
@@ -120,7 +140,7 @@ import Testing
         let other = try TestFolder()
         let there = try other.write([1], to: "there")
         let new = other.file("new")
-        let results = try confined(to: "-") { _ in
+        let results = try Self.confined(to: "-") { _ in
             [Self.outcome(open(new, O_WRONLY | O_CREAT, 0o600)), Self.outcome(open(there, O_RDONLY))]
         }
         #expect(results == nil || results == [EACCES, 0])
