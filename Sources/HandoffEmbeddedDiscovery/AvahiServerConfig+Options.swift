@@ -17,6 +17,8 @@ extension AvahiServerConfig {
         add_service_cookie = 0
         enable_reflector = 0
         enable_wide_area = 0
+        // More than the gate lets in while it lives.
+        n_cache_entries_max = PacketGate.memory
         // Beside other responders, such as avahi-daemon when it starts later.
         disallow_other_stacks = 0
         use_ipv4 = options.useIPv4 ? 1 : 0

@@ -30,6 +30,8 @@ final class AvahiServerLibrary: MulticastLibrary {
     private var browsers: [RecordQuery: (handle: OpaquePointer, context: Context)] = [:]
     private var groups: [UInt64: (handle: OpaquePointer, context: Context)] = [:]
     private var events: [MulticastEvent] = []
+    private var gate: PacketGate
+    private var poll: GatedPoll?
 
     let kind = DiscoveryKind.embedded
 
@@ -42,6 +44,9 @@ final class AvahiServerLibrary: MulticastLibrary {
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
         if let functions { AvahiLog.forward(to: logger, functions) }
         clock = ClockWatch(loop: loop)
+        gate = PacketGate(serviceType: options.serviceType, now: loop.now)
+        let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
+        poll = GatedPoll(original) { [unowned self] in gate.admits($0, at: self.loop.now) }
         clock.onJump = { [unowned self] in
             // Avahi's timers follow the wall clock: after a step back they would not fire for as long.
             if server != nil { events.append(.restart("somebody set the clock")) }
@@ -59,12 +64,11 @@ final class AvahiServerLibrary: MulticastLibrary {
         let context = Context(self)
         serverContext = context
         var error: Int32 = 0
-        let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         var configuration = AvahiServerConfig(options, functions)
         defer { functions.server_config_free(&configuration) }
         // It calls back before it returns, so the callback uses its arguments alone. It copies the configuration.
         server = functions.server_new(
-            poll, &configuration,
+            poll?.poll, &configuration,
             { _, state, context in
                 guard let context else { return }
                 Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().library.stateChanged(state)
@@ -80,6 +84,7 @@ final class AvahiServerLibrary: MulticastLibrary {
         // Browsers must go before the server; groups go with it, which sends their goodbyes.
         for browser in browsers.values { functions.s_record_browser_free(browser.handle) }
         if let server { functions.server_free(server) }
+        poll?.serverFreed()
         server = nil
         serverContext = nil
         browsers = [:]
@@ -106,12 +111,18 @@ final class AvahiServerLibrary: MulticastLibrary {
             }, Unmanaged.passUnretained(context).toOpaque())
         guard let handle else { throw lastError }
         browsers[query] = (handle, context)
+        if query.isForAddresses { gate.expect(host: query.name, of: query.instance) }
     }
+
+    func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) { gate.setMembership(isMember) }
 
     func stopBrowsing(_ query: RecordQuery) {
         // The context lives to the end of this call, longer than the browser.
         guard let functions, let browser = browsers.removeValue(forKey: query) else { return }
         functions.s_record_browser_free(browser.handle)
+        if query.isForAddresses, !browsers.keys.contains(where: { $0.isForAddresses && $0.name == query.name }) {
+            gate.forget(host: query.name)
+        }
     }
 
     func makeGroup(_ id: UInt64, records: [PublishedRecord], interface: UInt32?) throws(MulticastError) {

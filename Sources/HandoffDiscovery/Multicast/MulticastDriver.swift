@@ -77,6 +77,7 @@ package final class MulticastDriver: DiscoveryRole {
             if !plan.setPublication(publication) { logger.fault("Cannot publish such names or such a text") }
         case .setMembership(let isMember):
             directory.setMembership(isMember)
+            library.setMembership(isMember)
         case .refresh(let instance):
             directory.refresh(instance)
         case .stop(let done):

@@ -14,6 +14,9 @@ package protocol MulticastLibrary: AnyObject {
     /// Takes the events that were queued since the last call.
     func takeEvents() -> [MulticastEvent]
 
+    /// Takes what tells a member's instance from others, for a library that reads the network itself.
+    func setMembership(_ isMember: @escaping @Sendable (String) -> Bool)
+
     /// Asks and keeps asking.
     func browse(_ query: RecordQuery) throws(MulticastError)
 
@@ -28,4 +31,8 @@ package protocol MulticastLibrary: AnyObject {
 
     /// Withdraws a group; an unknown one is ignored.
     func freeGroup(_ id: UInt64) throws(MulticastError)
+}
+
+extension MulticastLibrary {
+    package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
 }

@@ -25,6 +25,9 @@ package struct RecordQuery: Hashable, Sendable {
     /// The index of the interface to ask on; nil: all that Avahi uses.
     package let interface: UInt32?
 
+    /// Whether it asks for the addresses of a host.
+    package var isForAddresses: Bool { kind == .ipv4 || kind == .ipv6 }
+
     package init(kind: Kind, name: String, instance: String = "", round: UInt32 = 0, interface: UInt32? = nil) {
         self.kind = kind
         self.name = name

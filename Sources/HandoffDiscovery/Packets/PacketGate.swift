@@ -1,0 +1,94 @@
+package import LoopIO
+
+/// Which packets of multicast DNS the embedded responder reads. Plain values; time is a parameter.
+///
+/// It compares each record with all that it has of the same name, and takes none when its memory is full: who floods the network
+/// with services could keep a processor busy and every member out of sight. So what is about something else is dropped,
+/// what strangers say of our service is taken as far as a budget goes that its memory can hold, and each member has a
+/// budget of its own: its name proves that it is one.
+package struct PacketGate: Sendable {
+    /// Records that are in the responder's memory at most, for each interface.
+    package static let memory: UInt32 = 16_384
+
+    /// So much at once, and so much a second, in records of up to two minutes; one that lasts longer counts as several.
+    private struct Budget: Sendable {
+        let burst: Double
+        let rate: Double
+        var left: Double
+        var last: LoopInstant
+
+        init(burst: Double, rate: Double, now: LoopInstant) {
+            (self.burst, self.rate, left, last) = (burst, rate, burst, now)
+        }
+
+        mutating func admit(_ cost: Double, at now: LoopInstant) -> Bool {
+            if now > last {
+                let (seconds, attoseconds) = (now - last).components
+                left = min(burst, left + rate * (Double(seconds) + Double(attoseconds) * 1e-18))
+                last = now
+            }
+            guard left >= cost else { return false }
+            left -= cost
+            return true
+        }
+    }
+
+    /// For how long a record may last to count as one.
+    private static let span: UInt32 = 120
+    /// Members that have a budget each; of more the budgets begin anew.
+    private static let mostMembers = 1024
+
+    private let service: String
+    private var isMember: @Sendable (String) -> Bool = { _ in false }
+    /// The instances that wait for addresses, by the name of the host that has them.
+    private var hosts: [String: String] = [:]
+    private var questions: Budget
+    private var strangers: Budget
+    private var members: [String: Budget] = [:]
+
+    /// - Parameter serviceType: two labels, `_handoff._tcp`.
+    package init(serviceType: String, now: LoopInstant) {
+        service = serviceType + ".local"
+        questions = Budget(burst: 400, rate: 200, now: now)
+        // A network of 240 devices at once. The burst, and what lives of the full rate, are less than half of the memory.
+        strangers = Budget(burst: 4096, rate: 16, now: now)
+    }
+
+    /// Takes what tells a member's instance from others.
+    package mutating func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
+        self.isMember = isMember
+        members = [:]
+    }
+
+    /// An instance's addresses are asked for, under the name of its host.
+    package mutating func expect(host: String, of instance: String) { hosts[host.lowercased()] = instance }
+
+    /// They are asked for no more.
+    package mutating func forget(host: String) { hosts[host.lowercased()] = nil }
+
+    /// Whether the responder is to read a packet; counts it.
+    package mutating func admits(_ bytes: UnsafeRawBufferPointer, at now: LoopInstant) -> Bool {
+        guard let packet = MulticastPacket(bytes) else { return false }
+        guard packet.isResponse else { return questions.admit(1, at: now) }
+        let instances = packet.records.compactMap(instance)
+        guard !instances.isEmpty else { return false }
+        // In floating point, since a lifetime is any number.
+        let cost = packet.records.reduce(0.0) { $0 + max(1, Double($1.lifetime) / Double(Self.span)) }
+        guard let member = instances.first(where: isMember) else { return strangers.admit(cost, at: now) }
+        if members.count >= Self.mostMembers, members[member] == nil { members = [:] }
+        return members[member, default: Budget(burst: 512, rate: 64, now: now)].admit(cost, at: now)
+    }
+
+    /// The instance that a record is about; nil when it is about something else.
+    private func instance(_ record: MulticastPacket.Record) -> String? {
+        guard let owner = record.owner else { return nil }
+        if owner == service { return record.target.flatMap { firstLabel(of: $0) } ?? "" }
+        return hosts[owner] ?? firstLabel(of: owner)
+    }
+
+    /// The instance in the name of a service of ours.
+    private func firstLabel(of name: String) -> String? {
+        guard name.utf8.count > service.utf8.count + 1, name.hasSuffix("." + service) else { return nil }
+        return String(name.dropLast(service.utf8.count + 1))
+    }
+}
