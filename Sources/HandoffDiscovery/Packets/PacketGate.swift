@@ -10,7 +10,7 @@ package struct PacketGate: Sendable {
     /// Records that are in the responder's memory at most, for each interface.
     package static let memory: UInt32 = 16_384
 
-    /// So much at once, and so much a second, in records of up to two minutes; one that lasts longer counts as several.
+    /// So much at once, and so much a second, in records that live as long as ours; one that lives longer counts as several.
     private struct Budget: Sendable {
         let burst: Double
         let rate: Double
@@ -33,8 +33,8 @@ package struct PacketGate: Sendable {
         }
     }
 
-    /// For how long a record may last to count as one.
-    private static let span: UInt32 = 120
+    /// For how many seconds a record may live to count as one.
+    private static let span = PublicationGroup.instanceLifetime
     /// Members that have a budget each; of more the budgets begin anew.
     private static let mostMembers = 1024
 
@@ -49,9 +49,10 @@ package struct PacketGate: Sendable {
     /// - Parameter serviceType: two labels, `_handoff._tcp`.
     package init(serviceType: String, now: LoopInstant) {
         service = serviceType + ".local"
-        questions = Budget(burst: 400, rate: 200, now: now)
-        // A network of 240 devices at once. The burst, and what lives of the full rate, are less than half of the memory.
-        strangers = Budget(burst: 4096, rate: 16, now: now)
+        questions = Budget(burst: 200, rate: 100, now: now)
+        // A network of 1,000 devices at once, which stay. The burst, and what lives of the full rate, leave a fifth of the
+        // memory to members.
+        strangers = Budget(burst: 4096, rate: 10, now: now)
     }
 
     /// Takes what tells a member's instance from others.
