@@ -82,6 +82,9 @@ final class RawPeer {
     /// Whether this side believes that the handshake is done.
     var isDone: Bool { SSL_is_init_finished(ssl) == 1 }
 
+    /// Whether this side has what a session could be resumed with.
+    var holdsSession: Bool { SSL_SESSION_is_resumable(SSL_get_session(ssl)) == 1 }
+
     /// Plaintext that came in `bytes`.
     func read(_ bytes: [UInt8]) -> [UInt8] {
         BIO_write(incoming, bytes, Int32(bytes.count))

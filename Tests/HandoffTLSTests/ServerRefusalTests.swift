@@ -14,6 +14,27 @@ struct ServerRefusalTests {
         #expect(outcome.client.read(outcome.session.takeCiphertext()) == [1, 2, 3])
     }
 
+    @Test func nothingIsGivenByWhichASessionCouldBeResumed() throws {
+        let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in true })
+        #expect(outcome.step == .done)
+        #expect(outcome.session.takeCiphertext() == [])
+        try outcome.session.write([1])
+        #expect(outcome.client.read(outcome.session.takeCiphertext()) == [1])
+        #expect(!outcome.client.holdsSession)
+    }
+
+    @Test func aPairingGivesNothingOfTheKindEither() throws {
+        let client = try RawPeer(client: RawPeer.Settings(protocols: [TLSContext.pairingProtocol]))
+        let identity = try TLSIdentity(key: SigningKey())
+        let session = try TLSSession(context: TLSContext(pairingServer: identity), accepts: { _ in true })
+        session.receive(client.step())
+        #expect(session.step() == .incomplete)
+        session.receive(client.step(session.takeCiphertext()))
+        #expect(session.step() == .done)
+        #expect(session.takeCiphertext() == [])
+        #expect(!client.holdsSession)
+    }
+
     @Test(arguments: [[], ["http/1.1"], ["handoff/2"], ["handoff/"], ["handoff/10", "x"]])
     func clientWithoutOurProtocolIsRefused(protocols: [String]) throws {
         let outcome = try connect(RawPeer.Settings(protocols: protocols, key: TestKey()))
