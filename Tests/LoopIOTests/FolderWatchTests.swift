@@ -116,9 +116,10 @@ struct FolderWatchTests {
 
     @Test func `a program that is started apart gets its words and variables, and tells its end`() throws {
         let test = try Bench()
-        let script = #"printf '%s\n' "$1" "$VALUE" "$(pwd)" >out; [ ! -e /proc/self/fd/9 ]; exit 7"#
-        let open = dup2(1, 9)
+        // Any that is free: a number that the loop has would be taken from it.
+        let open = fcntl(1, F_DUPFD, 100)
         defer { close(open) }
+        let script = #"printf '%s\n' "$1" "$VALUE" "$(pwd)" >out; [ ! -e /proc/self/fd/\#(open) ] && exit 7"#
         let started = try DetachedProgram.start(
             ["/bin/sh", "-c", script, "sh", "$HOME ;"], environment: ["VALUE": "a=b"], folder: test.folder.path)
         var status: Int32?
