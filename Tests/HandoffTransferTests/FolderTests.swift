@@ -218,6 +218,22 @@ private func makeTree() throws -> TestFolder {
         #expect(target.listing("tree") == source.listing("t").replacing("block f 4755", with: "block f 755"))
     }
 
+    @Test("A link that takes a folder's place while it is unpacked is not followed", arguments: [true, false])
+    func linkAmid(opensBeneath: Bool) throws {
+        var calls = KernelCalls()
+        calls.opensBeneath = opensBeneath
+        let (target, other) = (try TestFolder(), try TestFolder())
+        let part = try open(target.path, calls: calls)
+        for name in ["d", "e"] {
+            let entry = TarEntry(kind: .folder, components: [Array(name.utf8)], size: 0, mode: 0o755, modified: 1)
+            try part.write(entry.encoded())
+        }
+        let inside = "\(target.path)/\(try #require(target.names.first))/d"
+        #expect(rmdir(inside) == 0 && symlink(other.path, inside) == 0)
+        #expect(throws: TransferFailure.self) { try part.write(archive([("d/x", [1])])) }
+        #expect(other.names == [])
+    }
+
     @Test("The user's name counts for a folder too, and nothing that comes late is replaced")
     func named() throws {
         let target = try TestFolder()
