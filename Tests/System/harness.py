@@ -155,7 +155,7 @@ class Daemon:
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": os.path.join(self.folder, "home"), "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": os.path.join(self.folder, "run"), "HANDOFF_SOCKET": self.socket,
         }
-        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "HANDOFF_MUTANT"):
             if name in os.environ:
                 self.environment[name] = os.environ[name]
 
