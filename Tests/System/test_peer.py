@@ -199,6 +199,34 @@ def calling(stage):
     server.close()
 
 
+@test("a member that answers in the place of the one that is called is not talked to")
+def impostor(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    import handoff_crypto as c
+    import handoff_link as l
+    import handoff_roster as r
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from handoff_peer import Peer
+    from handoff_server import Server
+    peer, other = Peer(python.state), Ed25519PrivateKey.generate()
+    host, _, port = python.target.rpartition(":")
+    link = peer.open_connection(host, int(port))
+    added = r.sign_statement(peer.key, peer.roster.account, r.ADD, c.raw_public(other))
+    peer.roster.merge([added])
+    peer.say(link, (l.STATEMENTS, r.encode_list([added])))
+    until(lambda: len(daemon.ctl("devices").lines) == 3, "the other member is not known")
+    expect(peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))["acknowledged"], "no acknowledgement")
+    link.close()
+    peer.context = l.make_context(other)
+    server = Server(peer)
+    daemon.ctl("device", "rename", "Python", "Zaphod")
+    until(lambda: server.ends or server.links, "the peer was not called")
+    expect(not server.links, "the daemon said hello to another member than it had called")
+    daemon.is_well()
+    server.close()
+
+
 @test("a member that has its four connections gets a fifth, for one that nobody waits for", limit=60)
 def room(stage):
     daemon, python = account(stage)
