@@ -1,17 +1,20 @@
-import HandoffModel
-import HandoffProtocol
+package import HandoffModel
+package import HandoffProtocol
 
 /// What each member may still do, over its datagrams and all its connections together. Lives on the daemon's loop.
 ///
 /// All who are no members share one budget: whoever holds an open ticket, or the account key, can make as many identities
 /// as he likes, and must neither fill the memory with them nor have each of them's statements read.
-final class MemberBudgets {
+package final class MemberBudgets {
     private var live: Set<DeviceID> = []
     private var budgets: [DeviceID: MemberBudget] = [:]
     private var strangers = MemberBudget()
 
+    /// Budgets of an account without members.
+    package init() {}
+
     /// The budget of a device; full for a member that was not heard of.
-    subscript(_ device: DeviceID) -> MemberBudget {
+    package subscript(_ device: DeviceID) -> MemberBudget {
         get { live.contains(device) ? budgets[device, default: MemberBudget()] : strangers }
         set {
             if live.contains(device) { budgets[device] = newValue } else { strangers = newValue }
@@ -19,12 +22,12 @@ final class MemberBudgets {
     }
 
     /// Whether one more signed advert of a device is taken; counts it.
-    func admitAdvert(of device: DeviceID, at now: BootInstant) -> Bool {
+    package func admitAdvert(of device: DeviceID, at now: BootInstant) -> Bool {
         self[device].admitAdvert(at: now) == .admit
     }
 
     /// Takes the members as they are now, and forgets the others.
-    func retain(_ live: Set<DeviceID>) {
+    package func retain(_ live: Set<DeviceID>) {
         self.live = live
         budgets = budgets.filter { live.contains($0.key) }
     }
