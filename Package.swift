@@ -191,7 +191,10 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
     let fuzz: [SwiftSetting] = common + [.unsafeFlags(["-parse-as-library"])]
     package.targets.append(.target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz))
     let targets: [(name: String, dependencies: [Target.Dependency])] = [
-        ("FuzzAnnouncement", ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"]),
+        (
+            "FuzzAnnouncement",
+            ["HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO"]
+        ),
         ("FuzzConfiguration", ["HandoffDaemon"]),
         ("FuzzControl", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("FuzzDocuments", ["HandoffDocuments"]),

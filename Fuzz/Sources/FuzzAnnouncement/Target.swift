@@ -1,8 +1,10 @@
 import FuzzSupport
 import HandoffAccount
 import HandoffCrypto
+import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
+import LoopIO
 
 private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 
@@ -15,7 +17,7 @@ private let member = Label(random: [1, 2, 3, 4, 5, 6, 7, 8], labelKey: key)
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
     guard let label = Label(bytes: [UInt8](repeating: 3, count: Label.byteCount)) else { return 0 }
-    switch input.byte() % 6 {
+    switch input.byte() % 7 {
     case 0:
         announcement(input.rest)
     case 1:
@@ -40,6 +42,13 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             _ = marks.contains([UInt8](repeating: 3, count: Marks.markCount))
         }
         _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }
+    case 5:
+        // A packet of multicast DNS, for the gate before libavahi-core.
+        var gate = PacketGate(serviceType: "_handoff._tcp", now: LoopInstant(nanoseconds: 0))
+        gate.expect(host: "host.local", of: "member")
+        let bytes = input.rest
+        let isRead = bytes.withUnsafeBytes { gate.admits($0, at: LoopInstant(nanoseconds: 0)) }
+        require(!isRead || bytes.count >= 12, "a packet without a header is read")
     default:
         guard let name = String(validating: input.rest, as: UTF8.self), let label = Label(instanceName: name) else {
             return 0
