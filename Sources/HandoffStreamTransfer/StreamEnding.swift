@@ -30,7 +30,8 @@ final class StreamEnding {
         stream.awaitEnd { [weak self] result in
             switch result {
             case .success(let reply): self?.finish(TransferFailure(end: reply.outcome, reply.message))
-            case .failure(.lost), .failure(.notReachable): self?.finish(TransferFailure(.gone, "the daemon went away"))
+            case .failure(.lost), .failure(.notReachable), .failure(.foreign):
+                self?.finish(TransferFailure(.gone, "the daemon went away"))
             case .failure: self?.finish(failure)
             }
         }
@@ -60,7 +61,7 @@ extension TransferFailure {
     /// - Parameter action: what was tried, such as `cannot send draft.txt`.
     package init(daemon error: ClientError, _ action: String) {
         switch error {
-        case .lost, .notReachable:
+        case .lost, .notReachable, .foreign:
             self.init(.gone, "the daemon went away")
         case .badAnswer(let why):
             self.init(.failed, "\(action): the daemon's answer makes no sense: \(why)")

@@ -28,6 +28,19 @@ import Testing
         #expect(daemon.log.map(\.method) == ["dev.handoff1.Control.CreateAccount"])
     }
 
+    @Test(arguments: [UInt32(1), 65_534])
+    func nothingIsSaidToAnotherUsersDaemon(distance: UInt32) throws {
+        let other = ProcessEnvironment.userID &+ distance
+        #expect(throws: ClientError.foreign(path: daemon.path, user: other)) {
+            try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: other, gid: 0) }
+        }
+        #expect(daemon.log.isEmpty)
+    }
+
+    @Test func aSocketThatRootMadeIsUsed() throws {
+        _ = try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: 0, gid: 0) }
+    }
+
     @Test func answersToCallsSentAheadComeInTheirOrder() throws {
         daemon.onCall = { $0.reply(["echo": .string($0.member)]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)

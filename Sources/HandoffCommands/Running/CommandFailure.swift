@@ -40,6 +40,14 @@ package struct CommandFailure: Error, Equatable, Sendable {
             self.init(
                 .daemonNotReachable, "DaemonNotReachable", "cannot reach the daemon at \(path): \(reason)",
                 advice: Self.startAdvice)
+        case .foreign(let path, let user):
+            self.init(
+                .daemonNotReachable, "ForeignDaemon",
+                "the socket \(path) is that of the user with the number \(user), who was told nothing",
+                advice: [
+                    "a daemon serves its own user alone: call handoffctl as that user",
+                    "or see where --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR lead",
+                ])
         case .lost(let path):
             self.init(
                 .daemonNotReachable, "ConnectionLost", "the daemon at \(path) closed the connection",

@@ -244,7 +244,7 @@ final class ReceiveSession {
         guard !isInterrupted else { return conclude(nil) }
         guard activity != nil else { return context.fail(CommandFailure(error)) }
         switch error {
-        case .lost, .notReachable:
+        case .lost, .notReachable, .foreign:
             again(TransferFailure(.gone, "the daemon went away"))
         case .refused(let refusal) where Self.passes(refusal):
             again(TransferFailure(.gone, VisibleText.escape(refusal.message)))

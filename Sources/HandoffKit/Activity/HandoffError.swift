@@ -53,6 +53,10 @@ extension HandoffError {
             self.init(
                 code: HandoffFailure.connectionUnavailableCode, reason: "daemonUnreachable",
                 message: "cannot reach handoffd at \(path): \(reason)")
+        case .foreign(let path, let user):
+            self.init(
+                code: HandoffFailure.connectionUnavailableCode, reason: "daemonUnreachable",
+                message: "the socket \(path) is that of the user with the number \(user)")
         case .lost:
             self.init(
                 code: HandoffFailure.connectionUnavailableCode, reason: "daemonGone", message: "handoffd has ended")
