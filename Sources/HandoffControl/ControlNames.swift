@@ -25,6 +25,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
 package enum AppErrorName: String, Sendable, CaseIterable {
     case noSuchSession = "dev.handoff1.NoSuchSession"
     case noSuchActivity = "dev.handoff1.NoSuchActivity"
+    case invalidApp = "dev.handoff1.InvalidApp"
     case notThisApp = "dev.handoff1.NotThisApp"
     case noSuchContinuation = "dev.handoff1.NoSuchContinuation"
     case invalidActivity = "dev.handoff1.InvalidActivity"

@@ -5,7 +5,7 @@ package struct AppID: Hashable, Sendable, CustomStringConvertible {
     /// The id as it was given.
     package let text: String
 
-    /// Nil unless it is 1 to 255 bytes of visible ASCII without `/`, `\`, quotes and `$`, and begins with a letter, a
+    /// Nil unless it is 1 to 255 bytes of visible ASCII without `refusedCharacters`, and begins with a letter, a
     /// digit or `_`: it becomes part of paths, of names of units and of command lines.
     package init?(_ text: String) {
         let bytes = text.utf8
@@ -26,7 +26,9 @@ package struct AppID: Hashable, Sendable, CustomStringConvertible {
         text.hashBytes(into: &hasher)
     }
 
-    private static let refused = Set("/\\\"'`$%=;".utf8)
+    /// What is visible ASCII and in no id.
+    package static let refusedCharacters = "/\\\"'`$%=;"
+    private static let refused = Set(refusedCharacters.utf8)
 
     static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {

@@ -54,6 +54,8 @@ extension Errno {
     package static let invalidArgument = Errno(rawValue: EINVAL)
     /// EINTR: a signal arrived first; `SystemCall` repeats such calls.
     package static let interrupted = Errno(rawValue: EINTR)
+    /// ESRCH: there is no such process.
+    package static let noSuchProcess = Errno(rawValue: ESRCH)
     /// EMSGSIZE: the datagram does not fit.
     package static let messageTooLong = Errno(rawValue: EMSGSIZE)
     /// ENAMETOOLONG: the path does not fit, 107 bytes for a unix socket.

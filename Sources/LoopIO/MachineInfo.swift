@@ -36,11 +36,24 @@ package enum MachineInfo {
     }
 
     /// The unit of the user's service manager that a process runs in (sd_pid_get_user_unit(3)); nil when it is in none.
-    package static func userUnit(ofProcess process: Int32) -> String? {
+    /// - Throws: when the system does not tell: the process has ended, or is none of ours to see.
+    package static func userUnit(ofProcess process: Int32) throws(Errno) -> String? {
+        // 0 stands for ourselves there, and for a process of another namespace in what a socket says of its peer.
+        guard process > 0 else { throw .noSuchProcess }
         var unit: UnsafeMutablePointer<CChar>?
-        guard sd_pid_get_user_unit(process, &unit) >= 0, let unit else { return nil }
+        let result = sd_pid_get_user_unit(process, &unit)
+        guard result >= 0 else {
+            guard result == -ENXIO || result == -ENODATA else { throw Errno(rawValue: -result) }
+            return nil
+        }
+        guard let unit else { return nil }
         defer { free(unit) }
         return String(cString: unit)
+    }
+
+    /// Whether there is a process with this number that is ours to see (kill(2) with signal 0).
+    package static func isRunning(_ process: Int32) -> Bool {
+        process > 0 && (kill(process, 0) == 0 || errno == EPERM)
     }
 
     /// How many files this process may have open (getrlimit(2), RLIMIT_NOFILE); nil without a limit.

@@ -133,6 +133,14 @@ import Testing
                     activityTypes: ["com.example.editing"]))
     }
 
+    @Test(arguments: [
+        ("reader", "reader"), ("My App", "My_App"), (".hidden", "_.hidden"), ("-x", "_-x"), ("a/b$c", "a_b_c"),
+        ("é", "__"),
+    ])
+    func aProgramOfAnyNameHasAnIdentifier(name: String, identifier: String) {
+        #expect(HandoffConfiguration.identifier(ofProgram: name) == identifier)
+    }
+
     @Test func programsOfOneFolderHaveAnInfoPlistEach() throws {
         let kit = try KitTest(daemonRuns: false)
         let folder = kit.test.folder

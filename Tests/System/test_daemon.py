@@ -1,5 +1,6 @@
 """The daemon by itself: its start and end, its files, and what hostile or broken clients send it."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,8 +9,10 @@ import signal
 import socket
 import stat
 import struct
+import subprocess
+import sys
 
-from harness import BIN, Failure, expect, main, run, test
+from harness import BIN, Failure, Skip, expect, main, run, test
 
 
 @test("the daemon makes its folders and sockets for the user alone, and ends in order")
@@ -272,6 +275,90 @@ def many_connections(stage):
     daemon.is_well()
     descriptors = len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
     expect(descriptors < 100, f"{descriptors} descriptors stay open")
+
+
+HOLD = """
+import socket, sys
+held = [socket.socket(socket.AF_UNIX) for _ in range(64)]
+for connection in held:
+    connection.connect(sys.argv[1])
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@test("apps that take all connections of their socket leave the user's tools theirs")
+def greedy_apps(stage):
+    daemon = stage.daemon("one", start=False)
+    apps = os.path.join(daemon.folder, "apps", "app.socket")
+    os.mkdir(os.path.dirname(apps), 0o700)
+    daemon.start("--app-socket", apps)
+    for _ in range(5):
+        app = subprocess.Popen([sys.executable, "-c", HOLD, apps], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        stage.processes.append(app)
+        app.stdout.readline()
+    expect(daemon.ctl("pause").code == 0, "nothing can be paused")
+    daemon.is_well()
+
+
+@test("an app that publishes without end fills its own share, is told so, and leaves the others theirs")
+def greedy_publisher(stage):
+    daemon = stage.daemon("one")
+    published = 0
+    with contextlib.ExitStack() as held:
+        while published < 80:
+            connection = held.enter_context(socket.socket(socket.AF_UNIX))
+            connection.settimeout(20)
+            connection.connect(daemon.socket)
+            activity = {"type": "org.example.large", "userInfo": {"text": "x" * 900_000}}
+            connection.sendall(json.dumps({
+                "method": "dev.handoff1.Publish", "parameters": {"activity": activity}, "more": True}).encode() + b"\0")
+            reply = b""
+            while not reply.endswith(b"\0"):
+                part = connection.recv(65536)
+                expect(part, f"the connection ended after {published} activities")
+                reply += part
+            answer = json.loads(reply[:-1])
+            if "error" in answer:
+                break
+            published += 1
+        expect(answer.get("error") == "dev.handoff1.LimitExceeded", f"answered {answer}")
+        message = answer["parameters"]["message"]
+        expect("an app" in message and "stream" in message, f"no remedy: {message}")
+        expect(published == 18, f"{published} activities of 900 kB fit into 16 MiB")
+        daemon.publish("org.example.small", "--user-info", '{"page": 1}')
+    daemon.is_well()
+
+
+LISTEN = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+os.setuid(65534)
+listener.listen()
+print(flush=True)
+connection, _ = listener.accept()
+connection.settimeout(30)
+print(len(connection.recv(1 << 16)), flush=True)
+"""
+
+
+@test("handoffctl gives an account file to no daemon at another user's socket")
+def foreign_daemon(stage):
+    if os.getuid() != 0:
+        raise Skip("needs root, to be another user")
+    own = stage.daemon("own")
+    own.ctl("account", "create")
+    file = os.path.join(stage.folder, "account")
+    own.ctl("account", "export", file)
+    path = os.path.join(stage.folder, "foreign.socket")
+    other = subprocess.Popen([sys.executable, "-c", LISTEN, path], stdout=subprocess.PIPE)
+    stage.processes.append(other)
+    other.stdout.readline()
+    result = run([os.path.join(BIN, "handoffctl"), "--socket", path, "account", "import", file], own.environment)
+    expect(result.code == 3 and "65534" in result.errors, f"told neither that nor whose it is: {result}")
+    expect(other.stdout.readline() == b"0\n", "the other user has got something")
 
 
 @test("a client that never reads its events does not hold up the others")

@@ -23,8 +23,14 @@ package struct ActivityStore: Sendable {
         case unknown(ActivityID)
         /// The session has as many activities as one may have.
         case tooMany
+        /// The app has as many activities as one may have, over all of its sessions.
+        case tooManyOfApp
+        /// There are as many activities as there may be.
+        case tooManyOfAll
+        /// The activities of the app take as much memory as those of one app may.
+        case tooMuchOfApp
         /// All activities together take as much memory as they may.
-        case tooMuch
+        case tooMuchOfAll
     }
 
     /// The most activities that one session may have at a time; an app has a few, a leak has many.
@@ -33,13 +39,14 @@ package struct ActivityStore: Sendable {
     package static let maximum = 4096
     /// The most bytes of all payloads together: an app in a sandbox may publish, too.
     package static let maximumBytes = 64 * 1024 * 1024
+    /// What one app may have of both, in all of its processes and sessions: the others find room beside it.
+    package static let maximumPerApp = maximum / 4
+    package static let maximumBytesPerApp = maximumBytes / 4
 
     /// How long a periodic save request waits after the last one, 15 s unless configured.
     package let refreshInterval: Duration
     private var entries: [ActivityID: PublishedActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
-    private var sizes: [ActivityID: Int] = [:]
-    private var totalBytes = 0
 
     /// A store without activities.
     package init(refreshInterval: Duration) {
@@ -64,17 +71,21 @@ package struct ActivityStore: Sendable {
 
     /// Adds an activity that is not yet current.
     ///
-    /// - Parameter bytes: size of its encoded payload.
+    /// - Parameters:
+    ///   - group: the app in whose share it counts.
+    ///   - bytes: size of its encoded payload.
     package mutating func publish(
-        _ content: ActivityContent, id: ActivityID, session: SessionID, needsSave: Bool, answersSaves: Bool,
-        bytes: Int = 0
+        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
+        answersSaves: Bool, bytes: Int = 0
     ) throws(Refusal) {
         let mine = entries.values.count { $0.session == session }
-        guard mine < Self.maximumPerSession, entries.count < Self.maximum else { throw .tooMany }
-        try setSize(bytes, of: id)
+        guard mine < Self.maximumPerSession else { throw .tooMany }
+        guard entries.values.count(where: { $0.group == group }) < Self.maximumPerApp else { throw .tooManyOfApp }
+        guard entries.count < Self.maximum else { throw .tooManyOfAll }
+        try checkRoom(for: bytes, of: group)
         entries[id] = PublishedActivity(
-            id: id, session: session, answersSaves: answersSaves, content: content, needsSave: needsSave && answersSaves
-        )
+            id: id, session: session, group: group, bytes: bytes, answersSaves: answersSaves, content: content,
+            needsSave: needsSave && answersSaves)
     }
 
     /// Makes an activity the current one of its session; the session's former current one is resigned.
@@ -125,7 +136,11 @@ package struct ActivityStore: Sendable {
         bytes: Int? = nil, now: LoopInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
-        if let bytes { try setSize(bytes, of: id) }
+        if let bytes {
+            // What grows is refused; what shrinks never is.
+            if bytes > entry.bytes { try checkRoom(for: bytes - entry.bytes, of: entry.group) }
+            entry.bytes = bytes
+        }
         let seenByOthers = Advertised(entry.content) != Advertised(content)
         entry.content = content
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
@@ -214,18 +229,20 @@ package struct ActivityStore: Sendable {
         return entry
     }
 
-    private mutating func setSize(_ bytes: Int, of id: ActivityID) throws(Refusal) {
-        let total = totalBytes - (sizes[id] ?? 0) + bytes
-        // What grows is refused; what shrinks never is.
-        guard total <= max(Self.maximumBytes, totalBytes) else { throw .tooMuch }
-        sizes[id] = bytes
-        totalBytes = total
+    /// - Parameter bytes: how many more the app is to have.
+    private func checkRoom(for bytes: Int, of group: ClientGroup) throws(Refusal) {
+        var (all, apps) = (bytes, bytes)
+        for entry in entries.values {
+            all += entry.bytes
+            if entry.group == group { apps += entry.bytes }
+        }
+        guard apps <= Self.maximumBytesPerApp else { throw .tooMuchOfApp }
+        guard all <= Self.maximumBytes else { throw .tooMuchOfAll }
     }
 
     private mutating func remove(_ id: ActivityID) {
         withdrawOffer(of: id)
         entries[id] = nil
-        totalBytes -= sizes.removeValue(forKey: id) ?? 0
     }
 
     private mutating func withdrawOffer(of id: ActivityID) {

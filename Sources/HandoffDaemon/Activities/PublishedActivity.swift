@@ -10,6 +10,10 @@ package struct PublishedActivity: Sendable {
     package let id: ActivityID
     /// The attachment that owns it, and with which it ends.
     package let session: SessionID
+    /// The app in whose share it counts.
+    package let group: ClientGroup
+    /// The size of its encoded payload.
+    package var bytes: Int
     /// Whether the owner can be asked to save; a publisher without a session of its own cannot answer.
     package let answersSaves: Bool
     /// What the owner last told of it.

@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffCrypto
+import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
@@ -24,8 +25,6 @@ final class AppService {
         let sessionBegan: (AppSession) -> Void
         /// Whether the app that calls itself so may publish and continue.
         let isEnabled: (String) -> Bool
-        /// The unit of the user's manager in which a process runs.
-        let unit: (Int32) -> String?
         /// What the other devices call this one.
         let deviceName: () -> String
         /// The wall clock, in seconds since 2001-01-01 UTC.
@@ -37,6 +36,7 @@ final class AppService {
 
     private let loop: EventLoop
     private let log: Logger
+    private let refusals: PacedLog
     private let times: ActivityTimes
     /// Bytes of payload that another device may continue; more is published with a warning.
     var payloadLimit: Int
@@ -57,6 +57,7 @@ final class AppService {
     init(loop: EventLoop, log: Logger, times: ActivityTimes, payloadLimit: Int, surroundings: Surroundings) {
         self.loop = loop
         self.log = log
+        refusals = PacedLog(loop: loop, log: log)
         self.times = times
         self.payloadLimit = payloadLimit
         self.surroundings = surroundings
@@ -130,9 +131,11 @@ final class AppService {
         guard request.types.count <= Self.maximumTypes else {
             throw CallError.limit("types", "an app declares \(Self.maximumTypes) types at most")
         }
-        let claim = AppClaim(app: request.app, unit: surroundings.unit(call.client.pid))
+        // What has no id could not be switched off.
+        guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
+        let claim = AppClaim(app: request.app, unit: call.client.group.unit)
         if case .refused(let actual) = claim {
-            log.notice("Refused an app the name of another", ["app": request.app, "actual": actual])
+            refusals.notice("Refused an app the name of another", ["app": request.app, "actual": actual])
             throw CallError.notThisApp(request.app, actual: actual)
         }
         let session = AppSession(
@@ -189,7 +192,8 @@ final class AppService {
         let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         try store.publish(
-            content, id: id, session: session.id, needsSave: needsSave, answersSaves: session.answersSaves,
+            content, id: id, session: session.id, group: session.group, needsSave: needsSave,
+            answersSaves: session.answersSaves,
             bytes: bytes)
         return (id, advice(bytes: bytes))
     }

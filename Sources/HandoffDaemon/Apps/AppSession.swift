@@ -22,6 +22,8 @@ final class AppSession {
     let isVerified: Bool
     /// Attachments are numbered, so that the latest one is preferred as handler.
     let order: UInt64
+    /// Its process, in whose share its activities count.
+    var group: ClientGroup { call.client.group }
     private let call: ControlCall
 
     init(

@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 
@@ -53,6 +54,19 @@ struct CallError: Error {
             name: AppErrorName.notThisApp.rawValue,
             parameters: [
                 "app": .string(app), "message": .string("a process in the sandbox of \(actual) is not the app \(app)"),
+            ])
+    }
+
+    /// What an app calls itself is no id of an app.
+    static func invalidApp(_ app: String) -> CallError {
+        CallError(
+            name: AppErrorName.invalidApp.rawValue,
+            parameters: [
+                "app": .string(app),
+                "message": .string(
+                    "not the id of an app: an id is the name of its desktop entry, such as org.example.Editor: 1 to "
+                        + "\(HandlerLimits.identifier) visible ASCII characters, of which the first is a letter, a digit or _, "
+                        + "and none is one of \(AppID.refusedCharacters)"),
             ])
     }
 
@@ -181,8 +195,22 @@ extension CallError {
         case .unknown(let id): self = .noSuchActivity(id.hex)
         case .tooMany:
             self = .limit("activities", "a session has \(ActivityStore.maximumPerSession) activities at most")
-        case .tooMuch:
-            self = .limit("bytes", "all activities together have \(ActivityStore.maximumBytes) bytes at most")
+        case .tooManyOfApp:
+            self = .limit(
+                "activities", "an app has \(ActivityStore.maximumPerApp) activities at most; end those that are over")
+        case .tooManyOfAll:
+            self = .limit(
+                "activities",
+                "all apps together have \(ActivityStore.maximum) activities at most; end an app that has many")
+        case .tooMuchOfApp:
+            self = .limit(
+                "bytes",
+                "the activities of an app have \(ActivityStore.maximumBytesPerApp) bytes at most; "
+                    + "end those that are over, and send what is large over a stream")
+        case .tooMuchOfAll:
+            self = .limit(
+                "bytes",
+                "all activities together have \(ActivityStore.maximumBytes) bytes at most; end an app that has many")
         }
     }
 }

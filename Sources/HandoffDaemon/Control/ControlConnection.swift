@@ -16,8 +16,6 @@ final class ControlConnection {
     }
 
     let client: ControlClient
-    /// Whether the client belongs to a sandbox, once the server has asked.
-    var isSandboxed: Bool?
     private let loop: EventLoop
     private let limits: ControlLimits
     private let stream: ByteStream

@@ -2,8 +2,10 @@
 package struct ControlLimits: Sendable {
     /// Connections in all; upgraded ones are not counted any more.
     package var connections = 256
-    /// Connections of one process, so that one that leaks them leaves room for the others.
-    package var connectionsPerProcess = 64
+    /// How many of them may be those of the app socket: the rest is kept for the user's own tools.
+    package var appConnections = 192
+    /// Connections of one unit, or of a process without one, to one of the sockets: who leaks them leaves room for the others.
+    package var connectionsPerGroup = 64
     /// Bytes that may wait for a client that does not read; as much as the longest message.
     package var waitingBytes = 1_048_576
     /// How long a client may take no byte of what waits for it.

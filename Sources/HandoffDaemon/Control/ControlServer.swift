@@ -9,14 +9,14 @@ package import LoopIO
 package final class ControlServer {
     private let loop: EventLoop
     private let log: Logger
+    private let refusals: PacedLog
     private let userID: UInt32
     private let limits: ControlLimits
-    private let isSandboxed: (_ pid: Int32) -> Bool
+    private let group: (_ pid: Int32) -> ClientGroup
     private let onCall: (ControlCall) -> Void
     private let services: (control: VarlinkService, app: VarlinkService)
     private var listeners: [Listener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    private var connectionsByProcess: [Int32: Int] = [:]
     private var upgraded: [ObjectIdentifier: (connection: ControlConnection, stream: UpgradedStream)] = [:]
 
     /// A server without sockets.
@@ -24,18 +24,18 @@ package final class ControlServer {
     /// - Parameters:
     ///   - version: what `GetInfo` names.
     ///   - userID: whose processes may connect, in the daemon `geteuid()`.
-    ///   - isSandboxed: whether a process belongs to a sandbox, from its unit's name. Such a process is refused the
-    ///     control interface: a hint, no boundary, since the process may be gone and its number another's.
+    ///   - group: with whom a process is counted. One in a sandbox is refused the control interface.
     ///   - onCall: gets each call; its answer may come later.
     package init(
         loop: EventLoop, version: String, userID: UInt32, limits: ControlLimits = ControlLimits(), log: Logger,
-        isSandboxed: @escaping (_ pid: Int32) -> Bool, onCall: @escaping (ControlCall) -> Void
+        group: @escaping (_ pid: Int32) -> ClientGroup, onCall: @escaping (ControlCall) -> Void
     ) {
         self.loop = loop
         self.log = log
+        refusals = PacedLog(loop: loop, log: log)
         self.userID = userID
         self.limits = limits
-        self.isSandboxed = isSandboxed
+        self.group = group
         self.onCall = onCall
         services = (
             VarlinkService(version: version, interfaces: ControlRole.control.interfaces),
@@ -61,12 +61,10 @@ package final class ControlServer {
     package func accept(_ descriptor: consuming Descriptor, role: ControlRole) {
         do throws(Errno) {
             let credentials = try PeerCredentials(of: descriptor.raw)
-            guard isAdmitted(credentials) else { return LocalSocket.close(descriptor) }
-            let client = ControlClient(pid: credentials.pid, uid: credentials.uid, role: role)
+            guard let client = admit(credentials, role) else { return LocalSocket.close(descriptor) }
             let connection = try ControlConnection(
                 descriptor, client: client, on: loop, limits: limits, surroundings: surroundings)
             connections[ObjectIdentifier(connection)] = connection
-            connectionsByProcess[client.pid, default: 0] += 1
         } catch {
             log.error("Cannot serve a control connection", ["error": "\(error)"])
         }
@@ -102,22 +100,26 @@ package final class ControlServer {
 
     // MARK: - Clients
 
-    private func isAdmitted(_ credentials: PeerCredentials) -> Bool {
+    private func admit(_ credentials: PeerCredentials, _ role: ControlRole) -> ControlClient? {
         guard credentials.uid == userID else {
-            log.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
-            return false
+            refusals.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
+            return nil
         }
-        guard connections.count < limits.connections else {
-            log.notice("Refused a control connection: too many", ["limit": "\(limits.connections)"])
-            return false
+        let alike = connections.values.filter { $0.client.role == role }
+        let isFull = role == .app && alike.count >= limits.appConnections
+        guard !isFull, connections.count < limits.connections else {
+            let limit = isFull ? limits.appConnections : limits.connections
+            refusals.notice("Refused a control connection: too many", ["limit": "\(limit)"])
+            return nil
         }
-        guard connectionsByProcess[credentials.pid, default: 0] < limits.connectionsPerProcess else {
-            log.notice(
-                "Refused a control connection: too many of one process",
-                ["limit": "\(limits.connectionsPerProcess)", "pid": "\(credentials.pid)"])
-            return false
+        let group = group(credentials.pid)
+        guard alike.count(where: { $0.client.group == group }) < limits.connectionsPerGroup else {
+            refusals.notice(
+                "Refused a control connection: too many of one program",
+                ["limit": "\(limits.connectionsPerGroup)", "program": "\(group)"])
+            return nil
         }
-        return true
+        return ControlClient(pid: credentials.pid, uid: credentials.uid, group: group, role: role)
     }
 
     private var surroundings: ControlConnection.Surroundings {
@@ -134,28 +136,17 @@ package final class ControlServer {
         upgraded[ObjectIdentifier(connection)] = nil
         forget(connection)
         if case .protocolViolation(let error) = reason {
-            log.notice("Ended a control connection", ["pid": "\(connection.client.pid)", "reason": "\(error)"])
+            refusals.notice("Ended a control connection", ["pid": "\(connection.client.pid)", "reason": "\(error)"])
         } else {
             log.debug("Control connection ended", ["pid": "\(connection.client.pid)", "reason": "\(reason)"])
         }
     }
 
     private func forget(_ connection: ControlConnection) {
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        let pid = connection.client.pid
-        let count = connectionsByProcess[pid, default: 1] - 1
-        connectionsByProcess[pid] = count > 0 ? count : nil
+        connections[ObjectIdentifier(connection)] = nil
     }
 
     // MARK: - Calls
-
-    /// Asked once for each connection: the answer is read from files, and later the process may be another.
-    private func isSandboxed(_ connection: ControlConnection) -> Bool {
-        if let known = connection.isSandboxed { return known }
-        let answer = isSandboxed(connection.client.pid)
-        connection.isSandboxed = answer
-        return answer
-    }
 
     private func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
         let open = ControlCall(call, id: id, client: connection.client, connection: connection)
@@ -167,8 +158,8 @@ package final class ControlServer {
             } else {
                 open.reply(reply.parameters)
             }
-        } else if call.interface == ControlNames.controlInterface, isSandboxed(connection) {
-            log.notice("Refused a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
+        } else if call.interface == ControlNames.controlInterface, connection.client.group.isSandbox {
+            refusals.notice("Refused a sandboxed process the control interface", ["pid": "\(connection.client.pid)"])
             open.fail(VarlinkService.permissionDenied)
         } else {
             onCall(open)

@@ -86,7 +86,7 @@ package actor Daemon {
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
         followSessions: SessionFollowing? = nil, findNotifications: NotificationServerFinding? = nil,
-        isSandboxed: @escaping @Sendable (Int32) -> Bool, unixSeconds: @escaping @Sendable () -> UInt64
+        group: @escaping @Sendable (Int32) -> ClientGroup, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
@@ -96,7 +96,7 @@ package actor Daemon {
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
         let core = try makeCore(stored)
         let server = ControlServer(
-            loop: loop, version: Version.number, userID: userID, log: log.named("control"), isSandboxed: isSandboxed
+            loop: loop, version: Version.number, userID: userID, log: log.named("control"), group: group
         ) { [self] call in
             serve(call)
         }

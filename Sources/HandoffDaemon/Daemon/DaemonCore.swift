@@ -211,7 +211,6 @@ final class DaemonCore {
             },
             sessionBegan: { [unowned self] in broker.sessionBegan($0) },
             isEnabled: { [unowned self] in folders.registry.isEnabled($0) },
-            unit: appSurroundings.unit,
             deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
             wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
 

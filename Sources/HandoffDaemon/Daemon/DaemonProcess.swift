@@ -70,7 +70,7 @@ package enum DaemonProcess {
                 apps: AppSurroundings(environment: environment, socket: options.appSocket ?? options.controlSocket),
                 followSessions: { LoginSessions(loop: $0, userID: ProcessEnvironment.userID, onChange: $1) },
                 findNotifications: { NotificationServer(loop: $0, onEvent: $1) },
-                isSandboxed: { MachineInfo.userUnit(ofProcess: $0).map(AppUnit.isSandbox) ?? false },
+                group: { ClientGroup(ofProcess: $0) },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }
         let hasFailed = Locked(false)

@@ -6,12 +6,10 @@ package struct AppSurroundings: Sendable {
     package let places: HandlerPlaces
     /// What starts need.
     package let launching: AppLauncher.Settings
-    /// The unit of the user's manager in which a process runs.
-    package let unit: @Sendable (Int32) -> String?
 
     /// No apps but those that attach, as in tests.
     package static let none = AppSurroundings(
-        places: .none, launching: AppLauncher.Settings(environment: ["PATH": ""], socket: nil), unit: { _ in nil })
+        places: .none, launching: AppLauncher.Settings(environment: ["PATH": ""], socket: nil))
 
     /// - Parameters:
     ///   - environment: the variables of this process.
@@ -21,15 +19,11 @@ package struct AppSurroundings: Sendable {
             places: HandlerPlaces(environment: environment),
             // Of a relative path programs in other folders would make another.
             launching: AppLauncher.Settings(
-                environment: environment, socket: socket.flatMap { $0.hasPrefix("/") ? $0 : nil }),
-            unit: { MachineInfo.userUnit(ofProcess: $0) })
+                environment: environment, socket: socket.flatMap { $0.hasPrefix("/") ? $0 : nil }))
     }
 
-    private init(
-        places: HandlerPlaces, launching: AppLauncher.Settings, unit: @escaping @Sendable (Int32) -> String?
-    ) {
+    private init(places: HandlerPlaces, launching: AppLauncher.Settings) {
         self.places = places
         self.launching = launching
-        self.unit = unit
     }
 }

@@ -4,7 +4,9 @@ import HandoffModel
 
 /// Who an app is, and what it can continue.
 public struct HandoffConfiguration: Sendable, Equatable {
-    /// What the app calls itself, at most 255 bytes: `CFBundleIdentifier`, or the name of the program.
+    /// What the app calls itself: `CFBundleIdentifier`, or the name of the program. 1 to 255 visible ASCII characters without
+    /// `/ \ " ' \` $ % = ;`, beginning with a letter, a digit or `_`, as the name of a desktop entry; else it is refused with
+    /// the reason `InvalidApp`.
     public var identifier: String
     /// Its version, at most 255 bytes: `CFBundleShortVersionString`.
     public var version: String?
@@ -50,11 +52,29 @@ public struct HandoffConfiguration: Sendable, Equatable {
 
     /// What an Info.plist says; values of other types than they should have are absent.
     init(infoDictionary: [String: Any]) {
-        let name = infoDictionary["CFBundleIdentifier"] as? String ?? ProcessInfo.processInfo.processName
+        let name =
+            infoDictionary["CFBundleIdentifier"] as? String
+            ?? Self.identifier(ofProgram: ProcessInfo.processInfo.processName)
         self.init(
             identifier: name.isEmpty ? "app" : name, version: infoDictionary["CFBundleShortVersionString"] as? String,
             teamIdentifier: infoDictionary["HandoffTeamID"] as? String,
             activityTypes: infoDictionary["NSUserActivityTypes"] as? [String] ?? [])
+    }
+
+    /// An identifier made of a program's name, which may be any: what no identifier has becomes `_`.
+    package static func identifier(ofProgram name: String) -> String {
+        let plain = name.utf8.prefix(254).map { isPlain($0) ? $0 : UInt8(ascii: "_") }
+        let isBegun = plain.first.map { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") } ?? true
+        return (isBegun ? "" : "_") + String(decoding: plain, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     /// What the daemon is told; types that cannot be any are left out.

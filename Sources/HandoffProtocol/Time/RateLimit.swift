@@ -16,6 +16,13 @@ package struct RateLimit: Sendable, Equatable {
         tolerance = interval * (max(burst ?? perSecond, 1) - 1)
     }
 
+    /// Lets one event pass in every interval on average, and `burst` at once. At most a day, and 1,000 of them.
+    package init(every interval: Duration, burst: UInt64) {
+        precondition(interval > .zero && interval <= .seconds(86_400) && burst <= 1_000, "no rate")
+        self.interval = UInt64(interval / .nanoseconds(1))
+        tolerance = self.interval * (max(burst, 1) - 1)
+    }
+
     /// Events that may wait at a time; whoever sends more only waits no longer, so that a flood is over soon after its end.
     private static let mostWaiting: UInt64 = 16
 

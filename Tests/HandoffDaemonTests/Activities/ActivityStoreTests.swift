@@ -17,7 +17,8 @@ struct ActivityStoreTests {
 
     private func store(needsSave: Bool = true) throws -> ActivityStore {
         var store = ActivityStore(refreshInterval: .seconds(15))
-        try store.publish(try content(), id: first, session: "a", needsSave: needsSave, answersSaves: true)
+        try store.publish(
+            try content(), id: first, session: "a", group: .process(1), needsSave: needsSave, answersSaves: true)
         return store
     }
 
@@ -31,23 +32,57 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 
-    @Test func `payloads together have a limit, and give back what they took`() throws {
+    @Test func `an app has a quarter of all payloads, over all of its sessions`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
-        let most = ActivityStore.maximumBytes
-        try store.publish(
-            try content(), id: first, session: "a", needsSave: false, answersSaves: true, bytes: most - 1)
-        #expect(throws: ActivityStore.Refusal.tooMuch) {
+        let share = ActivityStore.maximumBytesPerApp
+        let (greedy, modest) = (ClientGroup.unit("app-greedy.scope"), ClientGroup.process(2))
+        func publish(_ number: UInt8, _ session: String, _ group: ClientGroup, _ bytes: Int) throws {
+            let id = ActivityID(checked: Array(repeating: number, count: 16))
             try store.publish(
-                try content(), id: second, session: "b", needsSave: false, answersSaves: true, bytes: 2)
+                try content(), id: id, session: session, group: group, needsSave: false, answersSaves: true,
+                bytes: bytes)
         }
-        #expect(throws: ActivityStore.Refusal.tooMuch) {
-            try store.update(
-                first, session: "a", content: try content(), needsSave: nil, answersSave: false, bytes: most + 1,
+        func update(_ number: UInt8, _ session: String, _ bytes: Int) throws {
+            let id = ActivityID(checked: Array(repeating: number, count: 16))
+            _ = try store.update(
+                id, session: session, content: try content(), needsSave: nil, answersSave: false, bytes: bytes,
                 now: start)
         }
-        _ = store.endSession("a")
-        try store.publish(
-            try content(), id: second, session: "b", needsSave: false, answersSaves: true, bytes: most)
+        try publish(1, "a", greedy, share - 1)
+        #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try publish(2, "b", greedy, 2) }
+        #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try update(1, "a", share + 1) }
+        try publish(3, "c", modest, share)
+        // What shrinks is never refused, and leaves room.
+        try update(1, "a", share - 2)
+        try publish(2, "b", greedy, 2)
+        #expect(ActivityStore.maximumBytes == 4 * share)
+    }
+
+    @Test func `payloads together have a limit, and give back what they took`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        let share = ActivityStore.maximumBytesPerApp
+        func publish(_ number: Int32, _ bytes: Int) throws {
+            let id = ActivityID(checked: Array(repeating: UInt8(number), count: 16))
+            try store.publish(
+                try content(), id: id, session: "\(number)", group: .process(number), needsSave: false,
+                answersSaves: true, bytes: bytes)
+        }
+        for app in Int32(1)...4 { try publish(app, share) }
+        #expect(throws: ActivityStore.Refusal.tooMuchOfAll) { try publish(5, 1) }
+        _ = store.endSession("2")
+        try publish(5, share)
+    }
+
+    @Test func `an app has a quarter of all activities, over all of its sessions`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15))
+        func publish(_ number: Int, _ group: ClientGroup) throws {
+            let id = ActivityID(checked: (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 64)) })
+            try store.publish(
+                try content(), id: id, session: "\(number)", group: group, needsSave: false, answersSaves: true)
+        }
+        for number in 1...ActivityStore.maximumPerApp { try publish(number, .process(1)) }
+        #expect(throws: ActivityStore.Refusal.tooManyOfApp) { try publish(0, .process(1)) }
+        try publish(0, .process(2))
     }
 
     @Test func `becoming current again asks for no second save`() throws {
@@ -63,7 +98,8 @@ struct ActivityStoreTests {
 
     @Test func `a session has one current activity`() throws {
         var store = try store()
-        try store.publish(try content(), id: second, session: "a", needsSave: false, answersSaves: true)
+        try store.publish(
+            try content(), id: second, session: "a", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         _ = try store.becomeCurrent(second, session: "a", offer: second, now: start)
         #expect(store.offers(now: start).map(\.id) == [second])
@@ -72,7 +108,8 @@ struct ActivityStoreTests {
 
     @Test func `the most recent of several apps comes first`() throws {
         var store = try store()
-        try store.publish(try content(), id: second, session: "b", needsSave: false, answersSaves: true)
+        try store.publish(
+            try content(), id: second, session: "b", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         let later = start.advanced(by: .seconds(5))
         _ = try store.becomeCurrent(second, session: "b", offer: second, now: later)
@@ -143,7 +180,7 @@ struct ActivityStoreTests {
         var store = ActivityStore(refreshInterval: .seconds(15))
         var expiring = try content()
         expiring.expiration = 100
-        try store.publish(expiring, id: first, session: "a", needsSave: false, answersSaves: true)
+        try store.publish(expiring, id: first, session: "a", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 90) == .seconds(10))
         #expect(store.advance(now: start, wallClock: 99) == [])
@@ -156,7 +193,7 @@ struct ActivityStoreTests {
         var store = ActivityStore(refreshInterval: .seconds(15))
         var odd = try content()
         odd.expiration = date
-        try store.publish(odd, id: first, session: "a", needsSave: false, answersSaves: true)
+        try store.publish(odd, id: first, session: "a", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         let wait = try #require(store.nextDeadline(now: start, wallClock: 0))
         #expect(wait >= .zero && wait <= .seconds(86_400))
@@ -166,7 +203,7 @@ struct ActivityStoreTests {
         var store = ActivityStore(refreshInterval: .seconds(15))
         var shy = try content()
         shy.isEligibleForHandoff = false
-        try store.publish(shy, id: first, session: "a", needsSave: false, answersSaves: true)
+        try store.publish(shy, id: first, session: "a", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         #expect(store.offers(now: start).isEmpty)
     }
@@ -177,7 +214,8 @@ struct ActivityStoreTests {
         for index in 2..<UInt8(ActivityStore.maximumPerSession + 3) {
             let id = ActivityID(checked: Array(repeating: index, count: 16))
             do {
-                try store.publish(try content(), id: id, session: "a", needsSave: false, answersSaves: true)
+                try store.publish(
+                    try content(), id: id, session: "a", group: .process(1), needsSave: false, answersSaves: true)
             } catch ActivityStore.Refusal.tooMany {
                 refused += 1
             }

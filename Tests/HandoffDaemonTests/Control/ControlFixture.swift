@@ -18,10 +18,10 @@ final class ControlFixture {
         get { desk.serve }
         set { desk.serve = newValue }
     }
-    /// Processes that count as sandboxed.
-    var sandboxed: Set<Int32> {
-        get { desk.sandboxed }
-        set { desk.sandboxed = newValue }
+    /// With whom those count that connect from now on; nil: with their process.
+    var group: ClientGroup? {
+        get { desk.group }
+        set { desk.group = newValue }
     }
     let server: ControlServer
     /// Calls as they come; its own object, since the server is made before the fixture is whole.
@@ -32,7 +32,7 @@ final class ControlFixture {
         server = ControlServer(
             loop: loop, version: "1.2.3", userID: userID, limits: limits,
             log: Logger(subsystem: "control", sink: sink, level: .debug),
-            isSandboxed: { [desk] in desk.sandboxed.contains($0) },
+            group: { [desk] in desk.group ?? .process($0) },
             onCall: { [desk] call in
                 desk.calls.append(call)
                 desk.serve?(call)
@@ -63,7 +63,7 @@ final class ControlFixture {
 private final class Desk {
     var calls: [ControlCall] = []
     var serve: ((ControlCall) -> Void)?
-    var sandboxed: Set<Int32> = []
+    var group: ClientGroup?
 }
 
 /// Unchecked Sendable: only the loop's thread uses it.

@@ -31,7 +31,7 @@ struct ControlServerCallTests {
         #expect(call.parameters == ["session": "s"])
         #expect(!call.wantsMore)
         #expect(!call.wantsUpgrade)
-        #expect(call.client == ControlClient(pid: getpid(), uid: geteuid(), role: .app))
+        #expect(call.client == ControlClient(pid: getpid(), uid: geteuid(), group: .process(getpid()), role: .app))
         #expect(try client.replies() == [])
         call.reply(["x": 1])
         #expect(try client.replies() == [VarlinkReply(parameters: ["x": 1])])
@@ -141,14 +141,14 @@ struct ControlServerPermissionTests {
 
     @Test func `a sandboxed process is refused the control interface alone`() throws {
         let fixture = try ControlFixture()
-        fixture.sandboxed = [getpid()]
+        fixture.group = .unit("app-flatpak-org.example.App-12.scope")
         let client = try fixture.connect(.control)
         try client.call(status, invalidate)
         #expect(try client.replies() == [VarlinkReply(error: VarlinkService.permissionDenied)])
         #expect(fixture.calls.map(\.method) == [invalidate.method])
         // What a process is does not change with its number's next owner.
         fixture.calls[0].reply([:])
-        fixture.sandboxed = []
+        fixture.group = nil
         try client.call(status)
         #expect(try client.replies().last?.error == VarlinkService.permissionDenied)
     }
@@ -182,9 +182,78 @@ struct ControlServerLimitTests {
         #expect(!second.hasEnded)
     }
 
+    @Test func `apps leave room to the user's own tools`() throws {
+        var limits = ControlLimits()
+        limits.connections = 4
+        limits.appConnections = 2
+        limits.connectionsPerGroup = 1
+        let fixture = try ControlFixture(limits: limits)
+        fixture.group = .process(1)
+        let first = try fixture.connect(.app)
+        fixture.group = .process(2)
+        let second = try fixture.connect(.app)
+        fixture.group = .process(3)
+        let third = try fixture.connect(.app)
+        _ = try third.receive()
+        #expect(third.hasEnded)
+        // Also to tools that run in the unit of an app that has all it may have.
+        fixture.group = .process(1)
+        let tool = try fixture.connect(.control)
+        try tool.call(status)
+        #expect(fixture.calls.count == 1)
+        #expect(!first.hasEnded && !second.hasEnded)
+    }
+
+    @Test func `refusals without end are a few lines with their number`() throws {
+        var limits = ControlLimits()
+        limits.connectionsPerGroup = 1
+        let fixture = try ControlFixture(limits: limits)
+        let held = try fixture.connect(.app)
+        func refuse(_ count: Int) throws {
+            for _ in 0..<count { _ = try fixture.connect(.app) }
+        }
+        let message = "Refused a control connection: too many of one program"
+        var lines: [LogEntry] { fixture.sink.entries.filter { $0.message == message } }
+        try refuse(1000)
+        #expect(lines.count == 8)
+        try fixture.pass(.seconds(62))
+        #expect(lines.count == 9)
+        #expect(lines.last?.fields == [LogEntry.Field(name: "more", value: "992")])
+        // A second minute of it, and then quiet.
+        try refuse(1000)
+        try fixture.pass(.seconds(62))
+        try fixture.pass(.seconds(62))
+        #expect(lines.count <= 11)
+        #expect(lines.last?.fields.first?.name == "more")
+        #expect(!held.hasEnded)
+    }
+
+    @Test func `a program has one share however many processes it is`() throws {
+        var limits = ControlLimits()
+        limits.connectionsPerGroup = 2
+        let fixture = try ControlFixture(limits: limits)
+        fixture.group = .unit("app-org.example.Greedy-1.scope")
+        let held = try (0..<2).map { _ in try fixture.connect(.app) }
+        let third = try fixture.connect(.app)
+        _ = try third.receive()
+        #expect(third.hasEnded)
+        fixture.group = .unit("app-org.example.Modest-1.scope")
+        let other = try fixture.connect(.app)
+        _ = try other.receive()
+        #expect(!other.hasEnded && !held.contains { $0.hasEnded })
+    }
+
+    @Test func `who ends right after connecting counts with all who do`() throws {
+        #expect(ClientGroup(ofProcess: getpid()) != .unknown)
+        // One of another namespace, and one that cannot be: numbers are below 2^22.
+        #expect(ClientGroup(ofProcess: 0) == .unknown)
+        #expect(ClientGroup(ofProcess: .max) == .unknown)
+        #expect(ClientGroup(ofProcess: -1) == .unknown)
+    }
+
     @Test func `connections of one process are limited`() throws {
         var limits = ControlLimits()
-        limits.connectionsPerProcess = 1
+        limits.connectionsPerGroup = 1
         let fixture = try ControlFixture(limits: limits)
         let first = try fixture.connect()
         let second = try fixture.connect()

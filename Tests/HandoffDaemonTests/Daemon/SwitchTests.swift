@@ -34,6 +34,16 @@ import Testing
         #expect(refusal.parameters["reason"]?.string == "paused")
     }
 
+    @Test(arguments: ["two words", "/bin/sh", "-x", "naïve", "a=b", "\u{202E}abc"])
+    func anAppThatCouldNotBeSwitchedOffIsRefused(name: String) throws {
+        let desk = try fleet.account("desk")[0]
+        let call = try desk.open(AppMethod.attach.rawValue, AttachRequest(app: name).json, more: true)
+        let refusal = try call.refusal()
+        #expect(refusal.name == AppErrorName.invalidApp.rawValue)
+        #expect(refusal.parameters["app"]?.string == name)
+        #expect(refusal.parameters["message"]?.string?.contains("org.example.Editor") == true)
+    }
+
     @Test func aTimeEndsByTheClock() throws {
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])

@@ -88,7 +88,7 @@ final class TestDevice {
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: makeDiscovery,
                 pairingDiscovery: pairingDiscovery, userID: geteuid(), apps: apps,
-                isSandboxed: { _ in false }, unixSeconds: { Fleet.unixSeconds(clock) })
+                group: { .process($0) }, unixSeconds: { Fleet.unixSeconds(clock) })
             daemon.startDiscovery()
             return bound
         }
