@@ -28,14 +28,17 @@ package final class StreamChannel: @unchecked Sendable {
 /// Unchecked Sendable: filled before it is handed over, emptied once where it arrives; it closes what nobody took.
 package final class HandedDescriptor: Equatable, @unchecked Sendable {
     private var descriptor: Descriptor?
+    /// Who passes descriptors at its other end.
+    let passer: DescriptorSource
 
     /// Takes a descriptor over.
-    package init(_ descriptor: consuming Descriptor) {
+    package init(_ descriptor: consuming Descriptor, passer: DescriptorSource = .unnamed) {
         self.descriptor = .some(descriptor)
+        self.passer = passer
     }
 
     deinit {
-        if let descriptor = take() { LocalSocket.close(descriptor) }
+        if let descriptor = take() { LocalSocket.close(descriptor, from: passer) }
     }
 
     package static func == (left: HandedDescriptor, right: HandedDescriptor) -> Bool { left === right }

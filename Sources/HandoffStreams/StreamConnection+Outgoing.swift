@@ -14,7 +14,7 @@ extension StreamConnection {
         do throws(Errno) {
             let passed: [PassedFile]?
             (count, passed) = try LocalSocket.receive(
-                from: raw, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+                from: raw, passer, into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
             // Descriptors have no place in a stream of bytes.
             guard passed == nil else { return reset(.cancelled) }
         } catch .wouldBlock {

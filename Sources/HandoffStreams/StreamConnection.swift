@@ -37,6 +37,8 @@ final class StreamConnection {
     private var socketSource: EventSource?
     /// The app's end.
     var local: Descriptor?
+    /// Who may pass descriptors there.
+    private(set) var passer = DescriptorSource.unnamed
     private var localSource: EventSource?
     /// The app has closed its end before both directions had ended.
     var isAppGone = false
@@ -121,6 +123,7 @@ final class StreamConnection {
             return reset(.failed)
         }
         local = .some(descriptor)
+        passer = handed.passer
         lastMove = streamLoop.loop.now
         pump()
     }
@@ -152,7 +155,12 @@ final class StreamConnection {
                 takeUpReceiving()
             }
         } catch {
-            return report(.failed(0, error == .wouldBlock ? "too many files are being read or written" : "\(error)"))
+            return report(
+                .failed(
+                    0,
+                    error == .wouldBlock
+                        ? "too many files are being read or written, or closed; those of this app may hang" : "\(error)"
+                ))
         }
         pump()
     }
@@ -336,7 +344,7 @@ final class StreamConnection {
         localSource?.cancel()
         localSource = nil
         close()
-        report(.untaken(HandedDescriptor(untouched), cause))
+        report(.untaken(HandedDescriptor(untouched, passer: passer), cause))
     }
 
     /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.
@@ -401,7 +409,7 @@ final class StreamConnection {
 
     /// Lets go of the app's end, in which there may be more than bytes.
     private func closeLocal() {
-        if let former = local.take() { LocalSocket.close(former) }
+        if let former = local.take() { LocalSocket.close(former, from: passer) }
     }
 
     func report(of end: StreamEnd) -> StreamReport {

@@ -55,10 +55,14 @@ package final class ByteStream {
     /// Descriptors that the other end of a unix socket has passed (SCM_RIGHTS), in order; called right before the bytes
     /// with which they came are handed over. Bytes that were sent before them may be among these.
     ///
-    /// Empty: some were passed, but this process may not open so many. While too many of them wait to be closed
-    /// (`DescriptorCloser`), the connection fails with those that come. While it is nil, the kernel closes what is passed,
+    /// Empty: some were passed, but this process may not open so many. While it is nil, the kernel closes what is passed,
     /// which may wait: set it wherever the other end is not trusted.
     package var onPassed: (([PassedFile]) -> Void)?
+    /// Descriptors were passed while too many of `passer` wait to be closed already (`DescriptorCloser`): nothing more can be read,
+    /// and reading is paused. Bytes can still be written. Without a handler the connection fails.
+    package var onPassedTooMany: (() -> Void)?
+    /// Who passes descriptors at the other end.
+    package var passer = DescriptorSource.unnamed
     /// The other end writes no more (read(2) returned 0); called once.
     package var onEnd: (() -> Void)?
     /// The connection has failed and the stream is closed; called once, and nothing after it.
@@ -96,7 +100,7 @@ package final class ByteStream {
     }
 
     private func closeDescriptor() {
-        if let former = descriptor.take() { LocalSocket.close(former.release()) }
+        if let former = descriptor.take() { LocalSocket.close(former.release(), from: passer) }
     }
 
     // MARK: State
@@ -218,6 +222,7 @@ package final class ByteStream {
         onDrained = nil
         onFlushed = nil
         onPassed = nil
+        onPassedTooMany = nil
         onReadSecret = nil
     }
 
@@ -241,7 +246,9 @@ package final class ByteStream {
         onError = nil
         onDrained = nil
         onFlushed = nil
-        onPassed = nil
+        // What is still passed is let go of elsewhere: the kernel would close it here.
+        if onPassed != nil { onPassed = { _ in } }
+        onPassedTooMany = nil
         if case .paused = reading { reading = .flowing }
         onReadSecret = nil
         onRead = { _ in }
@@ -291,6 +298,10 @@ package final class ByteStream {
                 handOver(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]))
                 // The state is reported again should there be more after all.
                 if count < scratch.count, !toTheEnd { return }
+            } catch .tooManyReferences where onPassedTooMany != nil {
+                pauseReading()
+                onPassedTooMany?()
+                return
             } catch {
                 if error != .wouldBlock { fail(error) }
                 return
@@ -301,7 +312,7 @@ package final class ByteStream {
     /// Reads once, and hands over what was passed with the bytes.
     private func read(into scratch: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         guard onPassed != nil else { return try descriptor?.read(into: scratch) ?? 0 }
-        guard let (count, files) = try descriptor?.receive(into: scratch) else { return 0 }
+        guard let (count, files) = try descriptor?.receive(from: passer, into: scratch) else { return 0 }
         if let files { onPassed?(files) }
         return count
     }

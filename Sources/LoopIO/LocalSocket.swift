@@ -8,15 +8,16 @@ import Glibc
 /// nothing to the kernel; all of it goes through `DescriptorCloser`.
 package enum LocalSocket {
     /// Reads as read(2) does, and takes the descriptors that were passed with the bytes (recvmsg(2)).
+    /// - Parameter source: who is at the other end.
     /// - Returns: the count of bytes, 0 at the end, and the files, nil when none was passed. The files are empty when some
     ///   were passed but this process may not open so many: what is left then says nothing about what the sender meant.
-    /// - Throws: `tooManyReferences` when some were passed and too many wait to be closed already: they stay in the socket,
+    /// - Throws: `tooManyReferences` when some were passed and too many of this source wait to be closed already: they stay in the socket,
     ///   of which nothing can be read any more. Close it by `close`.
     package static func receive(
-        from raw: Int32, into buffer: UnsafeMutableRawBufferPointer
+        from raw: Int32, _ source: DescriptorSource, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> (count: Int, files: [PassedFile]?) {
         var limit = buffer.count
-        if !DescriptorCloser.isAccepting {
+        if !DescriptorCloser.isAccepting(from: source) {
             var hasPassed: Int32 = 0
             limit = try SystemCall.retrying { clinux_peek_passed(raw, buffer.baseAddress, buffer.count, &hasPassed) }
             guard hasPassed == 0 else { throw .tooManyReferences }
@@ -30,15 +31,15 @@ package enum LocalSocket {
             clinux_receive_passed(raw, buffer.baseAddress, limit, &numbers, &passed, &isCut)
         }
         guard passed > 0 || isCut != 0 else { return (count, nil) }
-        let files = numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0)) }
+        let files = numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0), from: source) }
         return (count, isCut == 0 ? files : [])
     }
 
     /// Closes a descriptor, and one of a unix socket without ever waiting: with bytes that were not read, descriptors may
     /// go that nobody has taken.
-    package static func close(_ descriptor: consuming Descriptor) {
+    package static func close(_ descriptor: consuming Descriptor, from source: DescriptorSource = .unnamed) {
         guard clinux_end_with_unread(descriptor.raw) == 1 else { return }
-        DescriptorCloser.close(descriptor)
+        DescriptorCloser.close(descriptor, from: source)
     }
 }
 

@@ -28,9 +28,9 @@ struct StreamDescriptor: ~Copyable {
     ///   this process may not open so many: what is left then says nothing about what the sender meant.
     /// - Throws: as `LocalSocket.receive`.
     func receive(
-        into buffer: UnsafeMutableRawBufferPointer
+        from source: DescriptorSource, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> (count: Int, files: [PassedFile]?) {
-        try LocalSocket.receive(from: descriptor.raw, into: buffer)
+        try LocalSocket.receive(from: descriptor.raw, source, into: buffer)
     }
 
     /// Hands bytes to the kernel together with a descriptor, which goes with the first byte (sendmsg(2), SCM_RIGHTS).

@@ -194,6 +194,18 @@ struct VarlinkServerServingTests {
         var unanswered = serving(oneway)
         #expect(unanswered.end(error: "a.E") == [.abandon(id(1)), .close(.ended)])
     }
+
+    @Test func `a call that cannot be read is answered with an error`() {
+        var idle = Machine()
+        #expect(
+            idle.refusedInput(error: "a.E", parameters: ["x": 1]) == [sent(error: "a.E", ["x": 1]), .close(.ended)])
+        #expect(idle.refusedInput(error: "a.E", parameters: [:]) == [])
+        var busy = serving(more)
+        #expect(
+            busy.refusedInput(error: "a.E", parameters: [:]) == [sent(error: "a.E"), .abandon(id(1)), .close(.ended)])
+        var upgraded = upgraded()
+        #expect(upgraded.refusedInput(error: "a.E", parameters: [:]) == [])
+    }
 }
 
 struct VarlinkServerUpgradeTests {

@@ -192,18 +192,25 @@ struct FileReaderTests {
             let loop = try EventLoop()
             var readers: [FileReader] = []
             var kept: [FileEnds] = []
-            for _ in 0..<64 {
-                let ends = try FileEnds(.pipe)
-                readers.append(try FileReader(ends.reading, length: nil, on: loop))
-                kept.append(ends)
+            func isRefused(_ ends: FileEnds) -> Bool {
+                do throws(Errno) {
+                    _ = try FileReader(ends.reading, length: nil, on: loop)
+                    return false
+                } catch {
+                    return error == .wouldBlock && ends.reading.raw != nil
+                }
+            }
+            // A source has half of them.
+            for app in ["first", "second"].map(DescriptorSource.init) {
+                for _ in 0..<32 {
+                    let ends = try FileEnds(.pipe, from: app)
+                    readers.append(try FileReader(ends.reading, length: nil, on: loop))
+                    kept.append(ends)
+                }
+                guard isRefused(try FileEnds(.pipe, from: app)) else { exit(1) }
             }
             let ends = try FileEnds(.pipe)
-            do throws(Errno) {
-                _ = try FileReader(ends.reading, length: nil, on: loop)
-                exit(1)
-            } catch {
-                guard error == .wouldBlock, ends.reading.raw != nil else { exit(2) }
-            }
+            guard isRefused(ends) else { exit(2) }
             let last = readers.removeLast()
             last.onEnd = { _ in loop.stop() }
             kept.removeLast().writing.take()?.close()

@@ -18,7 +18,7 @@ struct FileEnds {
     let writing: PassedFile
     private let folder: ScratchFolder
 
-    init(_ form: FileForm) throws {
+    init(_ form: FileForm, from source: DescriptorSource = .unnamed) throws {
         try ProcessSignals.prepare(blocking: [])
         folder = try ScratchFolder()
         let path = "\(folder.path)/file"
@@ -28,8 +28,8 @@ struct FileEnds {
             reading = try Self.open(path, O_RDONLY)
         case .pipe:
             let pair = try Descriptor.pipe()
-            reading = PassedFile(try Self.blocking(consume pair.first))
-            writing = PassedFile(try Self.blocking(consume pair.second))
+            reading = PassedFile(try Self.blocking(consume pair.first), from: source)
+            writing = PassedFile(try Self.blocking(consume pair.second), from: source)
         case .namedPipe:
             #expect(mkfifo(path, 0o600) == 0)
             reading = try Self.open(path, O_RDONLY | O_NONBLOCK)

@@ -255,6 +255,52 @@ struct PassingTests {
         }
     }
 
+    @Test func descriptorsThatHangWhileTheyAreClosedHoldTheirOwnSourceUpAlone() async {
+        // In a process of its own, which hangs at its end otherwise.
+        await #expect(processExitsWith: .success) {
+            let (greedy, modest) = (DescriptorSource("greedy"), DescriptorSource("modest"))
+            try fill(greedy)
+            #expect(!DescriptorCloser.isAccepting(from: greedy))
+            // That of another is closed beside it: its other end sees the end.
+            #expect(DescriptorCloser.isAccepting(from: modest))
+            let pair = try Descriptor.pipe()
+            let reader = consume pair.first
+            DescriptorCloser.close(consume pair.second, from: modest)
+            var end = pollfd(fd: reader.raw, events: 0, revents: 0)
+            #expect(poll(&end, 1, -1) == 1)
+            exit(end.revents == Int16(POLLHUP) ? 0 : 1)
+        }
+    }
+
+    @Test func whoPassesTooManyIsToldAndIsNotReadFromAnyMore() async {
+        await #expect(processExitsWith: .success) {
+            let greedy = DescriptorSource("greedy")
+            try fill(greedy)
+            let loop = try EventLoop()
+            let ends = try Ends.sockets()
+            let receiver = try ByteStream(ends.takeFirst(), on: loop)
+            let sender = try ByteStream(ends.takeSecond(), on: loop)
+            var answer: [UInt8] = []
+            var isTold = 0
+            receiver.passer = greedy
+            receiver.onPassed = { _ in Issue.record("taken in") }
+            receiver.onError = { _ in Issue.record("failed") }
+            receiver.onRead = { _ in Issue.record("read") }
+            receiver.onPassedTooMany = {
+                isTold += 1
+                receiver.write([7])
+                receiver.finish()
+            }
+            sender.onRead = { answer += $0 }
+            sender.onEnd = { loop.stop() }
+            sender.onError = { _ in loop.stop() }
+            try passLingeringSocket(over: sender)
+            try loop.run()
+            #expect(answer == [7])
+            exit(answer == [7] && isTold == 1 ? 0 : 1)
+        }
+    }
+
     @Test func aPassedSocketThatLingersHoldsNobodyUp() async {
         // In a process of its own: the thread that closes is everybody's, and it hangs here.
         await #expect(processExitsWith: .success) {
@@ -276,12 +322,9 @@ private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
     try passLingeringSocket(over: sender)
     // Nobody has read it: closing in this thread would wait for ten minutes.
     receiver.close()
-    #expect(DescriptorCloser.count == 1)
+    #expect(DescriptorCloser.count(from: .unnamed) == 1)
     // As many as are taken in wait behind it.
-    while DescriptorCloser.isAccepting {
-        let pair = try Descriptor.pipe()
-        DescriptorCloser.close(consume pair.first)
-    }
+    try fill(.unnamed)
     let again = try Ends.sockets()
     let second = try ByteStream(again.takeFirst(), on: loop)
     let other = try ByteStream(again.takeSecond(), on: loop)
@@ -296,6 +339,15 @@ private func passLingeringSockets() throws -> (read: [UInt8], failure: Errno?) {
     try passLingeringSocket(over: other)
     try loop.runTurns(3)
     return (read, failure)
+}
+
+/// Gives the closer descriptors that hang until it takes no more of this source.
+private func fill(_ source: DescriptorSource) throws {
+    for _ in 0..<2 { DescriptorCloser.close(Descriptor(owning: try lingeringSocket()), from: source) }
+    while DescriptorCloser.isAccepting(from: source) {
+        let pair = try Descriptor.pipe()
+        DescriptorCloser.close(consume pair.first, from: source)
+    }
 }
 
 /// Passes a socket, and keeps none.

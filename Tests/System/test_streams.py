@@ -1,9 +1,11 @@
 """Continuation streams between two daemons, on loopback; the apps are plain sockets."""
 
+import contextlib
 import os
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -866,6 +868,48 @@ def plain_socat(stage):
         expect(process.wait(40) == 0, "socat failed")
     for path, other in ((asking, "taking"), (taking, "asking")):
         expect(content(path + ".out") == data[other], f"{path}: the bytes differ")
+
+
+# ---- What hangs ------------------------------------------------------------------------------------------------------
+
+
+@test("descriptors whose closing hangs hold up the app that passed them alone, which is told why", limit=120)
+def hanging(stage):
+    origin, taker = stage.pair()
+    listener = socket.create_server(("127.0.0.1", 0))
+    said = None
+    for number in range(600):
+        # Of two sockets that linger each has a thread, behind which the rest waits.
+        end = socket.create_connection(listener.getsockname()) if number < 2 else socket.socket()
+        if number < 2:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 600))
+            end.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    end.send(bytes(1 << 20))
+        connection = Connection(taker)
+        with contextlib.suppress(BrokenPipeError):
+            connection.send("org.varlink.service.GetInfo", end.fileno())
+        end.close()
+        try:
+            connection.next()
+        except Refused as error:
+            said = error
+            break
+        finally:
+            connection.close()
+    source = stage.file("content", "x" * MIB)
+    origin.publish(TYPE, "--stream", source)
+    target = os.path.join(stage.folder, "received")
+    os.mkdir(target)
+    taker.follow("watch").wait("added")
+    taker.ctl("continue", "--output", target, within=60)
+    expect(os.path.getsize(os.path.join(target, "content")) == MIB, "the file did not come")
+    expect(said is not None and said.name == "LimitExceeded", f"the app was told {said}")
+    expect(said.parameters["limit"] == "descriptors" and "hang" in said.parameters["message"], f"{said}")
+    expect(number == 64, f"refused after {number}")
+    taker.is_well()
+    listener.close()
 
 
 if __name__ == "__main__":

@@ -131,6 +131,12 @@ package struct VarlinkServerMachine: Sendable {
         }
     }
 
+    /// A call that came cannot be read, and so nothing behind it: it is answered with the error, or the one that is open before it.
+    package mutating func refusedInput(error: String, parameters: JSONObject) -> [Action] {
+        guard case .idle = state else { return end(error: error, parameters: parameters) }
+        return [.send(VarlinkReply(error: error, parameters: parameters).encoded())] + close(.ended)
+    }
+
     /// Answers the open call; with `continues`, which only a call with `more` allows, it stays open.
     ///
     /// Nothing happens when the connection is closed by now. Any other call than the open one is our own mistake.

@@ -29,6 +29,9 @@ package enum ClientGroup: Hashable, Sendable {
         if case .unit(let unit) = self { unit } else { nil }
     }
 
+    /// In whose share the descriptors count that it passes.
+    var source: DescriptorSource { DescriptorSource(description) }
+
     /// Whether its unit is that of a sandbox: a hint, no boundary.
     package var isSandbox: Bool { unit.map(AppUnit.isSandbox) ?? false }
 }
@@ -38,7 +41,7 @@ extension ClientGroup: CustomStringConvertible {
         switch self {
         case .unit(let unit): unit
         case .process(let process): "process \(process)"
-        case .unknown: "processes that have ended"
+        case .unknown: "ended processes"
         }
     }
 }

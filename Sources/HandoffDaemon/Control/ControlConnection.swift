@@ -59,6 +59,8 @@ final class ControlConnection {
             guard let self else { return }
             passed = Array((passed + files).prefix(2))
         }
+        stream.passer = client.group.source
+        stream.onPassedTooMany = { [weak self] in self?.dropHoarder() }
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
     }
 
@@ -149,11 +151,28 @@ final class ControlConnection {
 
     /// Ends a connection whose client does not read, with an error that it finds should it ever read on.
     private func dropSlowClient() {
+        drop("waitingBytes", "the client does not read what it is told") { $0.end(error: $1, parameters: $2) }
+    }
+
+    /// Ends a connection over which more descriptors were passed than may wait to be closed.
+    private func dropHoarder() {
+        isPerforming = true
+        drop(
+            "descriptors",
+            "\(DescriptorCloser.limitOfSource) descriptors that this app has passed are not closed yet: closing them hangs, "
+                + "as of sockets that linger and files whose server does not answer"
+        ) { $0.refusedInput(error: $1, parameters: $2) }
+        isPerforming = false
+    }
+
+    /// Ends a connection whose client has passed a limit.
+    private func drop(
+        _ limit: String, _ message: String,
+        _ step: (inout VarlinkServerMachine, String, JSONObject) -> [VarlinkServerMachine.Action]
+    ) {
         let isApp = openCall.map { !$0.method.hasPrefix(ControlNames.controlInterface + ".") } ?? true
         let name = isApp ? AppErrorName.limitExceeded.rawValue : ControlErrorName.limitExceeded.rawValue
-        let ending = machine.end(
-            error: name,
-            parameters: ["limit": "waitingBytes", "message": "the client does not read what it is told"])
+        let ending = step(&machine, name, ["limit": .string(limit), "message": .string(message)])
         // What was to be sent before is what there is no room for.
         actions = ActionQueue()
         for action in ending {
@@ -166,6 +185,7 @@ final class ControlConnection {
             self?.upgradedStreamEnded()
         }
         upgradedStream = upgraded
+        stream.onPassedTooMany = nil
         writeTimer = nil
         hangUp = nil
         stream.resumeReading()

@@ -101,7 +101,7 @@ package final class UpgradedStream {
         }
         let descriptor = stream.detach()
         release()
-        if let descriptor { completion(HandedDescriptor(descriptor)) } else { completion(nil) }
+        if let descriptor { completion(HandedDescriptor(descriptor, passer: stream.passer)) } else { completion(nil) }
     }
 
     private func release() {

@@ -30,7 +30,9 @@ final class FileChannel: Sendable {
 
     /// So many of these threads may live in the process, hung ones included.
     private static let threadLimit = 64
-    private static let threads = Locked(0)
+    /// How many of them may have files of one source, so that files that hang leave threads for those of others.
+    private static let threadLimitOfSource = 32
+    private static let threads = Locked([DescriptorSource: Int]())
 
     private let state = Locked(State())
     private let loop: EventLoop
@@ -51,25 +53,28 @@ final class FileChannel: Sendable {
     /// - Parameters:
     ///   - reportsClose: whether an error of close(2) is an outcome: only then did some file systems tell of a full disk.
     ///   - work: reads or writes the descriptor with this number; returns nil when it was cancelled.
-    /// - Throws: `wouldBlock` (EAGAIN) when too many of them live, as pthread_create(3) does. The file stays the caller's.
+    /// - Throws: `wouldBlock` (EAGAIN) when too many of them live, as pthread_create(3) does, or too many of the source of this file. The file stays the caller's.
     func start(
         name: String, file: PassedFile, reportsClose: Bool, work: @escaping @Sendable (Int32) -> Result<Int64, Errno>?
     ) throws(Errno) {
         guard file.raw != nil else { throw .badDescriptor }
+        let source = file.source
         let hasPlace = Self.threads.withLock { threads in
-            guard threads < Self.threadLimit else { return false }
-            threads += 1
+            guard threads[source, default: 0] < Self.threadLimitOfSource,
+                threads.values.reduce(0, +) < Self.threadLimit
+            else { return false }
+            threads[source, default: 0] += 1
             return true
         }
         guard hasPlace else { throw .wouldBlock }
         do throws(Errno) {
             _ = try OwnedThread(name: name, niceness: ThreadPriority.bulk) { [self] in
                 let outcome = Self.work(on: file, reportsClose: reportsClose, work)
-                Self.leave()
+                Self.leave(source)
                 if let outcome { end(outcome) }
             }
         } catch {
-            Self.leave()
+            Self.leave(source)
             throw error
         }
     }
@@ -179,7 +184,7 @@ final class FileChannel: Sendable {
         }
     }
 
-    /// Does the thread's work and closes the file.
+    /// Does the thread's work, and closes the file or has it closed.
     private static func work(
         on file: PassedFile, reportsClose: Bool, _ work: (Int32) -> Result<Int64, Errno>?
     ) -> Result<Int64, Errno>? {
@@ -189,14 +194,22 @@ final class FileChannel: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         guard let descriptor = file.take() else { return .failure(.badDescriptor) }
         let outcome = work(descriptor.raw)
-        guard Glibc.close(descriptor.release()) != 0, reportsClose, case .success = outcome else { return outcome }
+        guard reportsClose, case .success = outcome else {
+            // Nobody needs to know how that goes, and it may hang.
+            DescriptorCloser.close(descriptor, from: file.source)
+            return outcome
+        }
+        guard Glibc.close(descriptor.release()) != 0 else { return outcome }
         let error = Errno.current
         // Interrupted: it is closed, and the file system has not said that anything failed.
         return error == .interrupted ? outcome : .failure(error)
     }
 
-    private static func leave() {
-        threads.withLock { $0 -= 1 }
+    private static func leave(_ source: DescriptorSource) {
+        threads.withLock { threads in
+            let count = threads[source, default: 1] - 1
+            threads[source] = count > 0 ? count : nil
+        }
     }
 }
 

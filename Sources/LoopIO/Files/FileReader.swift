@@ -26,7 +26,7 @@ package final class FileReader {
     ///   - file: checked with `check(for:)`.
     ///   - length: how many bytes to read; nil: to the end.
     ///   - blockSize: what one block holds, in bytes.
-    /// - Throws: `wouldBlock` (EAGAIN) when 64 readers and writers live already, or an error of eventfd(2). Then the file is
+    /// - Throws: `wouldBlock` (EAGAIN) when 64 readers and writers live already, or 32 of one source, or an error of eventfd(2). Then the file is
     ///   still the caller's.
     package init(_ file: PassedFile, length: Int64?, on loop: EventLoop, blockSize: Int = 1 << 20) throws(Errno) {
         loop.assertOwned()

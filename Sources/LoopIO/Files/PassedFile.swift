@@ -9,13 +9,17 @@ package final class PassedFile: Sendable {
     /// The number, -1 once it was taken.
     private let number: Atomic<Int32>
 
+    /// Who has passed it.
+    let source: DescriptorSource
+
     /// Takes the descriptor over.
-    package init(_ descriptor: consuming Descriptor) {
+    package init(_ descriptor: consuming Descriptor, from source: DescriptorSource = .unnamed) {
         number = Atomic(descriptor.release())
+        self.source = source
     }
 
     deinit {
-        if let descriptor = take() { DescriptorCloser.close(descriptor) }
+        if let descriptor = take() { DescriptorCloser.close(descriptor, from: source) }
     }
 
     /// The number, for system calls that do not wait; nil once it was taken.
