@@ -27,7 +27,7 @@ package struct Handler: Sendable, Equatable {
     package let launch: Launch
     /// The file that says all this, for people.
     package let path: String
-    /// When the file came to be as it is, in nanoseconds since 1970: of several apps the newest is preferred.
+    /// When the file came to be as it is, in nanoseconds since 1970: an update makes it new.
     package let installed: Int64
 
     /// An app as a file declares it.
@@ -43,6 +43,11 @@ package struct Handler: Sendable, Equatable {
         self.launch = launch
         self.path = path
         self.installed = installed
+    }
+
+    /// An order by the age of the files.
+    static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
+        left.installed == right.installed ? left.id < right.id : left.installed < right.installed
     }
 
     /// Whether it continues activities of `type` made by `team`; see `TeamRule`.

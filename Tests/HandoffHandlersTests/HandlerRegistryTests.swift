@@ -34,14 +34,14 @@ struct HandlerRegistryTests {
 
     private static let edit = type("com.example.edit")
 
-    @Test func `the running app first, then the user's choice, then the newest`() {
+    @Test func `the running app first, then the user's choice, then the first that was here`() {
         let apps = [
             Self.app("old", ["com.example.edit"], installed: 1), Self.app("new", ["com.example.edit"], installed: 3),
             Self.app("chosen", ["com.example.edit"], installed: 2),
         ]
         let plain = HandlerRegistry(handlers: apps, opensPages: true)
-        let newest = plain.decide(Self.edit, team: nil, page: .none, running: [])
-        #expect(newest == HandlerDecision(.launch(apps[1]), name: "The new", .newest(of: 3)))
+        let first = plain.decide(Self.edit, team: nil, page: .none, running: [])
+        #expect(first == HandlerDecision(.launch(apps[0]), name: "The old", .first(of: 3)))
         let chosen = HandlerRegistry(
             handlers: apps, defaults: Self.defaults("com.example.edit=gone;chosen;new"), opensPages: true)
         let choice = chosen.decide(Self.edit, team: nil, page: .none, running: [])
@@ -49,6 +49,72 @@ struct HandlerRegistryTests {
         let active = [Self.running("old", ["com.example.edit"])]
         let runs = chosen.decide(Self.edit, team: nil, page: .none, running: active)
         #expect(runs == HandlerDecision(.running(session: "s1"), name: "The old", .running))
+    }
+
+    @Test func `who claims later takes nothing away, however old its file is, until the user chooses`() throws {
+        let editor = Self.app("editor", ["com.example.edit"], domains: ["shop.example"], installed: 100)
+        var registry = HandlerRegistry(handlers: [editor], opensPages: true)
+        var history = ClaimHistory()
+        let isFirstNew = history.take([editor])
+        #expect(isFirstNew)
+        #expect(ClaimHistory(decoding: history.encoded) == history)
+        #expect(registry.yields().isEmpty)
+        // The editor is updated, which makes its file new, and another app comes, whose file says that it is older.
+        let updated = Self.app("editor", ["com.example.edit"], domains: ["shop.example"], installed: 300)
+        let greedy = Self.app(
+            "a.greedy", ["com.example.edit"], domains: ["*.example.org", "shop.example"], installed: 1)
+        let isNew = history.take([updated, greedy])
+        let isNewAgain = history.take([updated, greedy])
+        #expect(isNew && !isNewAgain)
+        registry = HandlerRegistry(handlers: [updated, greedy], opensPages: true)
+        registry.history = history
+        func opener(_ registry: HandlerRegistry, _ page: HandlerRegistry.Page) -> HandlerDecision {
+            registry.decide(Self.edit, team: nil, page: page, running: [])
+        }
+        #expect(opener(registry, .none) == HandlerDecision(.launch(updated), name: "The editor", .first(of: 2)))
+        let page = HandlerRegistry.Page.at("https://shop.example/x")
+        let site = registry.decide(.browsingWeb, team: nil, page: page, running: [])
+        #expect(site.opener == .launch(updated))
+        let yields = registry.yields()
+        #expect(yields[greedy.id]?.map(\.claim) == ["com.example.edit", "shop.example"])
+        #expect(yields[greedy.id]?.allSatisfy { $0.to == updated } == true)
+        #expect(yields[updated.id] == nil)
+        // Either choice ends the conflict.
+        for chosen in ["editor", "a.greedy"] {
+            let text = "com.example.edit=\(chosen)\nNSUserActivityTypeBrowsingWeb=\(chosen)"
+            var settled = HandlerRegistry(handlers: [updated, greedy], defaults: Self.defaults(text), opensPages: true)
+            settled.history = history
+            #expect(opener(settled, .none).name == "The \(chosen)")
+            #expect(settled.yields().isEmpty)
+        }
+        // Without the first one the other opens it.
+        registry = HandlerRegistry(handlers: [greedy], opensPages: true)
+        registry.history = history
+        #expect(opener(registry, .none) == HandlerDecision(.launch(greedy), name: "The a.greedy", .only))
+        // And it is the first again when it is back.
+        registry = HandlerRegistry(handlers: [greedy, updated], opensPages: true)
+        registry.history = history
+        #expect(opener(registry, .none).name == "The editor")
+    }
+
+    @Test func `apps of different teams are in no conflict, but for what a browser shows`() {
+        let apps = [
+            Self.app("a", ["com.example.edit", "NSUserActivityTypeBrowsingWeb"], team: "A", installed: 1),
+            Self.app("b", ["com.example.edit", "NSUserActivityTypeBrowsingWeb"], team: "B", installed: 2),
+        ]
+        let registry = HandlerRegistry(handlers: apps, opensPages: true)
+        #expect(registry.yields().mapValues { $0.map(\.claim) } == [apps[1].id: ["NSUserActivityTypeBrowsingWeb"]])
+        var off = registry
+        off.disabled = [apps[0].id]
+        #expect(off.yields().isEmpty)
+    }
+
+    @Test(arguments: [
+        "", "\n\n", "a", "a type", "a type x y", "a sort x", "/ type x", "a site nohost*", "a type \u{FF}",
+    ])
+    func `what is no claim in the file is passed over`(text: String) {
+        let bytes = Array((text + "\nb type com.example.edit\nb type com.example.edit\n").utf8)
+        #expect(ClaimHistory(decoding: bytes).encoded == Array("b type com.example.edit\n".utf8))
     }
 
     @Test func `of apps that run, the user's choice, else the one that attached last`() {

@@ -89,6 +89,7 @@ def not_started(stage):
     desk.manifest("deaf", ["/bin/false"], types=[TYPE])
     path = desk.config + "/handlers.d/late.json"
     desk.manifest("late", ["/bin/sh", "-c", "exit 7"], types=[TYPE])
+    desk.write(desk.config, "defaults", f"{TYPE}=late\n")
     desk.opens(name="The late")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "launchFailed" and "status 7" in refused["message"], f"wrong: {refused}")
@@ -189,7 +190,7 @@ def reasons(stage):
     expect([line["opens"]["kind"] for line in here] == ["app"], f"wrong: {here}")
 
 
-@test("of several apps the running one opens it, then the user's choice, then the newest; changes are seen at once")
+@test("of several apps the running one opens it, then the user's choice, then the first; changes are seen at once")
 def order(stage):
     desk = Desk(stage)
     desk.entry("org.example.A", types=[TYPE], folder=desk.system)
@@ -197,7 +198,12 @@ def order(stage):
     desk.publish()
     desk.opens(name="The org.example.A", reason="the only app that continues it")
     desk.entry("org.example.B", types=[TYPE])
-    desk.opens(name="The org.example.B", reason="the newest of 2 apps that continue it")
+    # B's file comes later, and takes nothing away.
+    while len(desk.ctl("apps").lines) < 2:
+        pass
+    desk.opens(name="The org.example.A", reason="the first that was here of 2 apps that continue it")
+    desk.write(desk.config, "defaults", f"{TYPE}=org.example.B\n")
+    desk.opens(name="The org.example.B", reason="chosen in the file defaults")
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.A.desktop\n")
     desk.opens(name="The org.example.A", reason="chosen in the file defaults")
     handle = desk.daemon.follow("handle", TYPE)
@@ -213,6 +219,38 @@ def order(stage):
     desk.entry("kde/viewer", types=[TYPE])
     desk.write(desk.config, "defaults", f"{TYPE}=kde-viewer\n")
     desk.opens(name="The kde/viewer", reason="chosen in the file defaults")
+
+
+@test("an app that is installed later captures nothing, also after an update of the first and a restart; the user is told")
+def capture(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.First", types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(name="The org.example.First", reason="the only app that continues it")
+    desk.entry("org.example.Greedy", types=[TYPE])
+    desk.opens(name="The org.example.First", reason="the first that was here of 2 apps that continue it")
+    # The update makes its file the newest.
+    os.unlink(os.path.join(desk.data, "applications", "org.example.First.desktop"))
+    desk.opens(name="The org.example.Greedy", reason="the only app that continues it")
+    desk.entry("org.example.First", types=[TYPE])
+    desk.opens(name="The org.example.First", reason="the first that was here of 2 apps that continue it")
+    desk.daemon.restart()
+
+    def listed(name, reason):
+        while not any((line["opens"]["name"], line["opens"]["reason"]) == (name, reason) for line in desk.ctl("list").lines):
+            pass
+
+    listed("The org.example.First", "the first that was here of 2 apps that continue it")
+    yields = {app["id"]: app["yields"] for app in desk.ctl("apps").lines}
+    expect(yields == {"org.example.First": [], "org.example.Greedy": [{"claim": TYPE, "to": "org.example.First"}]}, f"{yields}")
+    found = [line for line in desk.daemon.ctl("doctor", code=None).lines if line.get("check") == "apps"]
+    warned = [line for line in found if line["state"] == "warning" and "org.example.Greedy" in line["message"]]
+    expect(len(warned) == 1 and f"{TYPE}=org.example.Greedy" in warned[0]["remedy"], f"{found}")
+    # What the remedy says helps.
+    desk.write(desk.config, "defaults", f"{TYPE}=org.example.Greedy\n")
+    listed("The org.example.Greedy", "chosen in the file defaults")
+    expect(all(app["yields"] == [] for app in desk.ctl("apps").lines), "a conflict is left")
 
 
 @test("a file that cannot be used is named with its line, and the others count")

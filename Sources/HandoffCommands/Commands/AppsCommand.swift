@@ -8,7 +8,8 @@ package struct AppsCommand: Command {
         words: ["apps"], summary: "list the apps that continue activities here, and which are switched off",
         details: """
             Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or since they are attached. An app
-            is marked as unverified while the system does not confirm that the attached process is that app.
+            is marked as unverified while the system does not confirm that the attached process is that app. Of several that
+            continue the same the one that was here first opens it, until you choose another in ~/.config/handoff/defaults.
             """,
         example: "handoffctl apps")
 
@@ -24,7 +25,15 @@ package struct AppsCommand: Command {
                 context.note("no app continues anything here: none declares a type, and none is attached")
             } else {
                 for line in Self.table(apps).lines { context.console.line(line) }
+                for app in apps { Self.tellConflicts(of: app, context) }
             }
+        }
+    }
+
+    private static func tellConflicts(of app: ControlApp, _ context: CommandContext) {
+        for (line, yield) in zip(ChoiceText.conflicts(app), app.yields) {
+            context.note(line)
+            context.note("  " + ChoiceText.remedy(app, yield))
         }
     }
 

@@ -99,6 +99,11 @@ package enum Doctor {
             DoctorCheck("apps", .warning, $0, remedy: "mend the file or delete it: it is read again at once")
         }
         guard let apps = facts.apps else { return checks }
+        for app in apps {
+            checks += zip(ChoiceText.conflicts(app), app.yields).map {
+                DoctorCheck("apps", .warning, $0, remedy: ChoiceText.remedy(app, $1))
+            }
+        }
         let count = apps.count { $0.enabled && !($0.types.isEmpty && $0.domains.isEmpty) }
         if count > 0 {
             let words = count == 1 ? "one app continues activities" : "\(count) apps continue activities"

@@ -125,6 +125,11 @@ extension Fields {
         try required(key, try optionalTexts(key))
     }
 
+    /// A list of objects whose fields are to be read, or nil when it is absent.
+    package func optionalList(_ key: String) throws(VarlinkError) -> [Fields]? {
+        value(key) == nil ? nil : try list(key)
+    }
+
     /// A list of objects whose fields are to be read.
     package func list(_ key: String) throws(VarlinkError) -> [Fields] {
         let elements = try required(key, value(key)?.array)

@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffCrypto
 import HandoffHandlers
+import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
@@ -54,6 +55,7 @@ extension DaemonCore {
     func listApps() -> [ControlApp] {
         let registry = folders.registry
         let attached = apps.registry.all.filter { !$0.app.isEmpty }
+        let yields = registry.yields()
         var list = registry.handlers.map { handler in
             let sessions = attached.filter { $0.app.utf8.elementsEqual(handler.id.text.utf8) }
             let source: ControlApp.Source =
@@ -65,7 +67,8 @@ extension DaemonCore {
                 id: handler.id.text, name: handler.name, source: source, file: handler.path,
                 types: handler.types.map(\.text).sorted(), team: handler.team,
                 domains: handler.domains.map(\.description), running: !sessions.isEmpty,
-                verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text))
+                verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text),
+                yields: (yields[handler.id] ?? []).map { ControlApp.Yield(claim: $0.claim, to: $0.to.id.text) })
         }
         var known = Set(list.map { Array($0.id.utf8) })
         for session in attached.reversed() where known.insert(Array(session.app.utf8)).inserted {
@@ -113,6 +116,14 @@ extension DaemonCore {
                 completion(.success(full))
             case .failure(let error): completion(.failure(error))
             }
+        }
+    }
+
+    /// Stores which app claimed what first. Without it the order is another after a restart, and nothing else.
+    func store(_ claims: ClaimHistory) {
+        worker.run({ [folder = stored.folder] in try folder.store(claims: claims) }, on: loop) { [weak self] result in
+            guard case .failure(let error) = result else { return }
+            self?.log.error("Cannot store which app was here first", ["error": "\(error)"])
         }
     }
 

@@ -1,6 +1,7 @@
 import HandoffAccount
 import HandoffControl
 import HandoffCrypto
+import HandoffHandlers
 import HandoffLog
 import HandoffModel
 import HandoffProtocol
@@ -134,7 +135,8 @@ extension DaemonCore {
             switch result {
             case .success(let identity):
                 let next = stored.renewed(
-                    identity: identity, boot: boot, peers: peersFile, apps: disabledApps, switches: board.switches)
+                    identity: identity, boot: boot, peers: peersFile, apps: disabledApps,
+                    claims: folders.registry.history, switches: board.switches)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 loop.later { [weak self] in self?.onLeft?(next) }

@@ -218,7 +218,8 @@ final class DaemonCore {
         loop: loop, log: log.named("continue"), surroundings: continuationSurroundings)
 
     private(set) lazy var folders: HandlerFolders = HandlerFolders(
-        loop: loop, log: log.named("handlers"), places: appSurroundings.places,
+        loop: loop, log: log.named("handlers"), places: appSurroundings.places, history: stored.claims,
+        onClaims: { [unowned self] in store($0) },
         onChange: { [unowned self] in control.offersChanged() })
 
     private(set) lazy var launcher: AppLauncher = AppLauncher(

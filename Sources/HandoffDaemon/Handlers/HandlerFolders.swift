@@ -14,6 +14,7 @@ package final class HandlerFolders {
     private let log: Logger
     private let reader: HandlerReader
     private let onChange: () -> Void
+    private let onClaims: (ClaimHistory) -> Void
     private var worker: Worker?
     private var watch: FolderWatch?
     private var timer: LoopTimer?
@@ -24,11 +25,19 @@ package final class HandlerFolders {
     /// What was read last, with those that the user has switched off.
     package private(set) var registry = HandlerRegistry()
 
-    /// - Parameter onChange: called when what would open something here may have changed.
-    package init(loop: EventLoop, log: Logger, places: HandlerPlaces, onChange: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - history: which app claimed what first, as it is stored.
+    ///   - onClaims: stores that there were new claims.
+    ///   - onChange: called when what would open something here may have changed.
+    package init(
+        loop: EventLoop, log: Logger, places: HandlerPlaces, history: ClaimHistory,
+        onClaims: @escaping (ClaimHistory) -> Void, onChange: @escaping () -> Void
+    ) {
         self.loop = loop
         self.log = log
+        self.onClaims = onClaims
         self.onChange = onChange
+        registry.history = history
         reader = HandlerReader(places: places)
     }
 
@@ -85,6 +94,8 @@ package final class HandlerFolders {
         tell(found.problems)
         var next = found.registry
         next.disabled = registry.disabled
+        next.history = registry.history
+        if next.history.take(next.handlers) { onClaims(next.history) }
         if next != registry {
             registry = next
             log.info("Read what apps declare", ["apps": "\(registry.handlers.count)"])

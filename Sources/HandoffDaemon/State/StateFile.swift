@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffHandlers
 
 /// A file of the state folder; the names never change.
 package enum StateFile: String, Sendable, CaseIterable {
@@ -12,6 +13,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case peers
     /// Apps that are switched off (`DisabledApps`), for people to read.
     case apps
+    /// Which app claimed what first (`ClaimHistory`), for people to read.
+    case claims
     /// What the user has switched off (`Switches`), for people to read.
     case switches
     /// Says that account and identity are being given up; only while that lasts.
@@ -31,6 +34,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .boot: FileFormat.boot.longestFile
         case .peers: PeersFile.longest
         case .apps: DisabledApps.longest
+        case .claims: ClaimHistory.longest
         case .switches: Switches.longestFile
         case .leaving: 256
         }

@@ -1,6 +1,7 @@
 internal import Glibc
 package import HandoffAccount
 package import HandoffCrypto
+package import HandoffHandlers
 internal import HandoffModel
 internal import LoopIO
 
@@ -27,7 +28,7 @@ extension StateFolder {
         try folder.store(boot: next)
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
-            apps: apps, switches: switches)
+            apps: apps, claims: try folder.readClaims(), switches: switches)
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -81,6 +82,11 @@ extension StateFolder {
         try replace(.apps, SecretBytes(copying: bytes))
     }
 
+    /// Writes which app claimed what first.
+    package func store(claims: ClaimHistory) throws(StateError) {
+        try replace(.claims, SecretBytes(copying: claims.encoded))
+    }
+
     /// Writes what is switched off.
     package func store(switches: Switches) throws(StateError) {
         try replace(.switches, SecretBytes(copying: switches.encoded()))
@@ -126,6 +132,11 @@ extension StateFolder {
         } catch {
             throw .badApp(path: path(of: .apps), line: error.number)
         }
+    }
+
+    private func readClaims() throws(StateError) -> ClaimHistory {
+        // A line that is no claim costs its app a place, and is no reason not to start.
+        try read(.claims).map { ClaimHistory(decoding: $0.exposedCopy()) } ?? ClaimHistory()
     }
 
     private func readSwitches() throws(StateError) -> Switches {

@@ -1,5 +1,6 @@
 package import HandoffAccount
 package import HandoffCrypto
+package import HandoffHandlers
 
 /// What was in the state folder when it was opened.
 package struct StoredState: Sendable {
@@ -15,6 +16,8 @@ package struct StoredState: Sendable {
     package let peers: PeersFile
     /// Apps that are switched off.
     package let apps: DisabledApps
+    /// Which app claimed what first.
+    package let claims: ClaimHistory
     /// What the user has switched off.
     package let switches: Switches
 
@@ -24,12 +27,14 @@ package struct StoredState: Sendable {
     ///   - boot: the number of this start, as it is stored by now.
     ///   - peers: static peers, as they are stored by now.
     ///   - apps: apps that are switched off, as they are stored by now.
+    ///   - claims: which app claimed what first.
     ///   - switches: what is switched off, as it is stored by now.
     func renewed(
-        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps, switches: Switches
+        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps, claims: ClaimHistory,
+        switches: Switches
     ) -> StoredState {
         StoredState(
             folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
-            switches: switches)
+            claims: claims, switches: switches)
     }
 }

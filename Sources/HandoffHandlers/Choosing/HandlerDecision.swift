@@ -24,8 +24,8 @@ package struct HandlerDecision: Sendable, Equatable {
         case chosen
         /// No other app fits.
         case only
-        /// Of so many that fit it was installed last.
-        case newest(of: Int)
+        /// Of so many that fit it was here first, and the user has not chosen.
+        case first(of: Int)
         /// The app claims the site of the page.
         case claims(host: String)
         /// No app continues it, and it has a page.
@@ -62,7 +62,7 @@ package struct HandlerDecision: Sendable, Equatable {
         case .running: "it is running"
         case .chosen: "chosen in the file defaults"
         case .only: "the only app that continues it"
-        case .newest(let count): "the newest of \(count) apps that continue it"
+        case .first(let count): "the first that was here of \(count) apps that continue it"
         case .claims(let host): "it claims \(host)"
         case .hasPage: "no app continues it, and it has a web page"
         case .noApp(let type): "no app continues \(type.text)"

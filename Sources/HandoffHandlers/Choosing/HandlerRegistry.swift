@@ -2,7 +2,8 @@ package import HandoffModel
 
 /// The apps that continue something here, and who is chosen for what.
 ///
-/// For a type and a team: an app that runs, then the user's choice, then the newest. Without one, the page: an app that
+/// For a type and a team: an app that runs, then the user's choice, then the one that was here first: what is
+/// installed later takes nothing away silently. Without one, the page: an app that
 /// claims its site, then the browser. What a browser shows (`NSUserActivityTypeBrowsingWeb`) goes to an app that claims the
 /// site before it goes to another browser.
 package struct HandlerRegistry: Sendable, Equatable {
@@ -24,6 +25,8 @@ package struct HandlerRegistry: Sendable, Equatable {
     private var opensPages = false
     /// Apps that the user has switched off, by id or by the name that they attach with.
     package var disabled: Set<AppID> = []
+    /// Who claimed what first.
+    package var history = ClaimHistory()
 
     /// A registry without apps.
     package init() {}
@@ -80,17 +83,24 @@ package struct HandlerRegistry: Sendable, Equatable {
             return HandlerDecision(.running(session: best.session), name: name(of: best.app), .running)
         }
         let installed = handlers.filter { $0.continues(type, team: team) && !disabled.contains($0.id) }
-        return launch(of: installed, wanted: wanted)
+        return launch(of: installed, wanted: wanted) { history.place(of: $0.id, [.type(type)]) }
     }
 
-    private func launch(of installed: [Handler], wanted: [AppID]) -> HandlerDecision? {
+    /// - Parameter place: where an app stands among those that claim the same.
+    private func launch(
+        of installed: [Handler], wanted: [AppID], place: (Handler) -> Int
+    ) -> HandlerDecision? {
         for id in wanted {
             guard let chosen = installed.first(where: { $0.id == id }) else { continue }
             return HandlerDecision(.launch(chosen), name: chosen.name, .chosen)
         }
-        guard let newest = installed.max(by: Self.isOlder) else { return nil }
+        let first = installed.min { left, right in
+            let (leftPlace, rightPlace) = (place(left), place(right))
+            return leftPlace == rightPlace ? Handler.isOlder(left, right) : leftPlace < rightPlace
+        }
+        guard let first else { return nil }
         return HandlerDecision(
-            .launch(newest), name: newest.name, installed.count == 1 ? .only : .newest(of: installed.count))
+            .launch(first), name: first.name, installed.count == 1 ? .only : .first(of: installed.count))
     }
 
     // MARK: - By site
@@ -109,8 +119,55 @@ package struct HandlerRegistry: Sendable, Equatable {
             if let best = Self.best(of: attached, wanted: defaults.apps(for: .browsingWeb)) {
                 return HandlerDecision(.running(session: best.session), name: name(of: best.app), .claims(host: host))
             }
-            guard let choice = launch(of: claimers, wanted: defaults.apps(for: .browsingWeb)) else { return nil }
+            let choice = launch(of: claimers, wanted: defaults.apps(for: .browsingWeb)) { app in
+                history.place(of: app.id, app.domains.lazy.filter { $0.covers(host) }.map { .site($0) })
+            }
+            guard let choice else { return nil }
             return HandlerDecision(choice.opener, name: choice.name, .claims(host: host))
+        }
+    }
+
+    // MARK: - Conflicts
+
+    /// What apps claim and another one opens, since it was here before and the user has not chosen: by the app that yields, each
+    /// claim with the app that opens it.
+    package func yields() -> [AppID: [(claim: String, to: Handler)]] {
+        var claimers: [Contest: [Handler]] = [:]
+        for handler in handlers where !disabled.contains(handler.id) {
+            for contest in Contest.all(of: handler) { claimers[contest, default: []].append(handler) }
+        }
+        var yields: [AppID: [(claim: String, to: Handler)]] = [:]
+        for (contest, apps) in claimers where apps.count > 1 {
+            let decision = launch(of: apps, wanted: defaults.apps(for: contest.chosenFor)) {
+                history.place(of: $0.id, [contest.subject])
+            }
+            guard let decision, case .first = decision.reason, case .launch(let first) = decision.opener else {
+                continue
+            }
+            for app in apps where app.id != first.id {
+                yields[app.id, default: []].append((contest.subject.description, first))
+            }
+        }
+        return yields.mapValues { $0.sorted { $0.claim < $1.claim } }
+    }
+
+    /// What several apps may claim, each for itself.
+    private struct Contest: Hashable {
+        let subject: ClaimHistory.Subject
+        /// Apps of different teams are in no conflict about a type; nil where teams do not count.
+        let team: [UInt8]?
+
+        /// The type for which the user chooses.
+        var chosenFor: ActivityType {
+            if case .type(let type) = subject { type } else { .browsingWeb }
+        }
+
+        static func all(of handler: Handler) -> Set<Contest> {
+            let types = handler.types.map { type in
+                Contest(
+                    subject: .type(type), team: type == .browsingWeb ? nil : handler.team.map { Array($0.utf8) })
+            }
+            return Set(types + handler.domains.map { Contest(subject: .site($0), team: nil) })
         }
     }
 
@@ -125,10 +182,6 @@ package struct HandlerRegistry: Sendable, Equatable {
             let (leftRank, rightRank) = (rank(left), rank(right))
             return leftRank == rightRank ? left.order > right.order : leftRank < rightRank
         }
-    }
-
-    private static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
-        left.installed == right.installed ? left.id > right.id : left.installed < right.installed
     }
 
     /// Why no app continues it, with the most helpful of the reasons.
