@@ -17,6 +17,7 @@ let strict: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
     name: "handoff",
     products: [
+        .executable(name: "handoff-desktop", targets: ["handoff-desktop"]),
         .executable(name: "handoffctl", targets: ["handoffctl"]),
         .executable(name: "handoffd", targets: ["handoffd"]),
         .library(name: "HandoffKit", targets: ["HandoffKit"]),
@@ -30,6 +31,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL"),
         .systemLibrary(name: "CQREncode"),
         .systemLibrary(name: "CSystemd"),
+        .systemLibrary(name: "CSystemdBus"),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Values and protocols, without I/O.
@@ -38,6 +40,7 @@ let package = Package(
             resources: [
                 .embedInCode("Interfaces/dev.handoff1.varlink"),
                 .embedInCode("Interfaces/dev.handoff1.Control.varlink"),
+                .embedInCode("Interfaces/dev.handoff1.Desktop.varlink"),
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
@@ -45,6 +48,10 @@ let package = Package(
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+
+        .target(
+            name: "HandoffDesktop", dependencies: ["HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel"],
+            swiftSettings: strict),
 
         // Cryptography and trust.
         .target(
@@ -57,7 +64,9 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "HandoffTLS", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
 
-        // The edges: loop, log, discovery.
+        // The edges: loop, log, discovery, the desktop.
+        .target(
+            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffDesktop", "LoopIO"], swiftSettings: common),
         .target(
             name: "HandoffDiscovery",
             dependencies: ["CAvahi", "CLinux", "HandoffLog", "LoopIO"],
@@ -82,10 +91,15 @@ let package = Package(
         .target(
             name: "HandoffDaemon",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDiscovery", "HandoffHandlers",
-                "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS",
+                "HandoffAccount", "HandoffClient", "HandoffControl", "HandoffCrypto", "HandoffDesktop",
+                "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS",
                 "LoopIO",
+            ], swiftSettings: strict),
+        .target(
+            name: "HandoffDesktopService",
+            dependencies: [
+                "DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
+                "HandoffModel", "LoopIO",
             ], swiftSettings: strict),
         .target(
             name: "HandoffKit",
@@ -100,6 +114,8 @@ let package = Package(
         .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),
+        .executableTarget(
+            name: "handoff-desktop", dependencies: ["HandoffDesktopService"], swiftSettings: strict),
         .executableTarget(
             name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
         .executableTarget(
@@ -131,9 +147,16 @@ let package = Package(
         .testTarget(
             name: "HandoffDaemonTests",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDiscovery", "HandoffJSON",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktop",
+                "HandoffDesktopService", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport",
                 "LoopIO",
+            ], swiftSettings: common),
+        .testTarget(
+            name: "HandoffDesktopServiceTests",
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffDesktopService", "HandoffHandlers",
+                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",

@@ -6,7 +6,8 @@
 #include <spawn.h>
 #include <unistd.h>
 
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, const char *folder) {
+static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, const char *folder,
+                   int input) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
@@ -20,7 +21,11 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
         error = posix_spawn_file_actions_addchdir_np(actions, folder);
     }
     for (int fd = STDIN_FILENO; error == 0 && fd <= STDERR_FILENO; fd++) {
-        error = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
+        if (input < 0 || fd == STDOUT_FILENO) {
+            error = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
+        } else if (fd == STDIN_FILENO) {
+            error = posix_spawn_file_actions_adddup2(actions, input, STDIN_FILENO);
+        }
     }
     if (error == 0) {
         // All that we open is close-on-exec; libraries may think otherwise.
@@ -30,7 +35,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 }
 
 int clinux_spawn_detached(const char *program, char *const arguments[], char *const environment[], const char *folder,
-                          pid_t *child) {
+                          int input, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
@@ -39,7 +44,7 @@ int clinux_spawn_detached(const char *program, char *const arguments[], char *co
     }
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
-        error = prepare(&actions, &attributes, folder);
+        error = prepare(&actions, &attributes, folder, input);
         if (error == 0) {
             error = posix_spawn(child, program, &actions, &attributes, arguments, environment);
         }

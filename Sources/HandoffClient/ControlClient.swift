@@ -31,22 +31,33 @@ package final class ControlClient {
     /// Connects, to a process of the same user or of root alone: what is said here is not for others, wherever a path leads.
     /// - Parameter listener: who listens at the other end of a connected socket; another one in tests.
     /// - Throws: `ClientError.notReachable`, `ClientError.foreign`.
-    package init(
+    package convenience init(
         path: String, loop: EventLoop,
         listener: (Int32) throws(Errno) -> PeerCredentials = { raw throws(Errno) in try PeerCredentials(of: raw) }
     ) throws(ClientError) {
-        self.path = path
-        self.loop = loop
+        let socket: Descriptor
         let user: UInt32
         do throws(Errno) {
-            let socket = try UnixSocket.connect(to: path)
+            socket = try UnixSocket.connect(to: path)
             user = try listener(socket.raw).uid
-            // Root may have made the socket for the daemon, and is whom we like anyway.
-            if user == ProcessEnvironment.userID || user == 0 { stream = try ByteStream(socket, on: loop) }
         } catch {
             throw .notReachable(path: path, reason: Self.reason(error))
         }
-        guard stream != nil else { throw .foreign(path: path, user: user) }
+        // Root may have made the socket for the daemon, and is whom we like anyway.
+        guard user == ProcessEnvironment.userID || user == 0 else { throw .foreign(path: path, user: user) }
+        do throws(Errno) {
+            try self.init(socket, path: path, loop: loop)
+        } catch {
+            throw .notReachable(path: path, reason: Self.reason(error))
+        }
+    }
+
+    /// Takes over a connected socket.
+    /// - Parameter path: where it leads, for messages.
+    package init(_ descriptor: consuming Descriptor, path: String, loop: EventLoop) throws(Errno) {
+        self.path = path
+        self.loop = loop
+        stream = try ByteStream(descriptor, on: loop)
         stream?.onEnd = { [weak self] in self?.step { $0.receivedEnd() } }
         stream?.onError = { [weak self] _ in self?.step { $0.lost() } }
         stream?.onRead = { [weak self] bytes in self?.step { $0.received(bytes) } }

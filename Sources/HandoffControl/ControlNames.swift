@@ -90,3 +90,33 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case expectedUpgrade = "dev.handoff1.Control.ExpectedUpgrade"
     case limitExceeded = "dev.handoff1.Control.LimitExceeded"
 }
+
+/// The methods of `dev.handoff1.Desktop`; the raw value is the full name.
+package enum DesktopMethod: String, Sendable, CaseIterable {
+    case followApps = "dev.handoff1.Desktop.FollowApps"
+    case startApp = "dev.handoff1.Desktop.StartApp"
+    case openPage = "dev.handoff1.Desktop.OpenPage"
+    case followSessions = "dev.handoff1.Desktop.FollowSessions"
+    case followNotifications = "dev.handoff1.Desktop.FollowNotifications"
+    case getNotificationServer = "dev.handoff1.Desktop.GetNotificationServer"
+    case showNotification = "dev.handoff1.Desktop.ShowNotification"
+    case closeNotification = "dev.handoff1.Desktop.CloseNotification"
+    case keepAwake = "dev.handoff1.Desktop.KeepAwake"
+    case getMachine = "dev.handoff1.Desktop.GetMachine"
+
+    /// Whether it has a stream of replies, and so needs `more`.
+    package var isStream: Bool {
+        switch self {
+        case .followApps, .followSessions, .followNotifications, .keepAwake: true
+        case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
+        }
+    }
+}
+
+/// The errors of `dev.handoff1.Desktop`; the raw value is the full name.
+package enum DesktopErrorName: String, Sendable, CaseIterable {
+    case notStarted = "dev.handoff1.Desktop.NotStarted"
+    case notKeptAwake = "dev.handoff1.Desktop.NotKeptAwake"
+    case limitExceeded = "dev.handoff1.Desktop.LimitExceeded"
+    case expectedMore = "dev.handoff1.Desktop.ExpectedMore"
+}

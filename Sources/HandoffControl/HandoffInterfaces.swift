@@ -4,6 +4,8 @@ package enum HandoffInterfaces {
     package static let app = VarlinkInterface(definition: PackageResources.dev_handoff1_varlink)
     /// For the user's own tools: `dev.handoff1.Control`.
     package static let control = VarlinkInterface(definition: PackageResources.dev_handoff1_Control_varlink)
+    /// For the daemon itself, of the user's desktop: `dev.handoff1.Desktop`.
+    package static let desktop = VarlinkInterface(definition: PackageResources.dev_handoff1_Desktop_varlink)
     /// Of every service: `org.varlink.service`.
     package static let service = VarlinkInterface(definition: PackageResources.org_varlink_service_varlink)
 

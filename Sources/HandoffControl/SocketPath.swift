@@ -17,6 +17,11 @@ package enum SocketPath {
         folder(runtimeDirectory, userID) + "/handoff-app/app.socket"
     }
 
+    /// The socket at which the daemon finds the user's desktop: `handoff-desktop/desktop.socket`.
+    package static func desktop(runtimeDirectory: String?, userID: UInt32) -> String {
+        folder(runtimeDirectory, userID) + "/handoff-desktop/desktop.socket"
+    }
+
     private static func folder(_ runtimeDirectory: String?, _ userID: UInt32) -> String {
         guard var folder = runtimeDirectory, folder.utf8.first == UInt8(ascii: "/") else {
             return "/run/user/\(userID)"

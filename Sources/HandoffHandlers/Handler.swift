@@ -11,6 +11,16 @@ package struct Handler: Sendable, Equatable {
         case bus(BusName, path: String)
         /// By these words; the first is an absolute path, or a name that is looked up in `PATH`.
         case command([String])
+        /// By another process, which has read the file: all that is known here is of which kind that is.
+        case elsewhere(Source)
+    }
+
+    /// What kind of file declares an app; the raw value crosses sockets.
+    package enum Source: String, Sendable, CaseIterable {
+        /// A desktop entry.
+        case desktop
+        /// A manifest.
+        case manifest
     }
 
     /// Names the app, also as it attaches.
@@ -48,6 +58,15 @@ package struct Handler: Sendable, Equatable {
     /// An order by the age of the files.
     static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
         left.installed == right.installed ? left.id < right.id : left.installed < right.installed
+    }
+
+    /// What kind of file declares it.
+    package var source: Source {
+        switch launch {
+        case .desktopEntry, .bus: .desktop
+        case .command: .manifest
+        case .elsewhere(let source): source
+        }
     }
 
     /// Whether it continues activities of `type` made by `team`; see `TeamRule`.

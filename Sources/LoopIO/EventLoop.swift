@@ -19,8 +19,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// 64 KiB cost a fifth less processor time per GiB than 64 KiB; small reads leave the rest of it untouched.
     static let scratchSize = 256 * 1024
 
-    /// The sd-event object.
-    let event: OpaquePointer
+    /// The sd-event object, for C libraries that are driven by it; it lives as long as the loop.
+    package let event: OpaquePointer
     /// Where bytes are read to; its content is of no meaning once a handler was called.
     let scratch: UnsafeMutableRawBufferPointer
     private let inbox = Inbox()

@@ -24,10 +24,12 @@ int clinux_child_status(pid_t child);
 /// explicit_bzero(3): overwrites memory in a way that no compiler removes.
 void clinux_wipe(void *bytes, size_t size);
 
-/// Starts a program of the user's that is to outlive us (posix_spawn(3)): in a session of its own, without any of our
-/// descriptors, with /dev/null in the place of the standard ones, no blocked signals, and the default action for all.
-/// `arguments` and `environment` end with NULL; `folder` is where it begins.
+/// Starts a program that is to outlive us (posix_spawn(3)): in a session of its own, without any of our descriptors, with
+/// /dev/null in the place of the standard ones, no blocked signals, and the default action for all. `arguments` and
+/// `environment` end with NULL; `folder` is where it begins.
+///
+/// `input`: -1, or a descriptor that it gets as its standard input; it is a part of ours then, and keeps our standard error.
 ///
 /// Returns 0 and sets `*child`, or an errno.
 int clinux_spawn_detached(const char *program, char *const arguments[], char *const environment[], const char *folder,
-                          pid_t *child);
+                          int input, pid_t *child);

@@ -12,6 +12,9 @@ package struct CommandLineOptions: Sendable, Equatable {
     /// The path of the app socket.
     package var appSocket: String?
 
+    /// Whether the user's desktop is of interest: apps that are installed, notifications, sessions.
+    package var hasDesktop = true
+
     /// The settings, which are stronger than environment and files; their values have been judged.
     package var settings: [ConfigurationEntry] = []
 

@@ -43,6 +43,9 @@ package enum CommandLineParser {
         }
     }
 
+    /// The option without a value that is no question.
+    private static let noDesktop = "--no-desktop"
+
     /// What the words after the program's name ask for. Of `--help` and `--version` the first wins over all else.
     package static func parse(_ words: [String]) throws(UsageError) -> CommandLineRequest {
         for word in words {
@@ -69,11 +72,16 @@ package enum CommandLineParser {
         _ word: String, _ rest: inout ArraySlice<String>, into options: inout CommandLineOptions
     ) throws(UsageError) {
         guard word.hasPrefix("-"), word != "-" else { throw .unexpectedWord(word) }
+        if word == Self.noDesktop {
+            guard options.hasDesktop else { throw .repeatedOption(word) }
+            options.hasDesktop = false
+            return
+        }
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts.first ?? word
         guard let option = Option.allCases.first(where: { $0.word == name }) else {
-            if ["--help", "--version"].contains(name) { throw .superfluousValue(name) }
-            throw .unknownOption(name, options: Option.allCases.map(\.word) + ["--help", "--version"])
+            if ["--help", "--version", Self.noDesktop].contains(name) { throw .superfluousValue(name) }
+            throw .unknownOption(name, options: Option.allCases.map(\.word) + [Self.noDesktop, "--help", "--version"])
         }
         guard let value = parts.count == 2 ? parts.last : rest.popFirst() else {
             throw .missingValue(name, value: option.key?.allowed ?? "a path")

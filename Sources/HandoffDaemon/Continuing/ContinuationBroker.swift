@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffDesktop
 import HandoffHandlers
 import HandoffJSON
 import HandoffLog
@@ -56,9 +57,9 @@ final class ContinuationBroker {
         let name: (AppSession) -> String
         /// Starts an app for activities of a type; the answer comes exactly once.
         let launch:
-            (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
+            (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
         /// Opens a page in the browser; the answer comes exactly once.
-        let openPage: (WebPage, ActivationToken?, @escaping (Result<Void, AppLauncher.Failure>) -> Void) -> Void
+        let openPage: (WebPage, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
     }
 
     private struct Running {

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffDesktop
 import HandoffJSON
 import HandoffLog
 import HandoffModel

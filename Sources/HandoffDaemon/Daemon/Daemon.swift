@@ -31,8 +31,6 @@ package actor Daemon {
         let name: String
         let worker: Worker
         let apps: AppSurroundings
-        let followSessions: SessionFollowing?
-        let findNotifications: NotificationServerFinding?
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
         let unixSeconds: @Sendable () -> UInt64
@@ -47,6 +45,8 @@ package actor Daemon {
     private var port: BoundPort?
     private var making: Making?
     private var core: DaemonCore?
+    /// The way to the user's desktop; one core after the other uses it.
+    private var desktop: DesktopLink?
     /// Which core it is, counted from the start.
     private var coreNumber = 0
     private var isDiscovering = false
@@ -76,8 +76,6 @@ package actor Daemon {
     ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - apps: how apps are known and started.
-    ///   - followSessions: how the user's sessions are followed; nil: no session keeps anything from being advertised.
-    ///   - findNotifications: how the desktop's notification server is found; nil: nothing is shown.
     ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
@@ -85,15 +83,15 @@ package actor Daemon {
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
-        followSessions: SessionFollowing? = nil, findNotifications: NotificationServerFinding? = nil,
         group: @escaping @Sendable (Int32) -> ClientGroup, unixSeconds: @escaping @Sendable () -> UInt64
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
             configuration: configuration, policy: policy, name: name, worker: try Worker(name: "files"), apps: apps,
-            followSessions: followSessions, findNotifications: findNotifications, discovery: discovery,
+            discovery: discovery,
             pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
+        desktop = apps.openDesktop(loop, log.named("desktop"))
         let core = try makeCore(stored)
         let server = ControlServer(
             loop: loop, version: Version.number, userID: userID, log: log.named("control"), group: group
@@ -156,8 +154,7 @@ package actor Daemon {
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
             stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
-            pairingAllowance: pairingAllowance, apps: making.apps, followSessions: making.followSessions,
-            findNotifications: making.findNotifications, unixSeconds: making.unixSeconds)
+            pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, unixSeconds: making.unixSeconds)
         core.onLeft = { [self] in renew($0) }
         return core
     }

@@ -22,9 +22,9 @@ extension DaemonCore {
                 decide(content.type, content.team, content.webpageURL.map { .at($0) } ?? .none)
             },
             session: { [unowned self] in apps.registry.session($0) },
-            name: { [unowned self] in folders.registry.name(of: $0.app) },
-            launch: { [unowned self] in launcher.launch($0, for: $1, token: $2, completion: $3) },
-            openPage: { [unowned self] in launcher.open($0, token: $1, completion: $2) })
+            name: { [unowned self] in installed.registry.name(of: $0.app) },
+            launch: { [unowned self] in installed.launch($0, for: $1, token: $2, completion: $3) },
+            openPage: { [unowned self] in installed.open($0, token: $1, completion: $2) })
     }
 
     /// Who would take an offer over, as far as it is known without the payload.
@@ -53,15 +53,15 @@ extension DaemonCore {
 
     /// The apps that have files, that are attached, or that are switched off.
     func listApps() -> [ControlApp] {
-        let registry = folders.registry
+        let registry = installed.registry
         let attached = apps.registry.all.filter { !$0.app.isEmpty }
         let yields = registry.yields()
         var list = registry.handlers.map { handler in
             let sessions = attached.filter { $0.app.utf8.elementsEqual(handler.id.text.utf8) }
             let source: ControlApp.Source =
-                switch handler.launch {
-                case .desktopEntry, .bus: .desktop
-                case .command: .manifest
+                switch handler.source {
+                case .desktop: .desktop
+                case .manifest: .manifest
                 }
             return ControlApp(
                 id: handler.id.text, name: handler.name, source: source, file: handler.path,
@@ -140,6 +140,6 @@ extension DaemonCore {
     }
 
     private func decide(_ type: ActivityType, _ team: String?, _ page: HandlerRegistry.Page) -> HandlerDecision {
-        folders.registry.decide(type, team: team, page: page, running: apps.registry.running)
+        installed.registry.decide(type, team: team, page: page, running: apps.registry.running)
     }
 }

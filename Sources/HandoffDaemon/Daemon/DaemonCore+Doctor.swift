@@ -17,7 +17,7 @@ extension DaemonCore {
                     stateFolder: stored.folder.path, stateMode: (try? result.get()).map { Int($0) },
                     openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
                     isIsolated: MachineInfo.isInUserNamespace,
-                    appProblems: Array(folders.problems.sorted().prefix(HandlerFolders.maximumProblems)),
+                    appProblems: installed.problems.sorted(),
                     members: members()))
         }
     }

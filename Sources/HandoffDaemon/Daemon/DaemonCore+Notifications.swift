@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffDesktop
 import HandoffModel
 
 /// What the user is told of the other devices, without asking.

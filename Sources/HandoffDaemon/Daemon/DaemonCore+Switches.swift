@@ -22,7 +22,7 @@ extension DaemonCore {
 
     /// Tells who chooses apps which of them the user has switched off, or the administrator forbids.
     func disableApps() {
-        folders.setDisabled(disabledApps.ids.union(board.policy.forbiddenApps.compactMap { AppID($0) }))
+        installed.setDisabled(disabledApps.ids.union(board.policy.forbiddenApps.compactMap { AppID($0) }))
     }
 
     /// Something is allowed, or forbidden, that was not before.

@@ -1,6 +1,7 @@
 import HandoffAccount
 import HandoffControl
 import HandoffCrypto
+import HandoffDesktop
 import HandoffDiscovery
 import HandoffHandlers
 import HandoffJSON
@@ -29,12 +30,10 @@ final class DaemonCore {
     /// The wall clock, in seconds since 1970.
     let unixSeconds: () -> UInt64
     let worker: Worker
-    /// How apps are known and started.
+    /// How apps are known.
     let appSurroundings: AppSurroundings
-    /// How the user's sessions are followed; nil: not at all.
-    private let followSessions: SessionFollowing?
-    /// How the notification server is found; nil: nothing is shown.
-    private let findNotifications: NotificationServerFinding?
+    /// The way to the user's desktop; nil where there is none.
+    private let desktop: DesktopLink?
     let budgets = MemberBudgets()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAllowance: PairingAllowanceBox
@@ -69,7 +68,7 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
-        apps: AppSurroundings, followSessions: SessionFollowing?, findNotifications: NotificationServerFinding?,
+        apps: AppSurroundings, desktop: DesktopLink?,
         unixSeconds: @escaping () -> UInt64
     ) throws {
         self.loop = loop
@@ -88,8 +87,7 @@ final class DaemonCore {
         peersFile = stored.peers
         disabledApps = stored.apps
         appSurroundings = apps
-        self.followSessions = followSessions
-        self.findNotifications = findNotifications
+        self.desktop = desktop
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
         dialer = Dialer(context: try TLSContext(identity: identity, role: .client), on: loop)
@@ -153,8 +151,17 @@ final class DaemonCore {
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         continuing: { [unowned self] in continueChosen($0, token: $1, completion: $2) })
 
-    /// What is asked over a bus waits here: one that hangs must not keep the account from being written.
-    private lazy var busWorker: Worker = (try? Worker(name: "bus")) ?? worker
+    /// How the notification server is found; nil: nothing is shown.
+    private var findNotifications: NotificationServerFinding? {
+        guard let desktop, appSurroundings.hasScreen else { return nil }
+        return { DesktopNotifier(desktop, onEvent: $1) }
+    }
+
+    /// How the user's sessions are followed; nil: no session keeps anything from being advertised.
+    private var followSessions: SessionFollowing? {
+        guard let desktop, appSurroundings.hasScreen else { return nil }
+        return { DesktopSessions(desktop, onChange: $1) }
+    }
 
     /// Who continued what and when.
     private(set) lazy var history: History = History(
@@ -210,24 +217,22 @@ final class DaemonCore {
                 streams.sessionEnded(session.id)
             },
             sessionBegan: { [unowned self] in broker.sessionBegan($0) },
-            isEnabled: { [unowned self] in folders.registry.isEnabled($0) },
+            isEnabled: { [unowned self] in installed.registry.isEnabled($0) },
             deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
             wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), surroundings: continuationSurroundings)
 
-    private(set) lazy var folders: HandlerFolders = HandlerFolders(
-        loop: loop, log: log.named("handlers"), places: appSurroundings.places, history: stored.claims,
+    /// The apps that are installed here, and their start.
+    private(set) lazy var installed: DesktopApps = DesktopApps(
+        log: log.named("apps"), desktop: desktop, history: stored.claims,
         onClaims: { [unowned self] in store($0) },
         onChange: { [unowned self] in control.offersChanged() })
 
-    private(set) lazy var launcher: AppLauncher = AppLauncher(
-        loop: loop, log: log.named("launch"), settings: appSurroundings.launching)
-
     private(set) lazy var streams: StreamDesk = StreamDesk(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, worker: busWorker, log: log.named("streams")),
+        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop),
         surroundings: streamSurroundings)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
@@ -256,7 +261,7 @@ final class DaemonCore {
         // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
         keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
         disableApps()
-        folders.start()
+        installed.start()
         board.start()
         notifications.start()
         sessions.start(followSessions)
@@ -309,7 +314,7 @@ final class DaemonCore {
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         network.sayGoodbye()
-        folders.stop()
+        installed.stop()
         gate?.close()
         gate = nil
         for connection in unproved.values { connection.close("the daemon stops") }
@@ -394,8 +399,8 @@ final class DaemonCore {
 
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
     private func askMachine() {
-        busWorker.run({ MachineInfo.chassis() }, on: loop) { [weak self] result in
-            guard let self, case .success(let chassis?) = result else { return }
+        desktop?.call(.getMachine) { [weak self] result in
+            guard let self, let chassis = try? Fields(result.get()).text("chassis") else { return }
             kind = DeviceKind(chassis: chassis)
             network.setKind(kind)
         }

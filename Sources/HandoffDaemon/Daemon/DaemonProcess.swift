@@ -56,6 +56,9 @@ package enum DaemonProcess {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
         let stored = try StateFolder.open(place.path, now: ProcessEnvironment.unixSeconds)
+        let apps = AppSurroundings(
+            environment: environment, folder: ProcessEnvironment.programFolder,
+            socket: options.appSocket ?? options.controlSocket, userID: ProcessEnvironment.userID)
         let loop = try EventLoop()
         let daemon = Daemon(loop: loop, log: log)
         try daemon.assumeIsolated { daemon in
@@ -67,9 +70,7 @@ package enum DaemonProcess {
                 discovery: { discovery(configuration, embedded: embedded, log: log.named("discovery")) },
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID,
-                apps: AppSurroundings(environment: environment, socket: options.appSocket ?? options.controlSocket),
-                followSessions: { LoginSessions(loop: $0, userID: ProcessEnvironment.userID, onChange: $1) },
-                findNotifications: { NotificationServer(loop: $0, onEvent: $1) },
+                apps: options.hasDesktop ? apps : .none,
                 group: { ClientGroup(ofProcess: $0) },
                 unixSeconds: { ProcessEnvironment.unixSeconds })
         }

@@ -1,5 +1,5 @@
+package import HandoffDesktop
 import HandoffModel
-package import LoopIO
 
 /// What stands in the place that a device has on the screen.
 package enum NotificationContent: Sendable, Equatable {

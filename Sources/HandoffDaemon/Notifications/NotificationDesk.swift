@@ -1,3 +1,4 @@
+package import HandoffDesktop
 package import HandoffLog
 package import HandoffModel
 package import LoopIO
@@ -95,7 +96,7 @@ package final class NotificationDesk {
         server = find(loop) { [weak self] in self?.told($0) }
     }
 
-    private func told(_ event: NotificationServer.Event) {
+    private func told(_ event: NotificationEvent) {
         switch event {
         case .appeared: change { $0.serverAppeared(now: $1) }
         case .gone:

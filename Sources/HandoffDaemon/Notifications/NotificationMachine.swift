@@ -1,3 +1,4 @@
+package import HandoffDesktop
 package import HandoffModel
 package import LoopIO
 

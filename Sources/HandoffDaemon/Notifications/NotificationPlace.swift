@@ -1,3 +1,4 @@
+import HandoffDesktop
 import HandoffModel
 import LoopIO
 

@@ -1,3 +1,4 @@
+package import HandoffDesktop
 package import LoopIO
 
 /// A notification server, or what stands for one. On the daemon's loop only; nothing of it waits.
@@ -15,8 +16,6 @@ package protocol NotificationServing: AnyObject {
     func stop()
 }
 
-extension NotificationServer: NotificationServing {}
-
 /// How a notification server is found: on a loop, telling what it says, and not inside this call.
 package typealias NotificationServerFinding =
-    (EventLoop, @escaping (NotificationServer.Event) -> Void) -> any NotificationServing
+    (EventLoop, @escaping (NotificationEvent) -> Void) -> any NotificationServing

@@ -1,3 +1,5 @@
+import HandoffControl
+import HandoffDesktop
 package import HandoffLog
 package import LoopIO
 
@@ -5,27 +7,40 @@ package import LoopIO
 ///
 /// Where there is no logind, or it does not allow this, transfers go on without.
 package final class SleepLock {
-    /// Takes the lock, on the worker's thread. Letting go of what it returns ends the lock.
-    package typealias Taking = @Sendable () throws -> any AnyObject & Sendable
+    /// Takes the lock: the answer comes once. Letting go of what it has ends the lock.
+    package typealias Taking = (_ answer: @escaping (Result<AnyObject, any Error>) -> Void) -> Void
 
     private let loop: EventLoop
-    private let worker: Worker
     private let log: Logger
     private let take: Taking
     private var machine = SleepLockMachine()
-    private var lock: (any AnyObject & Sendable)?
+    private var lock: AnyObject?
     private var timer: LoopTimer?
     private var hasFailed = false
 
-    /// - Parameter take: how the lock is taken; left out: by asking logind.
-    package init(
-        loop: EventLoop, worker: Worker, log: Logger,
-        take: @escaping Taking = { try SleepInhibition(who: "Handoff", why: "A transfer is running") }
-    ) {
+    /// - Parameter take: how the lock is taken.
+    package init(loop: EventLoop, log: Logger, take: @escaping Taking) {
         self.loop = loop
-        self.worker = worker
         self.log = log
         self.take = take
+    }
+
+    /// - Parameter desktop: who asks logind for the lock, and holds it while we are connected; nil: there is none.
+    convenience init(loop: EventLoop, log: Logger, desktop: DesktopLink?) {
+        self.init(loop: loop, log: log) { answer in
+            guard let desktop else { return answer(.failure(StartFailure(message: "there is no desktop"))) }
+            var holding: DesktopLink.Following?
+            do throws(DesktopLink.Failure) {
+                holding = try desktop.hold(.keepAwake) { result in
+                    // Once: of a lock that is lost later nothing is told.
+                    guard let held = holding else { return }
+                    holding = nil
+                    answer(result.map { _ in held }.mapError { $0 })
+                }
+            } catch {
+                answer(.failure(error))
+            }
+        }
     }
 
     /// Bytes of a stream have moved. Costs next to nothing; a few calls a second are enough.
@@ -48,13 +63,13 @@ package final class SleepLock {
     }
 
     private func ask() {
-        worker.run(take, on: loop) { [weak self] result in
+        take { [weak self] result in
             // When nobody is left who wants the lock, it ends with the result.
             self?.answered(result)
         }
     }
 
-    private func answered(_ result: Result<any AnyObject & Sendable, any Error>) {
+    private func answered(_ result: Result<AnyObject, any Error>) {
         switch result {
         case .success(let taken): lock = taken
         case .failure(let error):

@@ -1,3 +1,4 @@
+package import HandoffDesktop
 package import LoopIO
 
 /// Whether the user's sessions let anything be advertised. Plain values with time as a parameter.

@@ -1,4 +1,5 @@
 import HandoffControl
+package import HandoffDesktop
 import HandoffLog
 package import LoopIO
 

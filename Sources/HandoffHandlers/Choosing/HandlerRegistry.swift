@@ -20,9 +20,10 @@ package struct HandlerRegistry: Sendable, Equatable {
     /// All apps with files, by id, in the order of their ids.
     package private(set) var handlers: [Handler] = []
     private var byID: [AppID: Handler] = [:]
-    private var defaults = HandlerDefaults()
+    /// Whom the user has chosen for what.
+    package private(set) var defaults = HandlerDefaults()
     /// Whether there is a program that opens web pages.
-    private var opensPages = false
+    package private(set) var opensPages = false
     /// Apps that the user has switched off, by id or by the name that they attach with.
     package var disabled: Set<AppID> = []
     /// Who claimed what first.

@@ -4,10 +4,16 @@ package import HandoffModel
 ///
 /// The file `defaults` is written like mimeapps.list: group headers, empty lines and lines that begin with `#` are passed over.
 package struct HandlerDefaults: Sendable, Equatable {
-    private var choices: [ActivityType: [AppID]] = [:]
+    /// The apps for each type, best first.
+    package private(set) var choices: [ActivityType: [AppID]] = [:]
 
     /// No choice.
     package init() {}
+
+    /// These choices.
+    package init(choices: [ActivityType: [AppID]]) {
+        self.choices = choices
+    }
 
     /// Reads a file; a line that cannot be understood is left out and told of, and the others count.
     package init(parsing bytes: [UInt8], problem: (HandlerFileError) -> Void) {

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A plain file that others write, read as a whole.

@@ -21,6 +21,20 @@ package enum ProcessEnvironment {
         return variables
     }
 
+    /// The folder of the program that this process runs (proc(5), `exe`), absolute; nil when the system does not say.
+    package static var programFolder: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+
+    /// Whether a descriptor is a socket (fstat(2)).
+    package static func isSocket(_ descriptor: Int32) -> Bool {
+        (try? FileStatus(of: descriptor).isSocket) ?? false
+    }
+
     /// The time of day in seconds since 1970; 0 for a clock before that.
     package static var unixSeconds: UInt64 { UInt64(max(0, time(nil))) }
 

@@ -1,7 +1,9 @@
 import Glibc
 import HandoffControl
 import HandoffDaemon
+import HandoffDesktopService
 import HandoffJSON
+import HandoffLog
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
@@ -23,8 +25,24 @@ import Testing
         try home.write(bytes: Array(manifest.utf8), to: ".config/handoff/handlers.d/app.json")
         let devices = try fleet.account("desk", "couch") { device in
             guard device.name == "couch" else { return }
-            device.apps = AppSurroundings(
-                environment: ["HOME": home.path, "XDG_DATA_DIRS": home.path, "PATH": "/bin:/usr/bin"], socket: nil)
+            let path = home.path
+            device.apps = AppSurroundings(hasScreen: false, unit: { _ in nil }) { loop, log in
+                let variables = ["HOME": path, "XDG_DATA_DIRS": path, "PATH": "/bin:/usr/bin"]
+                let service = DesktopService(
+                    loop: loop, log: log, environment: variables, socket: nil, userID: geteuid())
+                service.start()
+                let server = DesktopServer(
+                    loop: loop, log: log, version: "1", userID: geteuid(), onCall: { service.serve($0) })
+                return DesktopLink(loop: loop, log: log) { () throws(DesktopDoor.Problem) in
+                    do throws(Errno) {
+                        let pair = try Descriptor.socketPair()
+                        server.accept(pair.second)
+                        return pair.first
+                    } catch {
+                        throw .notReached(error)
+                    }
+                }
+            }
         }
         (desk, couch) = (devices[0], devices[1])
     }

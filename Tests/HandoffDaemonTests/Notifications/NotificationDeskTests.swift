@@ -1,4 +1,5 @@
 import HandoffDaemon
+import HandoffDesktop
 import HandoffLog
 import HandoffModel
 import HandoffTestSupport

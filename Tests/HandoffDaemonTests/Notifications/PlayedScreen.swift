@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffDaemon
+import HandoffDesktop
 import HandoffModel
 import HandoffTestSupport
 import LoopIO

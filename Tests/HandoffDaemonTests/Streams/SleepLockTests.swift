@@ -102,9 +102,10 @@ struct SleepLockMachineTests {
     }
 
     private func sleepLock(_ locks: Locks) -> SleepLock {
-        SleepLock(
-            loop: test.loop, worker: worker, log: Logger(subsystem: "streams", sink: sink, level: .debug),
-            take: { try locks.take() })
+        SleepLock(loop: test.loop, log: Logger(subsystem: "streams", sink: sink, level: .debug)) {
+            [worker, test] answer in
+            worker.run({ try locks.take() }, on: test.loop) { answer($0.map { $0 as AnyObject }) }
+        }
     }
 
     /// Waits for what the worker does, and for its answer.

@@ -1,43 +1,35 @@
+import HandoffDesktop
 package import HandoffHandlers
 package import HandoffLog
 package import LoopIO
 
 /// Keeps what the apps of this device declare: reads it on a thread of its own, and again after a change. Lives on the
-/// daemon's loop.
+/// loop's thread.
 package final class HandlerFolders {
     /// How long changes gather: installing a package touches many files.
     private static let debounce = Duration.milliseconds(250)
-    /// How many files that cannot be used are named at a time.
-    static let maximumProblems = 32
 
     private let loop: EventLoop
     private let log: Logger
     private let reader: HandlerReader
     private let onChange: () -> Void
-    private let onClaims: (ClaimHistory) -> Void
     private var worker: Worker?
     private var watch: FolderWatch?
     private var timer: LoopTimer?
     private var isReading = false
     private var mustReadAgain = false
     /// Files that cannot be used, each with what is wrong.
-    private(set) var problems: Set<String> = []
-    /// What was read last, with those that the user has switched off.
+    package private(set) var problems: Set<String> = []
+    /// Whether the folders were read.
+    package private(set) var isRead = false
+    /// What was read last.
     package private(set) var registry = HandlerRegistry()
 
-    /// - Parameters:
-    ///   - history: which app claimed what first, as it is stored.
-    ///   - onClaims: stores that there were new claims.
-    ///   - onChange: called when what would open something here may have changed.
-    package init(
-        loop: EventLoop, log: Logger, places: HandlerPlaces, history: ClaimHistory,
-        onClaims: @escaping (ClaimHistory) -> Void, onChange: @escaping () -> Void
-    ) {
+    /// - Parameter onChange: called after the first reading, and when what is read, or what cannot be, has changed.
+    package init(loop: EventLoop, log: Logger, places: HandlerPlaces, onChange: @escaping () -> Void) {
         self.loop = loop
         self.log = log
-        self.onClaims = onClaims
         self.onChange = onChange
-        registry.history = history
         reader = HandlerReader(places: places)
     }
 
@@ -58,11 +50,6 @@ package final class HandlerFolders {
         timer = nil
         watch = nil
         worker = nil
-    }
-
-    /// Takes which apps the user has switched off.
-    package func setDisabled(_ apps: Set<AppID>) {
-        registry.disabled = apps
     }
 
     private func changed() {
@@ -91,13 +78,11 @@ package final class HandlerFolders {
 
     private func take(_ found: HandlerReader.Found) {
         guard worker != nil else { return }
+        let isNews = !isRead || found.registry != registry || found.problems != problems
         tell(found.problems)
-        var next = found.registry
-        next.disabled = registry.disabled
-        next.history = registry.history
-        if next.history.take(next.handlers) { onClaims(next.history) }
-        if next != registry {
-            registry = next
+        isRead = true
+        if isNews {
+            registry = found.registry
             log.info("Read what apps declare", ["apps": "\(registry.handlers.count)"])
             onChange()
         }
@@ -110,7 +95,7 @@ package final class HandlerFolders {
     }
 
     private func tell(_ present: Set<String>) {
-        for problem in present.subtracting(problems).sorted().prefix(Self.maximumProblems) {
+        for problem in present.subtracting(problems).sorted().prefix(InstalledApps.mostProblems) {
             log.error("An app's file was skipped: \(problem)")
         }
         problems = present

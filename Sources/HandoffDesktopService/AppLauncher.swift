@@ -1,10 +1,11 @@
-import HandoffCrypto
+import DesktopBus
+package import HandoffDesktop
 package import HandoffHandlers
 package import HandoffLog
 package import HandoffModel
 package import LoopIO
 
-/// Starts apps and the browser, outside of this daemon's sandbox. Lives on the daemon's loop.
+/// Starts apps and the browser. Lives on the loop's thread.
 ///
 /// Each start is one unit of the user's service manager, or where there is none a process of its own. Nothing that another
 /// device sent is part of it but the address of a page, as `WebPage` has it, as one argument. Diagram:
@@ -16,7 +17,7 @@ package final class AppLauncher {
         package let programs: ProgramSearch
         /// The variables of what is started by ourselves; a manager has its own.
         package let environment: [String: String]
-        /// Where apps find this daemon, if not in the usual place.
+        /// Where apps find the daemon, if not in the usual place.
         package let socket: String?
 
         /// - Parameters:
@@ -37,12 +38,6 @@ package final class AppLauncher {
         ]).union(ActivationToken.variableNames)
     }
 
-    /// Why something was not started: a fragment.
-    package struct Failure: Error, Sendable, Equatable {
-        /// What is wrong, and what helps.
-        package let message: String
-    }
-
     /// One start, as its thread gets it.
     private struct Job: Sendable {
         let unit: String
@@ -58,7 +53,7 @@ package final class AppLauncher {
         /// In a unit of its own, or of the bus.
         case runs
         case runsDetached(DetachedProgram.Started, noManager: String)
-        case failed(Failure)
+        case failed(StartFailure)
     }
 
     /// How long a program is watched: launchers end at once, and say by their status when they could do nothing.
@@ -85,7 +80,7 @@ package final class AppLauncher {
     ///   - completion: called once: when the launcher has done its work, or is still at it after three seconds.
     package func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
-        completion: @escaping (Result<Void, Failure>) -> Void
+        completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         let words: [String]
         var app: BusApp?
@@ -96,6 +91,8 @@ package final class AppLauncher {
             app = BusApp(name: name.text, path: name.path, token: token?.text)
             words = ["gio", "launch", path]
         case .command(let command): words = command
+        case .elsewhere:
+            return completion(.failure(StartFailure(message: "how it is started is not known here")))
         }
         var variables = token?.variables ?? [:]
         // The registry's own text: what the other device sent goes nowhere.
@@ -112,11 +109,11 @@ package final class AppLauncher {
     ///   - token: lets the browser come to the front.
     ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
     package func open(
-        _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, Failure>) -> Void
+        _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard let browser = AppID("browser"), let opener = PageOpener.find(in: settings.programs) else {
             let message = "neither xdg-open nor gio is there; install xdg-utils"
-            return completion(.failure(Failure(message: message)))
+            return completion(.failure(StartFailure(message: message)))
         }
         start(
             opener + [page.argument], of: browser, description: "Web page from another device", app: nil,
@@ -125,21 +122,22 @@ package final class AppLauncher {
 
     private func start(
         _ words: [String], of id: AppID, description: String, app: BusApp?, _ variables: [String: String],
-        _ completion: @escaping (Result<Void, Failure>) -> Void
+        _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard jobs < Self.maximumJobs else {
-            return completion(.failure(Failure(message: "\(jobs) programs are being started already")))
+            return completion(.failure(StartFailure(message: "\(jobs) programs are being started already")))
         }
         var variables = variables
         if let socket = settings.socket { variables["HANDOFF_SOCKET"] = socket }
         let job = Job(
-            unit: AppUnit.name(for: id, random: Hex.encode(Randomness.bytes(8))), description: description,
+            unit: AppUnit.name(for: id, random: String(UInt64.random(in: .min ... .max), radix: 16)),
+            description: description,
             app: app, words: words, variables: variables)
         let worker: Worker
         do {
             worker = try Worker(name: "launch")
         } catch {
-            return completion(.failure(Failure(message: "\(error)")))
+            return completion(.failure(StartFailure(message: "\(error)")))
         }
         jobs += 1
         worker.run({ [settings] in Self.perform(job, settings) }, on: loop) { [self] result in
@@ -152,7 +150,7 @@ package final class AppLauncher {
                 log.info("Started without a service manager", ["unit": job.unit, "reason": reason])
                 watch(started, completion)
             case .success(.failed(let failure)): completion(.failure(failure))
-            case .failure(let error): completion(.failure(Failure(message: "\(error)")))
+            case .failure(let error): completion(.failure(StartFailure(message: "\(error)")))
             }
         }
     }
@@ -165,12 +163,12 @@ package final class AppLauncher {
                 return .runs
             } catch {
                 if case .failed(let message) = error {
-                    return .failed(Failure(message: "the session bus cannot reach \(app.name): \(message)"))
+                    return .failed(StartFailure(message: "the session bus cannot reach \(app.name): \(message)"))
                 }
             }
         }
         guard let program = job.words.first, let path = settings.programs.find(program) else {
-            return .failed(Failure(message: missing(job.words.first ?? "")))
+            return .failed(StartFailure(message: missing(job.words.first ?? "")))
         }
         let words = [path] + job.words.dropFirst()
         let unit = TransientUnit(
@@ -184,8 +182,8 @@ package final class AppLauncher {
             switch error {
             case .noManager(let reason): noManager = reason
             case .refused(let message):
-                return .failed(Failure(message: "the service manager refused unit \(job.unit): \(message)"))
-            case .ended(let message): return .failed(Failure(message: "\(program): \(message)"))
+                return .failed(StartFailure(message: "the service manager refused unit \(job.unit): \(message)"))
+            case .ended(let message): return .failed(StartFailure(message: "\(program): \(message)"))
             }
         }
         let environment = settings.environment.merging(job.variables) { $1 }
@@ -194,7 +192,7 @@ package final class AppLauncher {
             let started = try DetachedProgram.start(words, environment: environment, folder: home ?? "/")
             return .runsDetached(started, noManager: noManager)
         } catch {
-            return .failed(Failure(message: "cannot run \(path): \(error)"))
+            return .failed(StartFailure(message: "cannot run \(path): \(error)"))
         }
     }
 
@@ -206,10 +204,10 @@ package final class AppLauncher {
 
     /// A program without a unit: its end tells how it went, and so does that it runs on.
     private func watch(
-        _ started: DetachedProgram.Started, _ completion: @escaping (Result<Void, Failure>) -> Void
+        _ started: DetachedProgram.Started, _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
-        var completion: ((Result<Void, Failure>) -> Void)? = completion
-        func report(_ result: Result<Void, Failure>) {
+        var completion: ((Result<Void, StartFailure>) -> Void)? = completion
+        func report(_ result: Result<Void, StartFailure>) {
             let call = completion
             completion = nil
             call?(result)
@@ -220,8 +218,8 @@ package final class AppLauncher {
                 timer.cancel()
                 switch status {
                 case 0: report(.success(()))
-                case 256...: report(.failure(Failure(message: "it was ended by signal \(status - 256)")))
-                default: report(.failure(Failure(message: "it ended with status \(status)")))
+                case 256...: report(.failure(StartFailure(message: "it was ended by signal \(status - 256)")))
+                default: report(.failure(StartFailure(message: "it ended with status \(status)")))
                 }
             }
         } catch {

@@ -1,4 +1,6 @@
-import CSystemd
+import CSystemdBus
+package import HandoffDesktop
+package import LoopIO
 
 /// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the loop's thread; never waits.
 ///

@@ -1,5 +1,6 @@
-import CSystemd
+import CSystemdBus
 import Glibc
+import LoopIO
 
 /// A connection to the bus of the user, for one thread.
 struct UserBus: ~Copyable {

@@ -1,5 +1,5 @@
 import Glibc
-import HandoffDaemon
+import HandoffDesktopService
 import HandoffHandlers
 import HandoffModel
 import HandoffTestSupport

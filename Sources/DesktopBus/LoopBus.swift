@@ -1,5 +1,6 @@
-import CSystemd
+import CSystemdBus
 import Glibc
+import LoopIO
 
 /// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
 ///

@@ -1,4 +1,6 @@
-import CSystemd
+import CSystemdBus
+package import HandoffDesktop
+package import LoopIO
 
 /// The desktop's notification server on the user's bus (org.freedesktop.Notifications). Lives on the loop's thread; never
 /// waits.
@@ -6,20 +8,6 @@ import CSystemd
 /// A bus that is lost, or was never there, is tried again, less and less often. Of signals only those are believed that come
 /// from the server itself, as the bus names it: any program may send us one that looks alike.
 package final class NotificationServer {
-    /// What the server, or the bus, says.
-    package enum Event: Sendable, Equatable {
-        /// There may be a server now: the bus is there, or a server has come. It knows nothing of former notifications.
-        case appeared
-        /// The server is gone, or the bus, and with it what was shown.
-        case gone
-        /// A notification is on the screen no more. 1: its time was over; 2: the user closed it; 3: it was withdrawn.
-        case closed(UInt32, reason: UInt32)
-        /// What proves to the desktop that the user asked for a window; comes before `chosen`, from some servers only.
-        case token(UInt32, String)
-        /// The user has chosen something.
-        case chosen(UInt32, key: String)
-    }
-
     private static let service = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     /// Who the notifications come from, as servers show it.
@@ -32,7 +20,7 @@ package final class NotificationServer {
     private static let most = 64
 
     private let loop: EventLoop
-    private let onEvent: (Event) -> Void
+    private let onEvent: (NotificationEvent) -> Void
     private let bus: LoopBus
     /// The server's own name on the bus, once it has answered.
     private var owner: String?
@@ -40,7 +28,7 @@ package final class NotificationServer {
     /// Begins to look for the bus.
     ///
     /// - Parameter onEvent: called from the loop, never inside a call of this object.
-    package init(loop: EventLoop, onEvent: @escaping (Event) -> Void) {
+    package init(loop: EventLoop, onEvent: @escaping (NotificationEvent) -> Void) {
         self.loop = loop
         self.onEvent = onEvent
         bus = LoopBus(.user, loop: loop, patience: Self.patience)

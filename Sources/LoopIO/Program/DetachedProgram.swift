@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A program that was started by us and outlives us: where no service manager can start it.
+/// A program that was started by us and outlives us.
 package final class DetachedProgram {
     /// A program that runs, before anybody waits for its end. Belongs to one thread at a time.
     package struct Started: Sendable {
@@ -19,16 +19,17 @@ package final class DetachedProgram {
     ///   - words: the program by absolute path, and its arguments.
     ///   - environment: all of its variables.
     ///   - folder: where it begins.
+    ///   - input: a descriptor that it gets as its standard input, which stays the caller's; nil: it gets none.
     /// - Throws: an error of posix_spawn(3).
     package static func start(
-        _ words: [String], environment: [String: String], folder: String
+        _ words: [String], environment: [String: String], folder: String, input: Int32? = nil
     ) throws(Errno) -> Started {
         guard let program = words.first else { throw .invalidArgument }
         let variables = environment.map { "\($0.key)=\($0.value)" }
         var child: pid_t = 0
         let error = withCStrings(words) { arguments in
             withCStrings(variables) { variables in
-                clinux_spawn_detached(program, arguments, variables, folder, &child)
+                clinux_spawn_detached(program, arguments, variables, folder, input ?? -1, &child)
             }
         }
         if error != 0 { throw Errno(rawValue: error) }

@@ -1,5 +1,6 @@
-import CSystemd
+import CSystemdBus
 import Glibc
+package import LoopIO
 
 /// Keeps the machine from going to sleep, for as long as it lives. Any thread may let it go.
 ///

@@ -1,3 +1,5 @@
+import LoopIO
+
 /// An app that the session bus starts and wakes (Desktop Entry Specification, "D-Bus Activation").
 ///
 /// What the bus starts is outside of our unit, and of its sandbox.

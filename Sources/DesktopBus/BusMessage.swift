@@ -1,4 +1,5 @@
-import CSystemd
+import CSystemdBus
+import LoopIO
 
 /// A message of a bus that is being written (sd_bus_message_append_basic(3)); the first error stays.
 struct BusMessage {

@@ -1,5 +1,6 @@
-import CSystemd
+import CSystemdBus
 import Glibc
+import LoopIO
 
 /// A new unit of the user's service manager, in which one program runs: outside of our own unit, and of its sandbox.
 ///

@@ -1,4 +1,5 @@
-import CSystemd
+import CSystemdBus
+import LoopIO
 
 /// A call whose reply is awaited, or a match: what sd-bus calls back. Lives on the thread of its bus.
 final class BusCall {

@@ -1,4 +1,5 @@
-import CSystemd
+import CSystemdBus
+import LoopIO
 
 /// Reads values from a message of a bus, one after the other (sd_bus_message_read_basic(3)).
 enum BusReader {

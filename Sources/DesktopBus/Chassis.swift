@@ -1,0 +1,23 @@
+import CSystemdBus
+import Glibc
+
+/// What kind of machine this is.
+package enum Chassis {
+    /// The chassis as `org.freedesktop.hostname1` names it (hostnamectl(1)): `laptop`, `desktop`, `vm` and so on.
+    ///
+    /// Asks over the system bus and may take 25 s: for a worker's thread.
+    /// - Returns: nil when there is no bus, no such service, or it does not know.
+    package static func name() -> String? {
+        var bus: OpaquePointer?
+        guard sd_bus_open_system(&bus) >= 0 else { return nil }
+        defer { sd_bus_flush_close_unref(bus) }
+        var text: UnsafeMutablePointer<CChar>?
+        let result = sd_bus_get_property_string(
+            bus, "org.freedesktop.hostname1", "/org/freedesktop/hostname1", "org.freedesktop.hostname1", "Chassis", nil,
+            &text)
+        guard result >= 0, let text else { return nil }
+        defer { free(text) }
+        let chassis = String(cString: text)
+        return chassis.isEmpty ? nil : chassis
+    }
+}

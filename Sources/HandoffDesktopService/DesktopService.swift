@@ -1,0 +1,198 @@
+import DesktopBus
+import HandoffControl
+import HandoffDesktop
+import HandoffHandlers
+import HandoffJSON
+package import HandoffLog
+import HandoffModel
+package import LoopIO
+
+/// Does what the methods of `dev.handoff1.Desktop` say. On the loop's thread.
+///
+/// The daemon is not believed: it names an app, and what is started is what the app's file says, as it is read here; of a page
+/// it gives the address, which is judged here; and of everything there is a limit.
+package final class DesktopService {
+    /// Starts of apps and pages: more nobody chooses.
+    private var starts = Allowance(most: 16, within: .seconds(10))
+    /// Notifications that are shown or replaced; the daemon shows one a second.
+    private var notes = Allowance(most: 64, within: .seconds(10))
+    /// Connections that keep the machine awake at a time.
+    private static let mostLocks = 4
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let launcher: AppLauncher
+    private let desk: NotificationRelay
+    private let sessions: SessionRelay
+    /// Waits for the system bus, which may hang.
+    private let worker: Worker?
+    private var folders: HandlerFolders?
+    /// Who follows what is installed.
+    private var followers: [ObjectIdentifier: DesktopCall] = [:]
+    /// Starts that wait until the folders were read.
+    private var waiting: [() -> Void] = []
+    private var locks: [ObjectIdentifier: SleepInhibition] = [:]
+
+    /// - Parameters:
+    ///   - environment: the variables of this process.
+    ///   - socket: where apps find the daemon, if it is in no usual place.
+    ///   - userID: whose sessions are followed.
+    package init(loop: EventLoop, log: Logger, environment: [String: String], socket: String?, userID: UInt32) {
+        self.loop = loop
+        self.log = log
+        launcher = AppLauncher(
+            loop: loop, log: log.named("launch"),
+            settings: AppLauncher.Settings(environment: environment, socket: socket))
+        desk = NotificationRelay(loop: loop)
+        sessions = SessionRelay(loop: loop, userID: userID)
+        worker = try? Worker(name: "bus")
+        folders = HandlerFolders(
+            loop: loop, log: log.named("handlers"), places: HandlerPlaces(environment: environment),
+            onChange: { [weak self] in self?.appsChanged() })
+    }
+
+    /// Begins to read what is installed.
+    package func start() {
+        folders?.start()
+    }
+
+    /// Ends what it follows.
+    package func stop() {
+        folders?.stop()
+        desk.stop()
+        sessions.stop()
+        locks = [:]
+    }
+
+    /// Serves a call; only those with `more` that need it.
+    package func serve(_ call: DesktopCall) {
+        guard let method = DesktopMethod(rawValue: call.call.method) else {
+            return call.fail(VarlinkService.methodNotFound)
+        }
+        let fields = Fields(call.call.parameters)
+        do throws(VarlinkError) {
+            switch method {
+            case .followApps: followApps(call)
+            case .startApp: try startApp(fields, call)
+            case .openPage: try openPage(fields, call)
+            case .followSessions: sessions.follow(call)
+            case .followNotifications: desk.follow(call)
+            case .getNotificationServer: desk.ask(call)
+            case .showNotification: try show(fields, call)
+            case .closeNotification: desk.withdraw(try fields.identifier("id"), call)
+            case .keepAwake: keepAwake(call)
+            case .getMachine: tellMachine(call)
+            }
+        } catch {
+            guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
+            call.fail(VarlinkService.invalidParameter, ["parameter": .string(path)])
+        }
+    }
+
+    // MARK: - Apps
+
+    private func followApps(_ call: DesktopCall) {
+        let key = ObjectIdentifier(call)
+        followers[key] = call
+        call.onClosed = { [weak self] in self?.followers[key] = nil }
+        if let folders, folders.isRead { tell(folders, to: call) }
+    }
+
+    private func appsChanged() {
+        guard let folders else { return }
+        for call in followers.values { tell(folders, to: call) }
+        let ready = waiting
+        waiting = []
+        for start in ready { start() }
+    }
+
+    private func tell(_ folders: HandlerFolders, to call: DesktopCall) {
+        call.replyContinuing(InstalledApps(registry: folders.registry, problems: folders.problems).json)
+    }
+
+    private func startApp(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        guard let app = AppID(try fields.text("app")) else { throw fields.invalid("app") }
+        let type = try fields.type("type")
+        let token = try Self.token(fields)
+        guard admitStart(call) else { return }
+        let start = { [weak self] in
+            guard let self else { return }
+            guard let handler = folders?.registry.handler(app) else {
+                return call.fail(.notStarted, "the app \(app) is not installed any more")
+            }
+            launcher.launch(handler, for: type, token: token) { Self.answer(call, $0) }
+        }
+        if folders?.isRead ?? true { start() } else { waiting.append(start) }
+    }
+
+    private func openPage(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        guard let page = WebPage(try fields.text("url")) else { throw fields.invalid("url") }
+        let token = try Self.token(fields)
+        guard admitStart(call) else { return }
+        launcher.open(page, token: token) { Self.answer(call, $0) }
+    }
+
+    private static func token(_ fields: Fields) throws(VarlinkError) -> ActivationToken? {
+        guard let text = try fields.optionalText("token") else { return nil }
+        guard let token = ActivationToken(text) else { throw fields.invalid("token") }
+        return token
+    }
+
+    private func admitStart(_ call: DesktopCall) -> Bool {
+        guard starts.take(now: loop.now) else {
+            refuse(call, "starts", "too many programs were started just now")
+            return false
+        }
+        return true
+    }
+
+    private func refuse(_ call: DesktopCall, _ limit: String, _ message: String) {
+        log.notice("Refused a call", ["limit": limit])
+        call.fail(DesktopErrorName.limitExceeded.rawValue, ["limit": .string(limit), "message": .string(message)])
+    }
+
+    private static func answer(_ call: DesktopCall, _ result: Result<Void, StartFailure>) {
+        switch result {
+        case .success: call.reply()
+        case .failure(let failure): call.fail(.notStarted, failure.message)
+        }
+    }
+
+    // MARK: - The screen and the machine
+
+    private func show(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        let notification = try DesktopNotification(try fields.fields("notification"))
+        let former = try fields.identifier("replaces")
+        guard notes.take(now: loop.now) else {
+            return refuse(call, "notifications", "too many notifications were shown just now")
+        }
+        desk.show(notification, replacing: former, call)
+    }
+
+    private func keepAwake(_ call: DesktopCall) {
+        guard let worker, locks.count < Self.mostLocks else {
+            return refuse(call, "locks", "the machine is kept awake by as many connections as may do it")
+        }
+        worker.run({ try SleepInhibition(who: "Handoff", why: "A transfer is running") }, on: loop) {
+            [weak self] result in
+            // When nobody is left who wants the lock, it ends with the result.
+            guard let self, call.isOpen else { return }
+            switch result {
+            case .success(let lock):
+                let key = ObjectIdentifier(call)
+                locks[key] = lock
+                call.onClosed = { [weak self] in self?.locks[key] = nil }
+                call.replyContinuing()
+            case .failure(let error): call.fail(.notKeptAwake, "\(error)")
+            }
+        }
+    }
+
+    private func tellMachine(_ call: DesktopCall) {
+        guard let worker else { return call.reply(["chassis": .null]) }
+        worker.run({ Chassis.name() }, on: loop) { result in
+            let chassis = (try? result.get()) ?? nil
+            call.reply(["chassis": chassis.map { .string($0) } ?? .null])
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import Glibc
+import HandoffDesktopService
+
+/// The entry point: everything else is in `HandoffDesktopService`, so that tests can reach it.
+@main
+struct Main {
+    static func main() {
+        exit(DesktopProcess.run(Array(CommandLine.arguments.dropFirst())))
+    }
+}
