@@ -124,7 +124,7 @@ def removal(stage):
     expect(json.loads(system.output)["device"] != status["device"], "both services are one device")
     processes = [machine.show("MainPID")["MainPID"],
                  machine.root("systemctl", "show", "handoffd@alice.service", "--property=MainPID", "--value").output.strip()]
-    kept = ["/etc/handoff/handoffd.conf", "/home/alice/.config/handoff/account", "/var/lib/handoff-alice/identity"]
+    kept = ["/etc/handoff/handoffd.conf", "/home/alice/.config/handoff/state/account", "/var/lib/handoff-alice/identity"]
     expect(machine.exists(*kept) == kept, f"not there: {set(kept) - set(machine.exists(*kept))}")
 
     machine.apt("remove", "handoff")
@@ -139,7 +139,7 @@ def removal(stage):
     expect(again["device"] == status["device"] and again["account"] == status["account"], "it is another device now")
 
     machine.apt("purge", "handoff")
-    expect(machine.exists(*kept, "/etc/handoff") == ["/home/alice/.config/handoff/account"],
+    expect(machine.exists(*kept, "/etc/handoff") == ["/home/alice/.config/handoff/state/account"],
            f"left: {machine.exists(*kept, '/etc/handoff')}")
     left = machine.root("find", "/etc", "/usr", "/var/lib", "-name", "*handoff*", "-not", "-path", "/var/lib/dpkg/*")
     expect(left.output == "", f"left: {left.output}")

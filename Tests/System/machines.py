@@ -86,9 +86,11 @@ class Machine:
 
     def install(self):
         """Installs programs and units for its user, without a package."""
-        self.lab.command("put", self.name, os.path.join(BIN, "handoffd"), os.path.join(BIN, "handoffctl"), "/usr/bin")
+        self.lab.command("put", self.name, *(os.path.join(BIN, name) for name in ("handoffd", "handoff-desktop", "handoffctl")),
+                         "/usr/bin")
         units = [os.path.join(ROOT, "systemd", name)
-                 for name in ("handoffd.service", "handoffd.service.d", "handoffd.socket")]
+                 for name in ("handoffd.service", "handoffd.service.d", "handoffd.socket", "handoff-desktop.service",
+                              "handoff-desktop.socket")]
         self.lab.command("put", self.name, *units, "/etc/systemd/user")
         self.systemctl("daemon-reload")
 

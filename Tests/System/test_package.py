@@ -13,18 +13,19 @@ PAGES = os.path.join(ROOT, "docs", "man")
 FIRST_PORT, LAST_PORT = 24863, 24872
 INSTALLED = """
     etc/handoff/documents.conf etc/handoff/handoffd.conf etc/ufw/applications.d/handoff
-    usr/bin/handoffctl usr/bin/handoffd
+    usr/bin/handoffctl usr/bin/handoffd usr/bin/handoff-desktop
     usr/lib/firewalld/services/handoff.xml
     usr/lib/systemd/system/handoffd@.service
     usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
     usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
+    usr/lib/systemd/user/handoff-desktop.service usr/lib/systemd/user/handoff-desktop.socket
     usr/share/applications/handoffd.desktop
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
-    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man5/handoffd.conf.5
+    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man5/handoffd.conf.5
     usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
     usr/share/doc/handoff/examples/policy.conf
-    usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.varlink
+    usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.Desktop.varlink usr/share/varlink/dev.handoff1.varlink
 """.split()
 
 
@@ -91,8 +92,9 @@ def local(stage):
                  "etc/firewalld/services/handoff.xml", "usr/local/share/zsh/site-functions/_handoffctl"):
         expect(path in found, f"no {path}: {found}")
     image = os.path.join(stage.folder, "image-usr-local")
-    with open(os.path.join(image, "usr/local/lib/systemd/user/handoffd.service")) as file:
-        expect("\nExecStart=/usr/local/bin/handoffd\n" in file.read(), "the unit starts another program")
+    for program in ("handoffd", "handoff-desktop"):
+        with open(os.path.join(image, f"usr/local/lib/systemd/user/{program}.service")) as file:
+            expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
 
 
 # ---- Units, firewalls, completions -----------------------------------------------------------------------------------------
@@ -108,11 +110,12 @@ def units(stage):
         for name in names:
             path = os.path.join(place, name)
             with open(path) as file:
-                text = re.sub(r"(?m)^ExecStart=/usr/bin/handoffd\b", "ExecStart=/bin/true", file.read())
+                text = re.sub(r"(?m)^ExecStart=/usr/bin/handoff(d|-desktop)\b", "ExecStart=/bin/true", file.read())
             with open(path, "w") as file:
                 file.write(text)
     os.rename(os.path.join(system, "handoffd@.service"), os.path.join(system, "handoffd@alice.service"))
-    groups = (("--user", user, ("handoffd.service", "handoffd.socket", "handoffd-autostart.service")),
+    groups = (("--user", user, ("handoffd.service", "handoffd.socket", "handoffd-autostart.service",
+                                "handoff-desktop.service", "handoff-desktop.socket")),
               ("--system", system, ("handoffd@alice.service",)))
     for manager, folder, names in groups:
         done = call("systemd-analyze", "--no-pager", "verify", "--man=no", manager,
@@ -253,7 +256,7 @@ def static(program):
 @test("the package is clean by lintian, depends on what it links and loads, and keeps settings as conffiles", limit=240)
 def package(stage):
     needs("dh", "lintian", "dpkg-deb")
-    if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoffctl")):
+    if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoff-desktop", "handoffctl")):
         raise Skip("these programs were not built by scripts/build", optional=True)
     # Packed as little as may be: that takes most of the time.
     path = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.strip()
@@ -274,7 +277,7 @@ def package(stage):
     call("dpkg-deb", "--extract", path, image)
     found = {name.removesuffix(".gz") for name in files(image)}
     expect(not set(INSTALLED) - found, f"missing: {set(INSTALLED) - found}")
-    sizes = [f"{name} {os.path.getsize(os.path.join(image, 'usr/bin', name)) / 1e6:.1f} MB" for name in ("handoffd", "handoffctl")]
+    sizes = [f"{name} {os.path.getsize(os.path.join(image, 'usr/bin', name)) / 1e6:.1f} MB" for name in ("handoffd", "handoff-desktop", "handoffctl")]
     print(f"  {', '.join(sizes)}")
 
 

@@ -41,10 +41,10 @@ def copies(stage):
     folder = os.path.join(stage.folder, "units")
     shutil.copytree(UNITS, folder)
     os.rename(os.path.join(folder, "handoffd@.service"), os.path.join(folder, "handoffd@alice.service"))
-    for name in ("handoffd.service", "handoffd@alice.service"):
+    for name in ("handoffd.service", "handoff-desktop.service", "handoffd@alice.service"):
         path = os.path.join(folder, name)
         with open(path) as file:
-            text = re.sub(r"(?m)^ExecStart=handoffd\b", "ExecStart=/bin/true", file.read())
+            text = re.sub(r"(?m)^ExecStart=handoff(d|-desktop)\b", "ExecStart=/bin/true", file.read())
         with open(path, "w") as file:
             file.write(text)
     return folder
@@ -59,7 +59,8 @@ def analyze(*words):
 def verify(stage):
     folder = copies(stage)
     os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
-    for words in (["--user", "handoffd.service", "handoffd.socket"], ["--system", "handoffd@alice.service"]):
+    for words in (["--user", "handoffd.service", "handoffd.socket", "handoff-desktop.service", "handoff-desktop.socket"],
+                  ["--system", "handoffd@alice.service"]):
         done = analyze("verify", "--man=no", words[0], *(os.path.join(folder, name) for name in words[1:]))
         ours = [line for line in (done.stdout + done.stderr).splitlines() if "handoff" in line]
         expect(done.returncode == 0 and not ours, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -98,7 +99,7 @@ def contract(stage):
     for wanted in (
             ("Type", "notify"), ("WatchdogSec", "3min"), ("Restart", "on-failure"), ("LimitCORE", "0"),
             ("RuntimeDirectory", "handoff handoff-app"), ("RuntimeDirectoryMode", "0700"),
-            ("RuntimeDirectoryPreserve", "yes"), ("StateDirectory", "handoff"), ("StateDirectoryMode", "0700"),
+            ("RuntimeDirectoryPreserve", "yes"), ("StateDirectory", "handoff/state"), ("StateDirectoryMode", "0700"),
             ("NoNewPrivileges", "yes"), ("MemoryDenyWriteExecute", "yes")):
         expect(("Service", *wanted) in service, f"handoffd.service lacks {'='.join(wanted)}")
     for name in ("handoffd.service", "handoffd@.service"):
@@ -113,6 +114,30 @@ def contract(stage):
     expect(streams == ["%t/handoff/control.socket", "%t/handoff-app/app.socket"], f"wrong sockets: {streams}")
     expect(("Socket", "SocketMode", "0600") in listening and ("Socket", "DirectoryMode", "0700") in listening,
            "others could reach the sockets")
+
+
+@test("the sandbox shows the daemon its own folders and the way to the desktop, and nothing else of home and runtime folder")
+def view(stage):
+    found = settings(os.path.join(UNITS, "handoffd.service.d", "50-sandbox.conf"))
+    for wanted in (("ProtectSystem", "strict"), ("ProtectHome", "tmpfs"), ("TemporaryFileSystem", "%h:ro"),
+                   ("PrivateUsers", "yes"), ("PrivateTmp", "yes")):
+        expect(("Service", *wanted) in found, f"the sandbox lacks {'='.join(wanted)}")
+    shown = {word for _, key, value in found if key in ("BindPaths", "BindReadOnlyPaths") for word in value.split()}
+    expect(shown == {"-%E/handoff", "-%t/handoff-desktop", "-%t/systemd/notify"}, f"it shows {shown}")
+    expect(not any(key in ("BindPaths", "ReadWritePaths") for _, key, _ in found), "something is writable")
+    # Below systemd 254 a state folder that were the configuration's would let it declare apps of its own.
+    service = settings(os.path.join(UNITS, "handoffd.service"))
+    states = [value for _, key, value in service if key == "StateDirectory"]
+    expect(all("/" in value for value in states), f"the state is in the folder of the configuration: {states}")
+    wants = {word for _, key, value in service if key in ("Wants", "After") for word in value.split()}
+    expect("handoff-desktop.socket" in wants, "the socket of the desktop is not there when the daemon starts")
+    template = settings(os.path.join(UNITS, "handoffd@.service"))
+    expect(("Service", "ProtectHome", "tmpfs") in template, "handoffd@.service sees homes")
+    expect(any(key == "ExecStart" and "--no-desktop" in value for _, key, value in template),
+           "handoffd@.service looks for a desktop")
+    listening = settings(os.path.join(UNITS, "handoff-desktop.socket"))
+    for wanted in (("ListenStream", "%t/handoff-desktop/desktop.socket"), ("SocketMode", "0600"), ("DirectoryMode", "0700")):
+        expect(("Socket", *wanted) in listening, f"handoff-desktop.socket lacks {'='.join(wanted)}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ package enum CommandLineHelp {
         service; SIGTERM ends it in order, SIGHUP reads the configuration again.
 
           --config FILE       read this configuration file instead of the usual ones
-          --state-dir DIR     keep keys and state here (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/handoff)
+          --state-dir DIR     keep keys and state here (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/handoff/state)
           --socket PATH       the control socket (default: $XDG_RUNTIME_DIR/handoff/control.socket)
           --app-socket PATH   the app socket (default: beside the default control socket; with --socket: none)
           --address IP        listen on this address only

@@ -8,8 +8,8 @@ package struct StatePlace: Sendable, Equatable {
     /// the daemon warns of it.
     package let passedBy: String?
 
-    /// Chooses by the first that applies: `given` (from `--state-dir`); `$STATE_DIRECTORY`; `handoff` in the folder for
-    /// configuration, if an identity is there already; `handoff` in the folder for state.
+    /// Chooses by the first that applies: `given` (from `--state-dir`); `$STATE_DIRECTORY`; `handoff/state` in the folder
+    /// for configuration, if an identity is there already; `handoff/state` in the folder for state.
     ///
     /// The third is what systemd before version 254 makes of `StateDirectory=` in a user's unit: whoever starts the
     /// daemon by hand afterwards must get the same identity.
@@ -27,8 +27,8 @@ package struct StatePlace: Sendable, Equatable {
         }
         if let given { return StatePlace(path: given, passedBy: nil) }
         let home = folder("HOME")
-        let configured = (folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }).map { $0 + "/handoff" }
-        let usual = (folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }).map { $0 + "/handoff" }
+        let configured = (folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }).map { $0 + "/handoff/state" }
+        let usual = (folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }).map { $0 + "/handoff/state" }
         let marked = [configured, usual].compactMap(\.self).filter(hasIdentity)
         // systemd gives a list with colons when a unit has several; ours has one.
         let managed = folder("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)

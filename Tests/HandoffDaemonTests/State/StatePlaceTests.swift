@@ -2,8 +2,8 @@ import HandoffDaemon
 import Testing
 
 @Suite struct StatePlaceTests {
-    static let managed = "/home/u/.config/handoff"
-    static let usual = "/home/u/.local/state/handoff"
+    static let managed = "/home/u/.config/handoff/state"
+    static let usual = "/home/u/.local/state/handoff/state"
 
     struct Case: Sendable {
         let title: String
@@ -19,7 +19,7 @@ import Testing
         Case(title: "systemd", environment: ["HOME": "/home/u", "STATE_DIRECTORY": "/s"], path: "/s"),
         Case(title: "systemd, a list", environment: ["STATE_DIRECTORY": "/s:/t"], path: "/s"),
         Case(title: "the usual place", path: usual),
-        Case(title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff"),
+        Case(title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff/state"),
         Case(title: "what systemd made before", identities: [managed], path: managed),
         Case(title: "a folder for configuration only", identities: [], path: usual),
         Case(title: "two identities", identities: [managed, usual], path: managed, passedBy: usual),
@@ -28,7 +28,7 @@ import Testing
             identities: [usual], path: managed, passedBy: usual),
         Case(
             title: "XDG_CONFIG_HOME", environment: ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
-            identities: ["/c/handoff"], path: "/c/handoff"),
+            identities: ["/c/handoff/state"], path: "/c/handoff/state"),
         Case(title: "a relative path", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "d"], path: usual),
     ]
 

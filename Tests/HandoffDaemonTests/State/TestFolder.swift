@@ -16,11 +16,11 @@ final class TestFolder: Sendable {
     }
 
     deinit {
-        for folder in [path, root + "/.config/handoff", root + "/.local/state/handoff"] {
+        for folder in [path, root + "/.config/handoff/state", root + "/.local/state/handoff/state"] {
             for name in names(in: folder) { unlink(folder + "/" + name) }
             rmdir(folder)
         }
-        for folder in ["/.config", "/.local/state", "/.local", ""] { rmdir(root + folder) }
+        for folder in ["/.config/handoff", "/.config", "/.local/state/handoff", "/.local/state", "/.local", ""] { rmdir(root + folder) }
     }
 
     struct Failure: Error {
