@@ -92,7 +92,8 @@ let package = Package(
             name: "HandoffDaemon",
             dependencies: [
                 "HandoffAccount", "HandoffClient", "HandoffControl", "HandoffCrypto", "HandoffDesktop",
-                "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffStreams", "HandoffTLS",
+                "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
+                "HandoffProtocol", "HandoffStreams", "HandoffTLS",
                 "LoopIO",
             ], swiftSettings: strict),
         .target(

@@ -56,8 +56,7 @@ final class ContinuationBroker {
         /// What people call an app.
         let name: (AppSession) -> String
         /// Starts an app for activities of a type; the answer comes exactly once.
-        let launch:
-            (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
+        let launch: (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
         /// Opens a page in the browser; the answer comes exactly once.
         let openPage: (WebPage, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
     }

@@ -19,7 +19,8 @@ import Testing
         Case(title: "systemd", environment: ["HOME": "/home/u", "STATE_DIRECTORY": "/s"], path: "/s"),
         Case(title: "systemd, a list", environment: ["STATE_DIRECTORY": "/s:/t"], path: "/s"),
         Case(title: "the usual place", path: usual),
-        Case(title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff/state"),
+        Case(
+            title: "XDG_STATE_HOME", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "/d"], path: "/d/handoff/state"),
         Case(title: "what systemd made before", identities: [managed], path: managed),
         Case(title: "a folder for configuration only", identities: [], path: usual),
         Case(title: "two identities", identities: [managed, usual], path: managed, passedBy: usual),

@@ -20,7 +20,9 @@ final class TestFolder: Sendable {
             for name in names(in: folder) { unlink(folder + "/" + name) }
             rmdir(folder)
         }
-        for folder in ["/.config/handoff", "/.config", "/.local/state/handoff", "/.local/state", "/.local", ""] { rmdir(root + folder) }
+        for folder in ["/.config/handoff", "/.config", "/.local/state/handoff", "/.local/state", "/.local", ""] {
+            rmdir(root + folder)
+        }
     }
 
     struct Failure: Error {

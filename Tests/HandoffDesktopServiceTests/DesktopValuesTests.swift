@@ -1,0 +1,92 @@
+import HandoffControl
+import HandoffDesktop
+import HandoffHandlers
+import HandoffJSON
+import HandoffModel
+import LoopIO
+import Testing
+
+/// What crosses the socket between the daemon and its way to the desktop.
+struct DesktopValuesTests {
+    private static func handler(_ id: String, name: String = "N", launch: Handler.Launch) throws -> Handler {
+        Handler(
+            id: try #require(AppID(id)), name: name, types: [try #require(ActivityType("com.example.a"))], team: "T",
+            domains: [try #require(DomainClaim("*.example.org"))], launch: launch, path: "/a/\(id)", installed: 7)
+    }
+
+    /// The value as the other side reads it from the text.
+    private static func crossing(_ object: JSONObject) throws -> JSONObject {
+        let limits = JSONLimits(bytes: VarlinkFramer.maximumMessage)
+        return try #require(try JSON(parsing: JSON.object(object).encoded(), limits: limits).object)
+    }
+
+    @Test func `apps arrive as they are declared, without how they are started`() throws {
+        let type = try #require(ActivityType("com.example.a"))
+        let chosen = try #require(AppID("b"))
+        let registry = HandlerRegistry(
+            handlers: [
+                try Self.handler("a", launch: .command(["/bin/secret"])),
+                try Self.handler("b", launch: .desktopEntry(path: "/a/b")),
+            ], defaults: HandlerDefaults(choices: [type: [chosen]]), opensPages: true)
+        let sent = InstalledApps(registry: registry, problems: ["cannot use x: y"])
+        let text = String(decoding: JSON.object(sent.json).encoded(), as: UTF8.self)
+        #expect(!text.contains("secret"))
+        let received = try InstalledApps(try Self.crossing(sent.json))
+        #expect(received.registry.handlers.map(\.launch) == [.elsewhere(.manifest), .elsewhere(.desktop)])
+        #expect(received.registry.handlers.map(\.types) == [[type], [type]])
+        #expect(received.registry.handlers.first?.domains.map(\.description) == ["*.example.org"])
+        #expect(received.registry.defaults.apps(for: type) == [chosen])
+        #expect(received.registry.opensPages)
+        #expect(received.problems == ["cannot use x: y"])
+    }
+
+    @Test func `a list that would not fit a message is cut, and says so`() throws {
+        let long = String(repeating: "n", count: 1000)
+        let handlers = try (0..<2000).map { try Self.handler("a\($0)", name: long, launch: .command([])) }
+        let sent = InstalledApps(registry: HandlerRegistry(handlers: handlers, opensPages: false)).json
+        #expect(JSON.object(sent).encoded().count < VarlinkFramer.maximumMessage)
+        let received = try InstalledApps(sent)
+        #expect((100..<2000).contains(received.registry.handlers.count))
+        #expect(received.problems.contains { $0.contains("too many") })
+    }
+
+    @Test func `no more than 32 files that cannot be used are named`() {
+        let apps = InstalledApps(problems: Set((0..<100).map { "\($0)" }))
+        #expect(apps.problems.count == InstalledApps.mostProblems)
+    }
+
+    @Test func `sessions arrive as logind has them, and that nobody can say is told`() throws {
+        let session = LoginSession(id: "2", type: "wayland", isLocked: true, isIdle: true, idleSince: 99)
+        #expect(try LoginSession.list(try Self.crossing(LoginSession.json([session]))) == [session])
+        #expect(try LoginSession.list(try Self.crossing(LoginSession.json([]))) == [])
+        #expect(try LoginSession.list(try Self.crossing(LoginSession.json(nil))) == nil)
+        #expect(throws: VarlinkError.self) { try LoginSession.list(["sessions": ["x"]]) }
+    }
+
+    @Test(arguments: [
+        NotificationEvent.appeared, .gone, .closed(5, reason: 2), .token(.max, "t"), .chosen(1, key: "default"),
+    ])
+    func `what a notification server says arrives`(_ event: NotificationEvent) throws {
+        #expect(try NotificationEvent(Fields(try Self.crossing(event.json))) == event)
+    }
+
+    @Test func `a text of a server that is too long does not cross`() {
+        let long = NotificationEvent.chosen(1, key: String(repeating: "k", count: 5000))
+        #expect(!long.isAcceptable)
+        #expect(throws: VarlinkError.self) { try NotificationEvent(Fields(long.json)) }
+        #expect(throws: VarlinkError.self) {
+            try NotificationEvent(Fields(["event": "closed", "id": -1, "reason": 1]))
+        }
+        #expect(throws: VarlinkError.self) { try NotificationEvent(Fields(["event": "other"])) }
+    }
+
+    @Test func `a notification arrives, and one with more than it needs does not`() throws {
+        var note = DesktopNotification(
+            summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
+        #expect(try DesktopNotification(Fields(try Self.crossing(note.json))) == note)
+        note.summary = "a\0b"
+        #expect(throws: VarlinkError.self) { try DesktopNotification(Fields(note.json)) }
+        note.summary = String(repeating: "s", count: 5000)
+        #expect(throws: VarlinkError.self) { try DesktopNotification(Fields(note.json)) }
+    }
+}

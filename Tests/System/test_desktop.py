@@ -1,0 +1,241 @@
+"""The daemon's way to the desktop: the program handoff-desktop, as it is started, what it refuses, and what its end means."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import harness
+from desk import TYPE, Desk, error, events
+from harness import BIN, expect, main, test
+
+INTERFACE = "dev.handoff1.Desktop."
+
+
+class Socket:
+    """handoff-desktop as the service manager starts it: with a listening socket."""
+
+    def __init__(self, stage, **environment):
+        self.path = os.path.join(stage.folder, "desktop.socket")
+        self.home = os.path.join(stage.folder, "home")
+        os.makedirs(self.home, exist_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.path)
+        listener.listen()
+        variables = {"PATH": "/usr/bin:/bin", "HOME": self.home, "XDG_DATA_DIRS": stage.folder,
+                     "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+                     "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", "LISTEN_FDS": "1", **environment}
+
+        def place():
+            os.dup2(listener.fileno(), 3)
+            os.environ["LISTEN_PID"] = str(os.getpid())
+
+        with open(os.path.join(stage.folder, "desktop.log"), "wb") as log:
+            # The variable has the number of the process itself, which a shell knows.
+            self.process = subprocess.Popen(
+                ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0"', os.path.join(BIN, "handoff-desktop")], env=variables,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(3,), preexec_fn=place)
+        listener.close()
+        stage.processes.append(self.process)
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(20)
+        connection.connect(self.path)
+        return connection
+
+    def call(self, method, connection=None, more=False, **parameters):
+        connection = connection or self.connect()
+        message = {"method": INTERFACE + method, "parameters": parameters, **({"more": True} if more else {})}
+        connection.sendall(json.dumps(message).encode() + b"\0")
+        return reply(connection)
+
+    def error(self, method, **parameters):
+        return self.call(method, **parameters).get("error", "").split(".")[-1]
+
+
+def reply(connection):
+    """The next message; None at the end."""
+    received = b""
+    while not received.endswith(b"\0"):
+        try:
+            part = connection.recv(1 << 20)
+        except ConnectionResetError:
+            return None
+        if not part:
+            return None
+        received += part
+    return json.loads(received.split(b"\0")[0])
+
+
+def desktop_of(daemon):
+    """The number of the program that a daemon has started for its desktop."""
+    limit = time.monotonic() + 20
+    while time.monotonic() < limit:
+        done = subprocess.run(["pgrep", "-P", str(daemon.process.pid), "handoff-desktop"], capture_output=True, text=True)
+        if done.stdout.split():
+            return int(done.stdout.split()[0])
+    raise harness.Failure("the daemon has started no handoff-desktop")
+
+
+@test("what is not declared is not started, and what is no web page not opened")
+def narrow(stage):
+    desktop = Socket(stage)
+    expect(desktop.error("StartApp", app="org.example.Missing", type=TYPE) == "NotStarted", "an app that is not there")
+    for app in ("/bin/sh", "../x", "", "a" * 300):
+        expect(desktop.error("StartApp", app=app, type=TYPE) == "InvalidParameter", f"it takes the app {app!r}")
+    for url in ("file:///etc/passwd", "javascript:alert(1)", "--help", "ftp://example.org/", "https://", "x" * 100_000):
+        expect(desktop.error("OpenPage", url=url) == "InvalidParameter", f"it takes the page {url[:40]!r}")
+    for token in ("a\nb", "", "x" * 2000):
+        expect(desktop.error("OpenPage", url="https://example.org/", token=token) == "InvalidParameter",
+               f"it takes the token {token[:20]!r}")
+    note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
+    for change in ({"summary": "x" * 5000}, {"body": "a\0b"}, {"actions": [{"key": "k", "label": "l"}] * 9}, {"icon": 1}):
+        expect(desktop.error("ShowNotification", notification={**note, **change}, replaces=0) == "InvalidParameter",
+               f"it takes a notification with {str(change)[:60]}")
+    for number in (-1, 1 << 32, "1", None):
+        expect(desktop.error("CloseNotification", id=number) == "InvalidParameter", f"it takes the id {number!r}")
+    expect(desktop.error("FollowApps") == "ExpectedMore", "it follows without 'more'")
+    expect(desktop.error("Missing") == "MethodNotFound", "it has a method that it has not")
+    expect(desktop.process.poll() is None, "it has ended")
+
+
+@test("only so many programs are started and notifications shown, and only so many connections served")
+def bounded(stage):
+    desktop = Socket(stage)
+    errors = [desktop.error("StartApp", app="org.example.Missing", type=TYPE) for _ in range(20)]
+    expect(errors.count("NotStarted") == 16 and errors.count("LimitExceeded") == 4, f"wrong: {errors}")
+    note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
+    errors = [desktop.error("ShowNotification", notification=note, replaces=0) for _ in range(70)]
+    expect(errors.count("LimitExceeded") == 6, f"wrong: {errors}")
+    followers = [desktop.connect() for _ in range(64)]
+    for follower in followers:
+        expect("error" not in desktop.call("FollowApps", follower, more=True), "it is not served")
+    expect(reply(desktop.connect()) is None, "one connection too many is served")
+    followers[0].close()
+    # The end of one makes room for another.
+    limit = time.monotonic() + 20
+    while True:
+        connection = desktop.connect()
+        try:
+            if desktop.call("GetMachine", connection) is not None:
+                break
+        except BrokenPipeError:
+            pass
+        expect(time.monotonic() < limit, "there is no room again")
+
+
+@test("who sends no calls, or too many, loses the connection, and nobody else does")
+def hostile(stage):
+    desktop = Socket(stage)
+    well = desktop.connect()
+    expect("error" not in desktop.call("FollowApps", well, more=True), "it is not served")
+    call = json.dumps({"method": INTERFACE + "FollowApps", "more": True}).encode() + b"\0"
+    for bytes in (b"\xff\xfe\0", b"{}\0", b"[" * 100_000 + b"\0", b"x" * 2_000_000, call * 50,
+                  json.dumps({"method": INTERFACE + "GetMachine", "upgrade": True, "more": True}).encode() + b"\0"):
+        connection = desktop.connect()
+        try:
+            connection.sendall(bytes)
+            while reply(connection) is not None:
+                pass
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    # Descriptors that nobody asked for are closed.
+    connection = desktop.connect()
+    read, write = os.pipe()
+    message = json.dumps({"method": INTERFACE + "GetMachine"}).encode() + b"\0"
+    socket.send_fds(connection, [message], [write] * 5)
+    os.close(write)
+    expect("error" not in reply(connection), "a call with descriptors is not answered")
+    expect(os.read(read, 1) == b"", "a descriptor that was passed stays open")
+    expect("error" not in desktop.call("GetMachine"), "it is of no use any more")
+    well.setblocking(False)
+    try:
+        expect(well.recv(1) != b"", "another connection was ended")
+    except BlockingIOError:
+        pass
+
+
+@test("the daemon starts it from beside itself, and it ends with the daemon, however that ends")
+def child(stage):
+    for ends in ("stop", "kill"):
+        daemon = stage.daemon(f"device-{ends}")
+        ended = os.pidfd_open(desktop_of(daemon))
+        getattr(daemon, ends)()
+        limit = time.monotonic() + 20
+        expect(select.select([ended], [], [], limit - time.monotonic())[0], f"it goes on after '{ends}'")
+        os.close(ended)
+
+
+@test("its death is none of the daemon: it is started again, and apps are known and started as before")
+def killed(stage):
+    desk = Desk(stage)
+    record = desk.app("org.example.Editor", TYPE, types=[TYPE])
+    desk.start()
+    first = desktop_of(desk.daemon)
+    desk.publish()
+    desk.opens(kind="app")
+    os.kill(first, signal.SIGKILL)
+    # What was known stays known meanwhile.
+    expect(desk.ctl("list").line["opens"]["kind"] == "app", "what is installed is forgotten")
+    limit = time.monotonic() + 20
+    while desktop_of(desk.daemon) == first:
+        expect(time.monotonic() < limit, "it is not started again")
+    desk.ctl("continue")
+    events(record, "continue")
+    # And what is declared from now on is seen.
+    desk.manifest("other", ["/bin/true"], types=[TYPE])
+    while "other" not in {line["id"] for line in desk.ctl("apps").lines}:
+        expect(time.monotonic() < limit, "what is installed later is not seen")
+    desk.daemon.is_well()
+
+
+@test("a start during which it dies fails, and says so")
+def killed_at_start(stage):
+    desk = Desk(stage)
+    desk.manifest("slow", ["/bin/sleep", "60"], types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    os.kill(desktop_of(desk.daemon), signal.SIGSTOP)
+    call = desk.daemon.follow("continue")
+    with open(desk.daemon.log) as log:
+        limit = time.monotonic() + 20
+        text = ""
+        while "Starts an app" not in text:
+            expect(time.monotonic() < limit, "nothing is started")
+            text += log.read()
+    os.kill(desktop_of(desk.daemon), signal.SIGKILL)
+    while (line := call.next()) is not None and "code" not in str(line):
+        pass
+    expect(call.process.wait(20) == 1, "it did not fail")
+    with open(call.log) as log:
+        said = log.read() + str(call.seen)
+    expect("handoff-desktop ended" in said, f"it does not say why: {said}")
+    desk.daemon.is_well()
+
+
+@test("without the program the daemon serves and advertises, and says what is missing")
+def missing(stage):
+    folder = os.path.join(stage.folder, "bin")
+    os.mkdir(folder)
+    for name in ("handoffd", "handoffctl"):
+        shutil.copy(os.path.join(BIN, name), folder)
+    former, harness.BIN = harness.BIN, folder
+    try:
+        origin, taker = stage.pair()
+        publish = origin.publish("com.example.editing")
+        watch = taker.follow("watch")
+        watch.wait("added", id=publish.id)
+        with open(origin.log) as log:
+            expect("There is no handoff-desktop" in log.read(), "it does not say so")
+    finally:
+        harness.BIN = former
+
+
+if __name__ == "__main__":
+    main()
