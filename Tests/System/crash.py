@@ -78,7 +78,7 @@ class Scene:
         self.ids = {}
 
     def daemon(self, name, start=True):
-        daemon = self.stage.daemon(name, start=False, options=["--log-level", "debug"])
+        daemon = self.stage.daemon(name, start=False, options=["--log-level", "debug", "--no-desktop"])
         self.faults[name] = faults.Faults(daemon)
         if start:
             daemon.start()

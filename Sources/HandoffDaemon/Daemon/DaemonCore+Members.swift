@@ -136,7 +136,7 @@ extension DaemonCore {
             case .success(let identity):
                 let next = stored.renewed(
                     identity: identity, boot: boot, peers: peersFile, apps: disabledApps,
-                    claims: folders.registry.history, switches: board.switches)
+                    claims: installed.registry.history, switches: board.switches)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 loop.later { [weak self] in self?.onLeft?(next) }
