@@ -35,21 +35,27 @@ package final class ControlClient {
         path: String, loop: EventLoop,
         listener: (Int32) throws(Errno) -> PeerCredentials = { raw throws(Errno) in try PeerCredentials(of: raw) }
     ) throws(ClientError) {
-        let socket: Descriptor
-        let user: UInt32
-        do throws(Errno) {
-            socket = try UnixSocket.connect(to: path)
-            user = try listener(socket.raw).uid
-        } catch {
-            throw .notReachable(path: path, reason: Self.reason(error))
-        }
-        // Root may have made the socket for the daemon, and is whom we like anyway.
-        guard user == ProcessEnvironment.userID || user == 0 else { throw .foreign(path: path, user: user) }
+        let socket = try Self.connect(to: path, listener)
         do throws(Errno) {
             try self.init(socket, path: path, loop: loop)
         } catch {
             throw .notReachable(path: path, reason: Self.reason(error))
         }
+    }
+
+    private static func connect(
+        to path: String, _ listener: (Int32) throws(Errno) -> PeerCredentials
+    ) throws(ClientError) -> Descriptor {
+        let user: UInt32
+        do throws(Errno) {
+            let socket = try UnixSocket.connect(to: path)
+            user = try listener(socket.raw).uid
+            // Root may have made the socket for the daemon, and is whom we like anyway.
+            if user == ProcessEnvironment.userID || user == 0 { return socket }
+        } catch {
+            throw .notReachable(path: path, reason: reason(error))
+        }
+        throw .foreign(path: path, user: user)
     }
 
     /// Takes over a connected socket.

@@ -20,17 +20,35 @@ extension LoginSession {
             state: try fields.text("state"), isLocked: try fields.flag("locked"), isIdle: try fields.flag("idle"),
             idleSince: idleSince)
     }
+}
 
-    /// The fields of a reply to `FollowSessions`; nil when nobody can say.
-    package static func json(_ sessions: [LoginSession]?) -> JSONObject {
-        ["sessions": sessions.map { .array($0.map { .object($0.json) }) } ?? .null]
+extension LoginReport {
+    private enum Kind: String {
+        case sessions, absent, silent
+    }
+
+    /// The fields of a reply to `FollowSessions`.
+    package var json: JSONObject {
+        let (kind, sessions): (Kind, [LoginSession]) =
+            switch self {
+            case .sessions(let sessions): (.sessions, sessions)
+            case .absent: (.absent, [])
+            case .silent: (.silent, [])
+            }
+        return ["report": .string(kind.rawValue), "sessions": .array(sessions.map { .object($0.json) })]
     }
 
     /// Reads the fields of such a reply; throws `invalidParameter`.
-    package static func list(_ fields: JSONObject) throws(VarlinkError) -> [LoginSession]? {
-        guard let value = fields["sessions"], !value.isNull else { return nil }
-        var sessions: [LoginSession] = []
-        for session in try Fields(fields).list("sessions") { sessions.append(try LoginSession(session)) }
-        return sessions
+    package init(_ object: JSONObject) throws(VarlinkError) {
+        let fields = Fields(object)
+        switch Kind(rawValue: try fields.text("report")) {
+        case .sessions:
+            var sessions: [LoginSession] = []
+            for session in try fields.list("sessions") { sessions.append(try LoginSession(session)) }
+            self = .sessions(sessions)
+        case .absent: self = .absent
+        case .silent: self = .silent
+        case nil: throw fields.invalid("report")
+        }
     }
 }

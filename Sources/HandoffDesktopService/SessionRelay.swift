@@ -8,7 +8,7 @@ final class SessionRelay {
     private let userID: UInt32
     private var source: LoginSessions?
     /// What was said last; nil while nothing was.
-    private var latest: [LoginSession]??
+    private var latest: LoginReport?
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
 
     init(loop: EventLoop, userID: UInt32) {
@@ -21,7 +21,7 @@ final class SessionRelay {
         let key = ObjectIdentifier(call)
         followers[key] = call
         call.onClosed = { [weak self] in self?.followers[key] = nil }
-        if let latest { call.replyContinuing(LoginSession.json(latest)) }
+        if let latest { call.replyContinuing(latest.json) }
         guard source == nil else { return }
         source = LoginSessions(loop: loop, userID: userID) { [weak self] in self?.tell($0) }
     }
@@ -33,8 +33,8 @@ final class SessionRelay {
         latest = nil
     }
 
-    private func tell(_ sessions: [LoginSession]?) {
-        latest = .some(sessions)
-        for call in followers.values { call.replyContinuing(LoginSession.json(sessions)) }
+    private func tell(_ report: LoginReport) {
+        latest = report
+        for call in followers.values { call.replyContinuing(report.json) }
     }
 }

@@ -57,10 +57,11 @@ struct DesktopValuesTests {
 
     @Test func `sessions arrive as logind has them, and that nobody can say is told`() throws {
         let session = LoginSession(id: "2", type: "wayland", isLocked: true, isIdle: true, idleSince: 99)
-        #expect(try LoginSession.list(try Self.crossing(LoginSession.json([session]))) == [session])
-        #expect(try LoginSession.list(try Self.crossing(LoginSession.json([]))) == [])
-        #expect(try LoginSession.list(try Self.crossing(LoginSession.json(nil))) == nil)
-        #expect(throws: VarlinkError.self) { try LoginSession.list(["sessions": ["x"]]) }
+        for report in [LoginReport.sessions([session]), .sessions([]), .absent, .silent] {
+            #expect(try LoginReport(try Self.crossing(report.json)) == report)
+        }
+        #expect(throws: VarlinkError.self) { try LoginReport(["report": "sessions", "sessions": ["x"]]) }
+        #expect(throws: VarlinkError.self) { try LoginReport(["report": "perhaps", "sessions": []]) }
     }
 
     @Test(arguments: [

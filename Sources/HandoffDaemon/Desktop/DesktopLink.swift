@@ -190,6 +190,7 @@ package final class DesktopLink {
         init(_ error: ClientError) {
             switch error {
             case .notReachable(_, let reason): message = "handoff-desktop cannot be reached: \(reason)"
+            case .foreign(_, let user): message = "user \(user) listens in the place of handoff-desktop"
             case .lost: message = "handoff-desktop ended before it had answered"
             case .badAnswer(let problem): message = "handoff-desktop answered wrongly: \(problem)"
             case .refused(let refusal): message = refusal.message

@@ -7,19 +7,19 @@ package final class DesktopSessions {
 
     /// Begins to follow.
     ///
-    /// - Parameter onChange: gets all sessions at first and after each change; nil when nobody can say. While whoever knows is
-    ///   not reached nothing is told: what was known stays, and what is not known yet stays unknown.
-    package init(_ desktop: DesktopLink, onChange: @escaping ([LoginSession]?) -> Void) {
+    /// - Parameter onChange: gets what is known of them at first and after each change. While whoever knows is not reached
+    ///   nothing is told: what was known stays, and what is not known yet stays unknown.
+    package init(_ desktop: DesktopLink, onChange: @escaping (LoginReport) -> Void) {
         following = desktop.follow(.followSessions) { news in
             switch news {
             case .reply(let fields):
                 do throws(VarlinkError) {
-                    onChange(try LoginSession.list(fields))
+                    onChange(try LoginReport(fields))
                 } catch {
                     // Who answers nonsense is not believed: what was known stays.
                 }
             case .lost: break
-            case .missing: onChange(nil)
+            case .missing: onChange(.absent)
             }
         }
     }
