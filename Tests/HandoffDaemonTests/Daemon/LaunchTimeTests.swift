@@ -26,7 +26,7 @@ import Testing
         let devices = try fleet.account("desk", "couch") { device in
             guard device.name == "couch" else { return }
             let path = home.path
-            device.apps = AppSurroundings(hasScreen: false, unit: { _ in nil }) { loop, log in
+            device.apps = AppSurroundings(hasScreen: false) { loop, log in
                 let variables = ["HOME": path, "XDG_DATA_DIRS": path, "PATH": "/bin:/usr/bin"]
                 let service = DesktopService(
                     loop: loop, log: log, environment: variables, socket: nil, userID: geteuid())
