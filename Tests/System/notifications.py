@@ -170,7 +170,7 @@ class NotificationServer(BusClient):
     """Shows nothing, and remembers all. `seen` has each Notify, and each CloseNotification as the id alone."""
 
     def __init__(self, bus, capabilities=ALL, first=1):
-        self.capabilities, self.last, self.standing, self.asked = capabilities, first - 1, {}, 0
+        self.capabilities, self.last, self.standing, self.asked, self.refused = capabilities, first - 1, {}, 0, 0
         self.seen, self.news, self.deaf, self.refuses, self.client = [], threading.Condition(), False, False, None
         super().__init__(bus)
         expect(Reader(self.call("RequestName", "su", Writer().text(NAME).number(4).data)).number() == 1, "the name is taken")
@@ -204,6 +204,7 @@ class NotificationServer(BusClient):
                 if not call["flags"] & NO_REPLY:
                     self.reply(call)
             else:
+                self.refused += call["member"] == "Notify"
                 self.refuse(call, "org.freedesktop.DBus.Error.UnknownMethod")
             self.news.notify_all()
 

@@ -385,6 +385,8 @@ def unwilling(stage):
     desk = Desk(stage)
     desk.server.refuses = True
     desk.publish(TYPE, "--title", "Draft")
+    # Before that the answer would be another one.
+    desk.server.wait(lambda server: server.refused, "a notification that is refused")
     desk.daemon.is_well()
     desk.server.refuses, desk.server.deaf = False, True
     desk.publish(TYPE, "--title", "Next")
