@@ -37,6 +37,15 @@ def withdraws(stage):
     taker.ctl("continue", "--print")
 
 
+def looked(daemon):
+    """The status once the daemon knows what sessions there are, which it asks for at its start."""
+    while True:
+        status = daemon.ctl("status").line
+        if not any(hold["by"] == "session" for hold in status["holds"]):
+            return status
+        time.sleep(0.02)
+
+
 def known(daemon, *names):
     """Waits until a daemon knows these members by their names."""
     while not set(names) <= {line["name"] for line in daemon.ctl("devices").lines if line["online"]}:
@@ -81,7 +90,7 @@ def outlasts(stage):
     origin, taker = stage.pair()
     origin.ctl("pause")
     origin.restart()
-    status = origin.ctl("status").line
+    status = looked(origin)
     expect(status["advertising"] is False and status["receiving"] is False, f"{status}")
     expect({hold["by"] for hold in status["holds"]} == {"user"}, f"{status['holds']}")
     watch = taker.follow("watch")
@@ -123,7 +132,7 @@ def over(stage):
             direction, place, since, until = line.split()
             file.write(f"{direction} {place} {int(since) - 100} {int(until) - 100}\n")
     origin.start()
-    expect(origin.ctl("status").line["advertising"] is True, "it is still off")
+    expect(looked(origin)["advertising"] is True, "it is still off")
 
 
 @test("a file of switches that is no such file keeps the daemon from starting, and is named")
