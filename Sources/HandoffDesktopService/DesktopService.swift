@@ -12,8 +12,8 @@ package import LoopIO
 /// The daemon is not believed: it names an app, and what is started is what the app's file says, as it is read here; of a page
 /// it gives the address, which is judged here; and of everything there is a limit.
 package final class DesktopService {
-    /// Starts of apps and pages: more nobody chooses.
-    private var starts = Allowance(most: 16, within: .seconds(10))
+    /// Starts of apps and pages: more nobody chooses, and eight are under way at a time.
+    private var starts = Allowance(most: 64, within: .seconds(10))
     /// Notifications that are shown or replaced; the daemon shows one a second.
     private var notes = Allowance(most: 64, within: .seconds(10))
     /// Connections that keep the machine awake at a time.

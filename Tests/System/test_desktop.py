@@ -107,8 +107,8 @@ def narrow(stage):
 @test("only so many programs are started and notifications shown, and only so many connections served")
 def bounded(stage):
     desktop = Socket(stage)
-    errors = [desktop.error("StartApp", app="org.example.Missing", type=TYPE) for _ in range(20)]
-    expect(errors.count("NotStarted") == 16 and errors.count("LimitExceeded") == 4, f"wrong: {errors}")
+    errors = [desktop.error("StartApp", app="org.example.Missing", type=TYPE) for _ in range(70)]
+    expect(errors.count("NotStarted") == 64 and errors.count("LimitExceeded") == 6, f"wrong: {errors}")
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
     errors = [desktop.error("ShowNotification", notification=note, replaces=0) for _ in range(70)]
     expect(errors.count("LimitExceeded") == 6, f"wrong: {errors}")
