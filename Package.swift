@@ -220,7 +220,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
             ["HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO"]
         ),
         ("FuzzConfiguration", ["HandoffDaemon"]),
-        ("FuzzControl", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
+        ("FuzzControl", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
         ("FuzzDocuments", ["HandoffDocuments"]),
         ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
         ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),

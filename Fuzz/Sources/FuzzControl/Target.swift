@@ -1,5 +1,6 @@
 import FuzzSupport
 import HandoffControl
+import HandoffDesktop
 import HandoffJSON
 import HandoffModel
 
@@ -77,6 +78,7 @@ private func ask(_ pieces: [[UInt8]]) {
 
 /// Reads the parameters as each of the methods would.
 private func parameters(of call: VarlinkCall) {
+    desktop(call.parameters)
     let fields = Fields(call.parameters)
     _ = try? AttachRequest(json: call.parameters)
     _ = try? ContinueRequest(json: call.parameters)
@@ -87,5 +89,19 @@ private func parameters(of call: VarlinkCall) {
     }
     if let description = try? ActivityDescription(fields), let content = try? description.content() {
         _ = try? content.validate(origin: PayloadOrigin(), maximumPayload: Limits.payloadDefault)
+    }
+}
+
+/// What the daemon asks of handoff-desktop, and what that answers: each side reads it as of an enemy.
+private func desktop(_ parameters: JSONObject) {
+    let fields = Fields(parameters)
+    _ = try? NotificationEvent(fields)
+    _ = try? LoginSession.list(parameters)
+    if let notification = try? DesktopNotification(fields) {
+        require(
+            (try? DesktopNotification(Fields(notification.json))) == notification, "a notification changes on its way")
+    }
+    if let apps = try? InstalledApps(parameters) {
+        require((try? InstalledApps(apps.json)) != nil, "apps are not read again")
     }
 }
