@@ -221,11 +221,11 @@ class Daemon:
             raise Failure(f"exit code {code} expected: {result}")
         return result
 
-    def follow(self, *words):
+    def follow(self, *words, input=subprocess.DEVNULL):
         log = os.path.join(self.folder, f"{words[0]}-{len(self.stage.processes)}.log")
         return Follower(
             self.stage, [*self.prefix, os.path.join(BIN, "handoffctl"), "--socket", self.socket, "--json", *words],
-            self.environment, log)
+            self.environment, log, input)
 
     def publish(self, *words):
         """Publishes, and returns when the daemon has taken it."""

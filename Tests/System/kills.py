@@ -1,0 +1,157 @@
+"""Kills daemons and commands, again and again, and says after each kill whether anything was lost.
+
+    python3 Tests/System/kills.py COUNT [--seed NUMBER] [--worlds NUMBER] [--only WORD]
+
+    COUNT       ends after so many kills; Ctrl-C ends it before, with the same summary
+    --seed      the same choices again: what is asked for, who is struck, and where. What moment that is, the machine decides
+    --worlds    how many accounts of three devices are played beside each other (default: three for each processor)
+    --only      only acts whose names contain this word, such as Pairing or File
+
+Each round asks for one thing and strikes once (`kills_world.py`): a daemon or `handoffctl` is killed at a moment or at a call,
+the power fails, a write is torn, or the disk is full or broken. Nothing that was acknowledged may be lost, nothing may be half,
+and all must come to one view. It prints how long the daemons took to start after it; those above 100 ms are counted. The exit
+code is 0 if nothing failed.
+"""
+
+import argparse
+import multiprocessing
+import os
+import queue
+import random
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+
+import faults
+import kills_account
+import kills_transfers
+from harness import Failure, Stage, tail
+from kills_world import START_GOAL, World
+
+ACTS = kills_account.ACTS + kills_transfers.ACTS
+# An account keeps a statement of each device that was in it: after so many rounds a new one is made.
+ROUNDS = 150
+MOST_FAILURES = 20
+
+
+def play(number, seed, only, reports, ended, parent):
+    """Plays one world after the other, in a process of its own."""
+    # Ctrl-C is for who prints the summary; the daemons shall not hear it.
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kinds = [kind for kind in ACTS if not only or only in kind.__name__]
+    for turn in range(1 << 30):
+        stage, failure, world = Stage(f"kills {number}"), None, None
+        try:
+            world = World(stage, random.Random(f"{seed} {number} {turn}"))
+            while not ended.is_set() and os.getppid() == parent and world.round < ROUNDS:
+                begin = time.monotonic()
+                act, blow, killed = world.play(kinds)
+                took = time.monotonic() - begin
+                reports.put(("round", act, blow.victim, blow.way, killed, world.starts, took, world.said[-1]))
+                world.starts = []
+        except Exception as error:
+            failure = f"world {number}, account {turn}, {world.said[-1] if world and world.said else 'preparing'}:\n"
+            failure += str(error) if isinstance(error, Failure) else traceback.format_exc()
+            failure += "".join(f"\n    at {os.path.basename(item.filename)}:{item.lineno}"
+                               for item in traceback.extract_tb(error.__traceback__)[-4:])
+            failure += "".join(f"\n  log of {daemon.name}:{tail(daemon.log, 25)}" for daemon in stage.daemons)
+            failure += f"\n  kept: {stage.folder}"
+        finally:
+            stage.close(keep=failure is not None)
+        if failure:
+            reports.put(("failure", failure))
+        if ended.is_set() or os.getppid() != parent:
+            return
+
+
+class Summary:
+    """What has been counted."""
+
+    def __init__(self):
+        self.rounds, self.kills, self.faults = 0, 0, 0
+        self.by_victim, self.by_way, self.by_act = Counter(), Counter(), Counter()
+        self.starts, self.failures, self.slowest = [], [], (0.0, "")
+        self.begin = time.monotonic()
+
+    def take(self, report):
+        if report[0] == "failure":
+            self.failures.append(report[1])
+            print(f"FAILED {report[1]}", flush=True)
+            return
+        _, act, victim, way, killed, starts, took, said = report
+        if took > self.slowest[0]:
+            self.slowest = took, said
+        self.rounds += 1
+        self.kills += killed
+        self.by_victim[victim] += killed
+        self.by_way[way] += killed
+        self.by_act[act] += killed
+        self.faults += way in ("no space", "disk error", "disk full")
+        self.starts += starts
+
+    def line(self):
+        return (f"{self.kills} kills in {self.rounds} rounds, {self.faults} with a failing disk, {len(self.failures)} failed, "
+                f"{time.monotonic() - self.begin:.0f} s")
+
+    def show(self):
+        print(f"   {self.line()}")
+        for what, counter in (("of whom", self.by_victim), ("how", self.by_way), ("amid", self.by_act)):
+            print(f"   {what}: " + ", ".join(f"{name} {count}" for name, count in counter.most_common() if count))
+        print(f"   the slowest round took {self.slowest[0]:.1f} s: {self.slowest[1]}")
+        if self.starts:
+            starts = sorted(self.starts)
+            shares = ", ".join(f"{share:g} %: {starts[min(len(starts) - 1, int(len(starts) * share / 100))]:.0f}"
+                               for share in (50, 90, 99, 99.9))
+            above = sum(start > START_GOAL for start in starts)
+            print(f"   {len(starts)} starts after a strike, in ms: {shares}, most {starts[-1]:.0f}; "
+                  f"{above} above {START_GOAL} ({100 * above / len(starts):.2f} %)", flush=True)
+
+
+def endure(count, seed, worlds, only="", say=10):
+    """Plays until so many processes were killed, or the user interrupts it. Answers the summary."""
+    faults.library()  # Built once, for all.
+    context = multiprocessing.get_context("fork")
+    reports, ended, summary = context.Queue(), context.Event(), Summary()
+    players = [context.Process(target=play, args=(number, seed, only, reports, ended, os.getpid())) for number in range(worlds)]
+    for player in players:
+        player.start()
+    said = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while any(player.is_alive() for player in players) or not reports.empty():
+            try:
+                summary.take(reports.get(timeout=1))
+            except queue.Empty:
+                pass
+            except KeyboardInterrupt:
+                ended.set()
+            if summary.kills >= count or len(summary.failures) >= MOST_FAILURES:
+                ended.set()
+            if time.monotonic() - said >= say:
+                said = time.monotonic()
+                print(f"   {summary.line()}", flush=True)
+    finally:
+        ended.set()
+        for player in players:
+            player.join()
+    return summary
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("count", type=int)
+    words.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
+    words.add_argument("--worlds", type=int, default=3 * (os.cpu_count() or 1))
+    words.add_argument("--only", default="")
+    chosen = words.parse_args()
+    print(f"seed {chosen.seed}, {chosen.worlds} accounts of three devices at a time", flush=True)
+    summary = endure(chosen.count, chosen.seed, chosen.worlds, chosen.only)
+    summary.show()
+    sys.exit(1 if summary.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

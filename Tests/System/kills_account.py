@@ -1,0 +1,232 @@
+"""What is asked of an account while somebody is struck: pairing, files that let in, removal, leaving, keys, names."""
+
+import os
+import time
+
+from crash import CONVERGE, call
+from harness import expect
+
+
+class Act:
+    """One thing that is asked for. `act` may be struck; `check` says what must hold, and completes it."""
+
+    victims = ("one", "two", "guest", "command")
+
+    def __init__(self, world):
+        self.world, self.acknowledged = world, False
+
+    def __str__(self):
+        return type(self).__name__
+
+    @classmethod
+    def fits(cls, world):
+        return True
+
+    def prepare(self):
+        pass
+
+    def act(self):
+        raise NotImplementedError
+
+    def check(self):
+        raise NotImplementedError
+
+
+class Rotation(Act):
+    """A new key."""
+
+    def act(self):
+        w = self.world
+        done = w.command(w.one, "account", "rotate")
+        self.acknowledged = done.line["epoch"] if w.excused(done) else False
+
+    def check(self):
+        w = self.world
+        epoch = call(w.one, "GetStatus")["epoch"]
+        expect(epoch >= max(w.epoch, self.acknowledged), f"epoch {self.acknowledged} was told, {epoch} is there")
+        w.settled()
+
+
+class Name(Act):
+    """A device that is named."""
+
+    def prepare(self):
+        w = self.world
+        self.name = f"two {w.round}"
+        self.before = dict(w.view(w.one)["devices"])[w.ids["two"]]
+
+    def act(self):
+        w = self.world
+        self.acknowledged = w.excused(w.command(w.one, "device", "rename", w.ids["two"], self.name))
+
+    def check(self):
+        w = self.world
+        name = dict(w.view(w.one)["devices"])[w.ids["two"]]
+        expect(name == self.name or name == self.before and not self.acknowledged,
+               f"{self.name} was {'told' if self.acknowledged else 'asked for'}, {name} is there")
+        w.settled()
+        expect(dict(w.view(w.two)["devices"])[w.ids["two"]] == name, "the others have another name")
+
+
+class Joining(Act):
+    """A guest that comes into the account."""
+
+    @classmethod
+    def fits(cls, world):
+        return world.guest not in world.members
+
+    def joined(self):
+        """The guest has the account now, as all say."""
+        w = self.world
+        expect(w.account(w.guest) == w.account(w.one), "another account")
+        w.members = [w.one, w.two, w.guest]
+        w.close_tickets()
+        w.settled()
+        w.hand_over(w.guest, w.two)
+
+
+class Import(Joining):
+    """A device that joins by a file."""
+
+    def prepare(self):
+        w = self.world
+        self.file = os.path.join(w.stage.folder, f"account-{w.round}")
+        w.one.ctl("account", "export", self.file)
+
+    def act(self):
+        w = self.world
+        self.acknowledged = w.excused(w.command(w.guest, "account", "import", self.file))
+
+    def check(self):
+        w = self.world
+        if w.account(w.guest) is None:
+            expect(not self.acknowledged, "it said that it has joined, and has no account")
+            w.guest.ctl("account", "import", self.file)
+        os.unlink(self.file)
+        self.joined()
+
+
+class Export(Joining):
+    """A file that lets one device in. Whatever has its name in the end must do that."""
+
+    victims = ("one", "command", "command")
+
+    def prepare(self):
+        self.file = os.path.join(self.world.output, "account")
+
+    def act(self):
+        w = self.world
+        self.acknowledged = w.excused(w.command(w.one, "account", "export", self.file))
+
+    def check(self):
+        w = self.world
+        expect(os.path.exists(self.file) or not self.acknowledged, "the file was made, and is not there")
+        if not os.path.exists(self.file):
+            w.one.ctl("account", "export", self.file)
+        w.guest.ctl("account", "import", self.file)
+        for name in os.listdir(w.output):
+            os.unlink(os.path.join(w.output, name))
+        self.joined()
+
+
+class Pairing(Joining):
+    """A device that is let in by pairing."""
+
+    victims = ("one", "two", "guest", "command", "other command")
+
+    def act(self):
+        self.pair(self.world.command)
+
+    def pair(self, command):
+        w = self.world
+        window = w.one.follow("pair", "--yes")
+        w.running["other command"] = window.process
+        try:
+            opened = window.wait("opened")
+            by_link = w.round % 2 == 0
+            words = [] if by_link else ["--peer", f"127.0.0.1:{opened['addresses'][0].rsplit(':', 1)[1]}"]
+            done = command(w.guest, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
+            self.acknowledged = w.excused(done) if command == w.command else True
+            if self.acknowledged and not w.struck:
+                window.process.wait(20)
+        finally:
+            if window.process.poll() is None:
+                window.interrupt()
+        while (line := window.next()) is not None:
+            self.acknowledged |= line["event"] == "joined"
+
+    def check(self):
+        w = self.world
+        if w.account(w.guest) is None:
+            expect(not self.acknowledged, "it was told that it has joined, and has no account")
+            self.pair(lambda daemon, *words, input: daemon.ctl(*words, input=input))
+        self.joined()
+
+
+class Going(Act):
+    """A guest that goes."""
+
+    @classmethod
+    def fits(cls, world):
+        return world.guest in world.members
+
+    def prepare(self):
+        w = self.world
+        self.former, self.epoch = w.ids.pop("guest"), w.epoch
+
+    def has_it(self):
+        view = self.world.view(self.world.one)
+        return view is not None and self.former in dict(view["devices"])
+
+    def gone(self):
+        """The others have a new key, and the guest becomes a new device."""
+        w = self.world
+        w.members = [w.one, w.two]
+        w.agree(w.one, w.two, leaving=[self.former])
+        w.settled()
+        limit = time.monotonic() + CONVERGE
+        while (status := call(w.guest, "GetStatus"))["account"] is not None or status["device"] == self.former:
+            w.guest.ctl("account", "leave", "--yes", code=None)
+            expect(time.monotonic() < limit, f"it does not come to leave: {status}")
+            time.sleep(0.02)
+        w.ids["guest"] = status["device"]
+
+
+class Removal(Going):
+    """A device that is removed."""
+
+    def act(self):
+        w = self.world
+        done = w.command(w.one, "device", "remove", self.former, "--yes", "--timeout", "20")
+        self.acknowledged = w.said_by(done, "removed")
+        w.excused(done)
+
+    def check(self):
+        w = self.world
+        if self.has_it():
+            expect(not self.acknowledged, "the removal was told, and is not there")
+            w.one.ctl("device", "remove", self.former, "--yes", "--no-wait")
+        self.gone()
+        expect(w.epoch > self.epoch, "there is no new key after a removal")
+
+
+class Leaving(Going):
+    """A device that leaves."""
+
+    def act(self):
+        w = self.world
+        self.acknowledged = w.excused(w.command(w.guest, "account", "leave", "--yes"))
+
+    def check(self):
+        w = self.world
+        status = call(w.guest, "GetStatus")
+        has_left = status["account"] is None
+        expect((status["device"] != self.former) == has_left, f"half of it left: {status}")
+        expect(has_left or not self.acknowledged, f"it was told that it has left, and has not: {status}")
+        # Who leaves while it can tell nobody is a member for the others, until the user removes it.
+        if self.has_it():
+            w.one.ctl("device", "remove", self.former, "--yes", "--no-wait", code=None)
+        self.gone()
+
+
+ACTS = (Rotation, Name, Import, Export, Pairing, Removal, Leaving)
