@@ -21,4 +21,12 @@ int clinux_rename_new(int folder, const char *old_name, const char *new_name) {
     return renameat2(folder, old_name, folder, new_name, RENAME_NOREPLACE);
 }
 
+int clinux_open_nameless(const char *folder, unsigned mode) { return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode); }
+
+int clinux_name_file(int fd, const char *path) {
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
 int clinux_sync_file_system(int fd) { return syncfs(fd); }

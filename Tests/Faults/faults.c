@@ -122,7 +122,7 @@ static int stream(int file) {
 
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 #define MOST 32
-static struct { char old[64], new[64]; int had; } moved[MOST];     // old is empty: the name was deleted
+static struct { char old[64], new[64]; int had; } moved[MOST];     // old is empty: the name was deleted, or is new
 static int moved_count;
 static char unsynced[MOST][64];
 static int unsynced_count;
@@ -180,6 +180,8 @@ static void lose(void) {
         if (moved[i].old[0]) {
             full(other, folder, moved[i].old);
             syscall(SYS_renameat, AT_FDCWD, path, AT_FDCWD, other);
+        } else if (!moved[i].had) {
+            syscall(SYS_unlinkat, AT_FDCWD, path, 0);
         }
         backup(other, i);
         if (moved[i].had) syscall(SYS_renameat, AT_FDCWD, other, AT_FDCWD, path);
@@ -340,6 +342,21 @@ int rename(const char *old, const char *new) { return do_rename(AT_FDCWD, old, A
 int renameat(int at, const char *old, int to, const char *new) { return do_rename(at, old, to, new, 0); }
 int renameat2(int at, const char *old, int to, const char *new, unsigned flags) {
     return do_rename(at, old, to, new, flags);
+}
+
+// A file without a name that gets one; the names of what has one already are not ours to lose.
+int linkat(int at, const char *old, int to, const char *new, int flags) {
+    char path[PATH_MAX];
+    const char *target = page ? named(to, new, path) : NULL;
+    if (!target) return syscall(SYS_linkat, at, old, to, new, flags);
+    if (counted(RENAME, "link", target)) return -1;
+    pthread_mutex_lock(&disk);
+    int before = moved_count;
+    moving("", target);
+    int result = syscall(SYS_linkat, at, old, to, new, flags);
+    if (result != 0) moved_count = before;
+    pthread_mutex_unlock(&disk);
+    return result;
 }
 
 int unlinkat(int at, const char *name, int flags) {

@@ -22,27 +22,26 @@ STREAMS = KINDS["send"] | KINDS["reply"]
 ALL = FILES | STREAMS
 HOW = {"kill": 1, "tear": 2, "fail": 3, "fail all": 4, "power": 5}
 
-_library = None
+_libraries = {}
 _building = threading.Lock()
 
 
-def library():
-    """The shared object, built once for each process."""
-    global _library
+def library(name="faults"):
+    """The shared object of `Tests/Faults/NAME.c`, built once for each process."""
     with _building:
-        if _library is None:
+        if name not in _libraries:
             folder = tempfile.mkdtemp(prefix="handoff-faults-")
-            path = os.path.join(folder, "faults.so")
-            source = os.path.join(ROOT, "Tests", "Faults", "faults.c")
+            path = os.path.join(folder, f"{name}.so")
+            source = os.path.join(ROOT, "Tests", "Faults", f"{name}.c")
             try:
                 done = subprocess.run(
                     ["cc", "-std=gnu17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", path, source],
                     capture_output=True, text=True, timeout=60)
             except OSError:
                 raise Skip("there is no C compiler (cc)") from None
-            expect(done.returncode == 0, f"faults.c does not compile: {done.stderr}")
-            _library = path
-        return _library
+            expect(done.returncode == 0, f"{name}.c does not compile: {done.stderr}")
+            _libraries[name] = path
+        return _libraries[name]
 
 
 class Faults:

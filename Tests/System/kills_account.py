@@ -80,6 +80,8 @@ class Joining(Act):
         w = self.world
         expect(w.account(w.guest) == w.account(w.one), "another account")
         w.members = [w.one, w.two, w.guest]
+        # A command that was killed may have left a file open; and a device that has not joined yet needs the one that it has.
+        w.agree(*w.members, stale=[ticket["id"] for ticket in call(w.one, "GetStatus")["tickets"]])
         w.close_tickets()
         w.settled()
         w.hand_over(w.guest, w.two)

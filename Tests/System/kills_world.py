@@ -267,7 +267,7 @@ class World(Scene):
         return any(json.loads(line).get("event") == event for line in lines if line)
 
     def close_tickets(self):
-        """Closes the files that were made and not used: a command that was killed may leave one open."""
+        """Closes the files that were made and not used."""
         for ticket in call(self.one, "GetStatus")["tickets"]:
             self.one.ctl("account", "export", "--revoke", ticket["id"])
 

@@ -9,5 +9,12 @@ int clinux_open_beneath(int folder, const char *path, int flags, unsigned mode);
 /// EINVAL when the file system cannot do it.
 int clinux_rename_new(int folder, const char *old_name, const char *new_name);
 
+/// A new file without a name in a folder (open(2) with O_TMPFILE), for writing, close-on-exec: it is gone with its descriptor,
+/// unless it is named before. Returns -1 with errno where the file system knows none.
+int clinux_open_nameless(const char *folder, unsigned mode);
+
+/// Gives a file without a name one (linkat(2)). Returns 0, or -1 with errno: EEXIST when the name is taken.
+int clinux_name_file(int fd, const char *path);
+
 /// syncfs(2): writes everything of the file system of this descriptor to the disk. Returns 0 or -1 with errno.
 int clinux_sync_file_system(int fd);
