@@ -230,6 +230,8 @@ class World(Scene):
         if process is not None and process.poll() is None:
             self.hit = True
             process.kill()
+            # Whoever looks afterwards shall see that it is dead.
+            process.wait()
 
     def _tidy(self):
         self.stage.processes[:] = [process for process in self.stage.processes if process.poll() is None]
