@@ -210,32 +210,47 @@ let package = Package(
     ]
 )
 
-// The fuzzers, built by Fuzz/run alone: they need flags that no other build should carry.
+// The fuzzers, built by Fuzz/run alone: they need flags that no other build should carry. Then there is nothing else in the
+// package, so that one `swift build` builds all of them and no more.
 if Context.environment["HANDOFF_FUZZ"] != nil {
     let fuzz: [SwiftSetting] = common + [.unsafeFlags(["-parse-as-library"])]
-    package.targets.append(.target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz))
-    let targets: [(name: String, dependencies: [Target.Dependency])] = [
+    let fuzzers: [(name: String, dependencies: [String])] = [
         (
-            "FuzzAnnouncement",
+            "Announcement",
             ["HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO"]
         ),
-        ("FuzzConfiguration", ["HandoffDaemon"]),
-        ("FuzzControl", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
-        ("FuzzDocuments", ["HandoffDocuments"]),
-        ("FuzzFiles", ["HandoffAccount", "HandoffCrypto"]),
-        ("FuzzFrame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
-        ("FuzzHandlers", ["HandoffHandlers", "HandoffModel"]),
-        ("FuzzJSON", ["HandoffJSON", "HandoffModel"]),
-        ("FuzzPairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
-        ("FuzzRoster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
-        ("FuzzStream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
-        ("FuzzTransfer", ["HandoffTransfer"]),
+        ("Configuration", ["HandoffDaemon"]),
+        ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
+        ("Discovery", ["HandoffDiscovery", "LoopIO"]),
+        ("Documents", ["HandoffDocuments"]),
+        ("Files", ["HandoffAccount", "HandoffCrypto"]),
+        ("Frame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
+        ("Gate", ["HandoffAccount", "HandoffDaemon", "LoopIO"]),
+        ("Handlers", ["HandoffHandlers", "HandoffModel"]),
+        ("JSON", ["HandoffJSON", "HandoffModel"]),
+        ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
+        ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
+        ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
+        ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol"]),
+        ("State", ["HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel", "LoopIO"]),
+        ("Stream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
+        ("Transfer", ["HandoffTransfer"]),
     ]
-    for target in targets {
-        package.products.append(.executable(name: target.name, targets: [target.name]))
-        package.targets.append(
-            .executableTarget(
-                name: target.name, dependencies: ["FuzzSupport"] + target.dependencies,
-                path: "Fuzz/Sources/\(target.name)", swiftSettings: fuzz))
+    var needed: Set<String> = []
+    var names = fuzzers.flatMap(\.dependencies)
+    while let name = names.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = fuzzers.map { .executable(name: "Fuzz\($0.name)", targets: ["Fuzz\($0.name)"]) }
+    package.targets.append(.target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz))
+    package.targets += fuzzers.map { fuzzer in
+        .executableTarget(
+            name: "Fuzz\(fuzzer.name)",
+            dependencies: ["FuzzSupport"] + fuzzer.dependencies.map { .init(stringLiteral: $0) },
+            path: "Fuzz/Sources/Fuzz\(fuzzer.name)", swiftSettings: fuzz)
     }
 }

@@ -1,11 +1,11 @@
 import FuzzSupport
 import HandoffDaemon
 
-/// The configuration file, the command line, and the file of added peers. The first byte chooses.
+/// The configuration file, and the command line. The first byte chooses.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
-    switch input.byte() % 3 {
+    switch input.byte() % 2 {
     case 0:
         do {
             var configuration = Configuration()
@@ -14,7 +14,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         } catch {
             require(error.description.hasPrefix("f:"), "an error without its place")
         }
-    case 1:
+    default:
         let words = input.rest.split(separator: 0, omittingEmptySubsequences: false).compactMap {
             String(validating: $0, as: UTF8.self)
         }
@@ -23,10 +23,6 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         } catch {
             require(!error.description.isEmpty, "an error without words")
         }
-    default:
-        guard let peers = try? PeersFile(decoding: input.rest) else { return 0 }
-        let again = try? PeersFile(decoding: peers.encoded())
-        require(again?.addresses == peers.addresses, "the peers read differently")
     }
     return 0
 }

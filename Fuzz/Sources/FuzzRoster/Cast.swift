@@ -1,3 +1,4 @@
+import FuzzSupport
 import HandoffAccount
 import HandoffCrypto
 import HandoffModel
@@ -9,7 +10,9 @@ enum Cast {
     }
     private static let nonce = [UInt8](repeating: 7, count: Statement.nonceCount)
     private static let accountID = AccountID(founder: keys[0].publicKey, nonce: nonce)
-    nonisolated(unsafe) private static var made: [[UInt8]: Statement] = [:]  // libFuzzer has one thread
+    // libFuzzer has one thread.
+    nonisolated(unsafe) private static var made: [UInt32: Statement] = [:]
+    nonisolated(unsafe) private static var judged: [[UInt8]: Bool] = [:]
 
     /// The account with its founding statement only.
     static let roster: Roster = {
@@ -22,33 +25,50 @@ enum Cast {
     /// The statement that four bytes stand for: kind, signer, subject, and what else it says.
     static func statement(_ bytes: [UInt8]) -> Statement? {
         guard bytes.count == 4 else { return nil }
-        if let known = made[bytes] { return known }
+        let kind = bytes[0] % 7
+        let said = kind < 3 ? 0 : bytes[3]
+        let number = [kind, bytes[1] % 8, bytes[2] % 8, said].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        if let known = made[number] { return known }
         let signer = keys[Int(bytes[1]) % 8]
         let ticket = keys[8 + Int(bytes[1]) % 4]
         let subject = keys[Int(bytes[2]) % 8].publicKey
-        let more = bytes[3]
         let content: StatementContent
         var author = signer
-        switch bytes[0] % 7 {
+        switch kind {
         case 0: content = .add(subject)
         case 1: content = .ticket(keys[8 + Int(bytes[2]) % 4].publicKey)
         case 2:
             content = .use(subject)
             author = ticket
         case 3, 4:
-            let isTicket = bytes[0] % 7 == 4
             let target =
-                isTicket ? Fingerprint(ticket: keys[8 + Int(bytes[2]) % 4].publicKey) : Fingerprint(DeviceID(subject))
-            let keeps = (0..<8).filter { more >> $0 & 1 == 1 }.map { Fingerprint(DeviceID(keys[$0].publicKey)) }
+                kind == 4 ? Fingerprint(ticket: keys[8 + Int(bytes[2]) % 4].publicKey) : Fingerprint(DeviceID(subject))
+            let keeps = (0..<8).filter { said >> $0 & 1 == 1 }.map { Fingerprint(DeviceID(keys[$0].publicKey)) }
             content = .remove(subject: target, keeps: keeps.sorted())
-        case 5: content = .name(subject: DeviceID(subject), counter: UInt32(more & 3), text: "name \(more)")
+        case 5: content = .name(subject: DeviceID(subject), counter: UInt32(said & 3), text: "name \(said)")
         default:
             content = .epoch(
-                n: UInt32(more & 3), removedDigest: roster.view.removedDigest,
-                keyCommitment: [UInt8](repeating: more, count: 32))
+                n: UInt32(said & 3), removedDigest: roster.view.removedDigest,
+                keyCommitment: [UInt8](repeating: said, count: 32))
         }
         let statement = try? Statement.sign(content, accountID: accountID, with: author)
-        made[bytes] = statement
+        require(statement?.isGenuine ?? true, "a statement of the cast is not genuine")
+        made[number] = statement
         return statement
     }
+
+    /// Whether all signatures are right. Each is checked once, as mutations leave most statements of a list as they are.
+    static func areGenuine(_ statements: [Statement]) -> Bool {
+        statements.allSatisfy { statement in
+            let bytes = statement.encoded
+            if let known = judged[bytes] { return known }
+            if judged.count >= mostKept { judged.removeAll() }
+            let isGenuine = statement.isGenuine
+            judged[bytes] = isGenuine
+            return isGenuine
+        }
+    }
+
+    /// Verdicts that are kept: some 50 MiB.
+    private static let mostKept = 50_000
 }

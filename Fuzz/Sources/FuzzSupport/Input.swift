@@ -18,6 +18,16 @@ package struct Input {
         bytes.popFirst() ?? 0
     }
 
+    /// Takes so many bytes, or as many as there are.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        let taken = bytes.prefix(count)
+        bytes = bytes.dropFirst(count)
+        return Array(taken)
+    }
+
+    /// True when all has been taken.
+    package var isEmpty: Bool { bytes.isEmpty }
+
     /// All that is left.
     package var rest: [UInt8] { Array(bytes) }
 

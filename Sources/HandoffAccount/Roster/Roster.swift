@@ -127,7 +127,10 @@ package struct Roster: Sendable {
         return try merge(new.sorted { $0.id < $1.id }, isTrusted: true)
     }
 
-    private mutating func merge(_ offered: [Statement], isTrusted: Bool) throws(StatementError) -> MergeResult {
+    /// Adds the statements that are new, as ``merge(_:)``.
+    ///
+    /// - Parameter isTrusted: true only when each signature was found to be genuine by this process, or before they were stored.
+    package mutating func merge(_ offered: [Statement], isTrusted: Bool) throws(StatementError) -> MergeResult {
         var union = RosterUnion(
             accountID: accountID, statements: statements, byteCount: byteCount, known: known, tallies: tallies,
             isTrusted: isTrusted)

@@ -44,12 +44,17 @@ package final class HistoryFile: Sendable {
 
     /// The entries after a number, the oldest first; at most a page of them.
     package func page(after number: Int) throws(StateError) -> ControlLogPage {
+        Self.page(after: number, of: try folder.readHistory(limit: Self.longest))
+    }
+
+    /// The same of the bytes of the files, the former one first.
+    package static func page(after number: Int, of files: [[UInt8]]) -> ControlLogPage {
         var entries: [ControlLogEntry] = []
-        for line in try lines() {
+        for line in lines(files) {
             // Most lines of a full log are passed by for most pages, and reading them all would take the worker's time.
-            if let early = Self.leadingNumber(line), early <= number { continue }
-            guard let entry = Self.entry(line), entry.number > number else { continue }
-            guard entries.count < Self.pageSize else { return ControlLogPage(entries: entries, hasMore: true) }
+            if let early = leadingNumber(line), early <= number { continue }
+            guard let entry = entry(line), entry.number > number else { continue }
+            guard entries.count < pageSize else { return ControlLogPage(entries: entries, hasMore: true) }
             entries.append(entry)
         }
         return ControlLogPage(entries: entries, hasMore: false)
@@ -71,11 +76,12 @@ package final class HistoryFile: Sendable {
 
     private func lastNumber() throws(StateError) -> Int {
         if let number = last.withLock({ $0 }) { return number }
-        return try lines().compactMap { Self.entry($0)?.number }.max() ?? 0
+        let files = try folder.readHistory(limit: Self.longest)
+        return Self.lines(files).compactMap { Self.entry($0)?.number }.max() ?? 0
     }
 
-    private func lines() throws(StateError) -> [ArraySlice<UInt8>] {
-        try folder.readHistory(limit: Self.longest).flatMap { $0.split(separator: UInt8(ascii: "\n")) }
+    private static func lines(_ files: [[UInt8]]) -> [ArraySlice<UInt8>] {
+        files.flatMap { $0.split(separator: UInt8(ascii: "\n")) }
     }
 
     /// The number with which a line begins that we have written; nil for one that begins in another way.

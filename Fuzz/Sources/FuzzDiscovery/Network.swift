@@ -1,0 +1,172 @@
+import FuzzSupport
+import HandoffDiscovery
+import LoopIO
+
+/// A directory, and a network on which anybody says anything in any order. It drives the directory as the driver does: reports,
+/// then `settle`, then what is wanted.
+enum Network {
+    /// Steps of a few bytes. What must hold: whoever listens knows what the directory told and nothing else; what is told comes
+    /// from links that count; the questions and the memory are bounded; and when all has gone, nothing is left.
+    static func play(_ input: inout Input) {
+        let choice = input.byte()
+        let options = DiscoveryOptions(
+            interfaces: choice & 1 == 0 ? [] : ["eth0"], useIPv4: choice & 2 == 0, useIPv6: choice & 4 == 0)
+        var run = Run(options)
+        while !input.isEmpty { run.step(&input) }
+        run.end()
+    }
+
+    private struct Run {
+        private let options: DiscoveryOptions
+        private var directory: ServiceDirectory
+        private var interfaces = InterfaceTable()
+        private var wanted: Set<RecordQuery> = []
+        private var told: [String: DiscoveredService] = [:]
+
+        init(_ options: DiscoveryOptions) {
+            self.options = options
+            directory = ServiceDirectory(options: options)
+            interfaces.apply(.link(index: 1, name: "lo", flags: 0x49))
+            interfaces.apply(.link(index: 2, name: "eth0", flags: 0x41))
+            interfaces.apply(.link(index: 3, name: "wlan0", flags: 0x41))
+            if let own = IPAddress(bytes: [10, 0, 0, 1]) {
+                interfaces.apply(.address(LocalAddress(interface: 2, address: own, prefixLength: 24), flags: 0))
+            }
+            directory.setInterfaces(interfaces)
+            directory.setMembership { $0.utf8.first == UInt8(ascii: "m") }
+            settle()
+        }
+
+        mutating func step(_ input: inout Input) {
+            let step = input.byte()
+            let choice = input.byte()
+            let link = RecordLink(interface: 1 + UInt32(choice & 3), isIPv6: choice & 4 != 0)
+            switch step & 15 {
+            case 0, 1, 2:
+                for query in instanceQueries {
+                    guard let data = pointer(Self.name(choice >> 3, step)) else { return }
+                    step & 15 < 2
+                        ? directory.appeared(query, on: link, data: data)
+                        : directory.vanished(query, on: link, data: data)
+                }
+            case 3...8:
+                guard let query = query(step >> 4, &input) else { return }
+                let data = data(query, choice >> 3, &input)
+                step & 15 < 7
+                    ? directory.appeared(query, on: link, data: data) : directory.vanished(query, on: link, data: data)
+            case 9: if let query = query(step >> 4, &input) { directory.allForNow(query) }
+            case 10: flood(choice, isMember: step >> 4 & 1 == 1, on: link)
+            case 11: step >> 4 < 8 ? directory.rotate() : directory.sweep()
+            case 12: if step >> 4 == 0 { directory.libraryLost() }
+            case 13:
+                interfaces.apply(
+                    .link(
+                        index: link.interface, name: ["lo", "eth0", "wlan0", "tun0"][Int(choice & 3)],
+                        flags: (choice & 8 == 0 ? 0x41 : 0) | (choice & 3 == 0 ? 8 : 0)))
+                directory.setInterfaces(interfaces)
+            case 14: directory.refresh(Self.name(choice >> 3, step))
+            default:
+                let name = Self.name(choice >> 3, step)
+                directory.setOwnInstance(name)
+            }
+            // The driver settles after every batch of reports.
+            if choice & 0x80 == 0 { settle() }
+        }
+
+        /// All records go. Whoever listened is told so.
+        mutating func end() {
+            directory.libraryLost()
+            directory.sweep()
+            settle()
+            require(told.isEmpty, "an instance stays that nobody sees")
+            require(!directory.isCrowded, "instances are kept that are gone")
+            require(wanted.isSubset(of: instanceQueries), "something is asked for instances that are gone")
+        }
+
+        private var instanceQueries: [RecordQuery] { wanted.filter { $0.kind == .instances } }
+
+        /// Members `m0` to `m15`, and strangers.
+        private static func name(_ number: UInt8, _ step: UInt8) -> String {
+            number < 16 ? "m\(number)" : "s\(number)\(step >> 4)"
+        }
+
+        private func pointer(_ name: String) -> [UInt8]? { DomainName("\(name)._handoff._tcp.local")?.wire }
+
+        /// One of the queries that run, or one that has just been stopped.
+        private func query(_ choice: UInt8, _ input: inout Input) -> RecordQuery? {
+            let all = wanted.filter { $0.kind != .instances }.sorted {
+                ($0.instance, $0.kind.rawValue, $0.name, $0.interface ?? 0)
+                    < ($1.instance, $1.kind.rawValue, $1.name, $1.interface ?? 0)
+            }
+            guard !all.isEmpty else { return nil }
+            let query = all[Int(input.byte()) % all.count]
+            guard choice == 15 else { return query }
+            return RecordQuery(
+                kind: query.kind, name: query.name, instance: query.instance, round: query.round &- 1,
+                interface: query.interface)
+        }
+
+        /// What a record of that kind says: right, or any bytes.
+        private func data(_ query: RecordQuery, _ choice: UInt8, _ input: inout Input) -> [UInt8] {
+            if choice == 31 { return input.bytes(Int(input.byte())) }
+            switch query.kind {
+            case .instances: return []
+            case .text: return TextData.encode([[choice]]) ?? []
+            case .target: return Self.target(choice)
+            case .ipv4: return [choice & 1 == 0 ? 10 : 8, 0, 0, choice]
+            case .ipv6: return [choice & 1 == 0 ? 0xfe : 0x20, 0x80] + [UInt8](repeating: 0, count: 13) + [choice]
+            }
+        }
+
+        /// Many instances at once, as of somebody who wants all places.
+        private mutating func flood(_ count: UInt8, isMember: Bool, on link: RecordLink) {
+            for query in instanceQueries {
+                for number in 0..<Int(count) * 4 {
+                    guard let data = pointer("\(isMember ? "m" : "f")\(number)") else { return }
+                    directory.appeared(query, on: link, data: data)
+                }
+            }
+        }
+
+        private mutating func settle() {
+            for event in directory.settle() {
+                switch event {
+                case .service(let service): check(service)
+                case .removed(let name):
+                    require(told.removeValue(forKey: name) != nil, "an instance goes that was not there")
+                case .allForNow, .state, .conflict, .networkChanged: break
+                }
+            }
+            wanted = directory.takeWanted() ?? wanted
+            require(directory.settle().isEmpty && directory.takeWanted() == nil, "there is news without a report")
+            require(told.count <= ServiceDirectory.instanceCap, "more instances are told than are kept")
+            // On each interface: one question for all, a text for each, and the rest for those that are being resolved.
+            let most = 1 + ServiceDirectory.instanceCap + 3 * ServiceDirectory.resolvingCap
+            require(wanted.count <= most, "too much is asked")
+            require(Set(wanted.map(\.interface)).count <= 1, "two interfaces are asked where one is named")
+        }
+
+        private mutating func check(_ service: DiscoveredService) {
+            told[service.instance] = service
+            require(DomainName.label(service.instance) == service.instance, "an instance has a name that is none")
+            require(service.text != nil || service.port != nil, "an instance is told of which nothing is known")
+            require(service.addresses.isEmpty || service.port != nil, "an instance has addresses without a port")
+            require(service.addresses.count <= ServiceDirectory.addressCap, "too many addresses are told")
+            require(Set(service.addresses).count == service.addresses.count, "an address is told twice")
+            for address in service.addresses {
+                require(address.port == service.port, "an address has another port")
+                let isAccepted = (1...4).contains { index in
+                    interfaces.accepts(address.address.withScope(0), on: index)
+                        && options.accepts(interface: interfaces.name(of: index) ?? "lo")
+                }
+                require(isAccepted, "an address is told that no link may tell")
+            }
+        }
+
+        /// The data of SRV records: four hosts, two ports.
+        private static func target(_ choice: UInt8) -> [UInt8] {
+            DomainName("h\(choice & 3).local").map { ServiceTarget(host: $0, port: 80 + UInt16(choice >> 2 & 1)).data }
+                ?? []
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import FuzzSupport
+import HandoffAccount
+import HandoffDaemon
+import LoopIO
+
+/// What strangers do before the gate: bytes of one connection in any cuts, connections of several sources that come, end and
+/// run out of time, and the places at the gates of others. The first byte chooses.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    switch input.byte() % 3 {
+    case 0: read(&input)
+    case 1: admit(&input)
+    default: queue(&input)
+    }
+    return 0
+}
+
+/// One connection. The cuts change nothing: what is complete whole is complete in pieces, at the same byte; nothing that came
+/// is lost or added. The second byte is the size of the cuts; with its highest bit an honest head stands before the rest.
+private func read(_ input: inout Input) {
+    let choice = input.byte()
+    if choice >= 0x80 {
+        let body = Int(input.byte()) << 8 | Int(input.byte())
+        let header = [0x16, 0x03, 0x01, UInt8(truncatingIfNeeded: body >> 8), UInt8(truncatingIfNeeded: body)]
+        input = Input(bytes: [UInt8](repeating: 7, count: Gate.tokenCount) + header + input.rest)
+    }
+    var whole = GateBuffer()
+    let expected = whole.append(input.rest)
+    var cut = GateBuffer()
+    var last = GateBuffer.Progress.incomplete
+    var taken = 0
+    for piece in input.pieces(of: choice & 0x7f) {
+        last = cut.append(piece)
+        taken += piece.count
+        // The listener hands on or closes what is not incomplete, and does not come back.
+        if last != .incomplete { break }
+    }
+    switch last {
+    case .incomplete: require(expected == .incomplete && taken == input.bytes.count, "cuts make a connection wait")
+    case .refused: require(expected == .refused, "cuts make a connection be refused")
+    case .complete(let token, let clientHello):
+        require(token.count == Gate.tokenCount, "a token of another length")
+        require(token + clientHello == Array(input.bytes.prefix(taken)), "other bytes are handed on than came")
+        require(taken <= GateBuffer.capacity, "more is kept than there is room for")
+        require(expected == (taken == input.bytes.count ? last : .refused), "cuts change what is handed on")
+    }
+}
+
+/// Many connections. There are never more than the limits say, in all and from one source; the newest is always taken, and
+/// while its own source has its full number, one of these pays, so that nobody displaces more of others than his share.
+private func admit(_ input: inout Input) {
+    var limits = TransportLimits()
+    limits.ungated = 1 + Int(input.byte() % 12)
+    limits.ungatedPerSource = 1 + Int(input.byte() % 4)
+    var table = GateTable(limits: limits)
+    var now = LoopInstant(nanoseconds: 1_000_000_000)
+    var open: [(id: GateTable.ID, block: AddressBlock, deadline: LoopInstant)] = []
+    while !input.isEmpty {
+        let step = input.byte()
+        switch step & 3 {
+        case 0, 1:
+            guard let address = address(step >> 2) else { return }
+            let block = AddressBlock(address)
+            let same = open.filter { $0.block == block }
+            let (id, evicted) = table.admit(from: address, now: now)
+            require(!open.contains { $0.id == id }, "a name is used twice")
+            let expected =
+                same.count >= limits.ungatedPerSource
+                ? same.first?.id : open.count >= limits.ungated ? open.first?.id : nil
+            require(evicted == expected, "another connection pays than the oldest of the source, or of all")
+            open.removeAll { $0.id == evicted }
+            open.append((id, block, now.advanced(by: limits.gate)))
+        case 2:
+            guard !open.isEmpty else { continue }
+            let id = open.remove(at: Int(step >> 2) % open.count).id
+            table.remove(id)
+            table.remove(id)
+        default:
+            now = now.advanced(by: .milliseconds(Int(step >> 2) * 20))
+            let expired = table.expire(now: now)
+            require(
+                expired == open.filter { $0.deadline <= now }.map(\.id), "others expire than those whose time is over")
+            open.removeAll { $0.deadline <= now }
+        }
+        require(table.count == open.count && open.count <= limits.ungated, "more connections are kept than may be")
+        require(table.nextDeadline == open.first?.deadline, "the next deadline is that of another connection")
+    }
+}
+
+/// Our own attempts. Never more than the limit stand before one gate, each is let in once and in its turn, and nobody waits
+/// before a gate that is free.
+private func queue(_ input: inout Input) {
+    let perAddress = 1 + Int(input.byte() % 3)
+    var slots = AddressSlots(perAddress: perAddress)
+    var inside: [IPAddress: [AddressSlots.ID]] = [:]
+    var waiting: [IPAddress: [AddressSlots.ID]] = [:]
+    var lastID: AddressSlots.ID = 0
+    while !input.isEmpty {
+        let step = input.byte()
+        guard let address = address(step >> 1 & 7) else { return }
+        if step & 1 == 0 {
+            lastID += 1
+            let isFree = inside[address, default: []].count < perAddress
+            require(slots.enter(lastID, at: address) == isFree, "an attempt waits although there is room, or does not")
+            if isFree {
+                inside[address, default: []].append(lastID)
+            } else {
+                waiting[address, default: []].append(lastID)
+            }
+            continue
+        }
+        let all = inside[address, default: []] + waiting[address, default: []]
+        let id = all.isEmpty ? lastID &+ 1 : all[Int(step >> 4) % all.count]
+        let next = slots.leave(id, at: address)
+        waiting[address]?.removeAll { $0 == id }
+        let wasInside = inside[address, default: []].contains(id)
+        require(
+            next == (wasInside ? waiting[address]?.first : nil), "another attempt goes on than the first that waits")
+        inside[address]?.removeAll { $0 == id }
+        if let next {
+            waiting[address]?.removeAll { $0 == next }
+            inside[address, default: []].append(next)
+        }
+        require(slots.leave(id, at: address) == nil, "a place is given up twice")
+    }
+}
+
+/// IPv4 addresses, and IPv6 addresses of which two at a time are of one network.
+private func address(_ number: UInt8) -> IPAddress? {
+    number & 1 == 0
+        ? IPAddress(bytes: [10, 0, 0, number])
+        : IPAddress(bytes: [0x20, 1, 0, 0, 0, 0, 0, number >> 2, 0, 0, 0, 0, 0, 0, 0, number])
+}

@@ -1,0 +1,103 @@
+import FuzzSupport
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// What a daemon answers to a client: each value that a client reads, and replies to several calls in any cuts; and the same
+/// for the server's side of a connection.
+///
+/// The first byte chooses: a value (the second byte says which; the rest is JSON), a client or a server (the second byte is
+/// the size of the cuts). What must hold: a value reads the same after it is written, and the cuts change nothing.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    switch input.byte() % 3 {
+    case 0:
+        let reader = Reply.readers[Int(input.byte()) % Reply.readers.count]
+        guard let object = try? JSON(parsing: input.rest, limits: JSONLimits(bytes: 65536)).object else { return 0 }
+        reader(object)
+    case 1:
+        let calls = input.byte()
+        let size = input.byte()
+        let whole = ask(calls, [input.rest])
+        let cut = ask(calls, input.pieces(of: size))
+        require(whole.isEqual(to: cut), "a client understands other replies when they come in pieces")
+    default:
+        let size = input.byte()
+        let whole = serve([input.rest])
+        let cut = serve(input.pieces(of: size))
+        // A violation behind calls that were read ahead ends these as well.
+        require(zip(whole, cut).allSatisfy(==), "a server understands other calls when they come in pieces")
+    }
+    return 0
+}
+
+/// What a client has made of a stream of replies.
+private struct Understood {
+    var replies: [VarlinkReply] = []
+    var abandoned = 0
+    var end: VarlinkClientMachine.Reason?
+    /// What came behind the reply that made the connection a raw stream; nil when there was none.
+    var raw: [UInt8]?
+
+    func isEqual(to other: Understood) -> Bool {
+        replies == other.replies && abandoned == other.abandoned && end == other.end && raw == other.raw
+    }
+}
+
+/// A client that has sent some calls: up to three, the first of which may be one that goes on, the last an upgrade.
+private func ask(_ calls: UInt8, _ pieces: [[UInt8]]) -> Understood {
+    var machine = VarlinkClientMachine()
+    _ = machine.call(VarlinkCall(method: ControlMethod.watch.rawValue, parameters: [:], more: calls & 1 == 1))
+    if calls & 2 == 2 { _ = machine.call(VarlinkCall(method: ControlMethod.getStatus.rawValue, parameters: [:])) }
+    if calls & 4 == 4 {
+        _ = machine.call(VarlinkCall(method: AppMethod.openStream.rawValue, parameters: [:], upgrade: true))
+    }
+    let sent = machine.outstanding
+    var understood = Understood()
+    for piece in pieces {
+        // From the upgrade on the bytes are those of the stream.
+        guard understood.raw == nil else {
+            understood.raw? += piece
+            continue
+        }
+        for action in machine.received(piece) {
+            switch action {
+            case .reply(_, let reply): understood.replies.append(reply)
+            case .upgraded(_, let reply, let rest):
+                understood.replies.append(reply)
+                understood.raw = rest
+            case .abandon: understood.abandoned += 1
+            case .close(let reason): understood.end = reason
+            case .send: require(false, "a client answers a reply")
+            }
+        }
+        require(machine.outstanding <= sent, "there are more calls than were sent")
+    }
+    if understood.raw == nil {
+        let end = machine.receivedEnd()
+        require((understood.end == nil) == (end.last == .close(.serverEnded)), "a connection ends twice, or never")
+        understood.abandoned += end.count { if case .abandon = $0 { true } else { false } }
+        let last = understood.replies.count { !$0.continues }
+        require(last + understood.abandoned == sent, "a call is answered twice, or never")
+    }
+    return understood
+}
+
+/// A server that answers each call at once; the calls that it was given.
+private func serve(_ pieces: [[UInt8]]) -> [VarlinkCall] {
+    var machine = VarlinkServerMachine()
+    var served: [VarlinkCall] = []
+    for piece in pieces where machine.wantsInput {
+        var actions = machine.received(piece)[...]
+        while let action = actions.popFirst() {
+            guard case .dispatch(let call, let id) = action else { continue }
+            // Bytes behind a call for a stream may come before or after the answer, which decides what they are.
+            if call.upgrade { return served }
+            served.append(call)
+            actions += machine.reply(to: id, [:], continues: false)
+        }
+        require(machine.outstanding == 0, "a call is left without an answer")
+    }
+    return served
+}

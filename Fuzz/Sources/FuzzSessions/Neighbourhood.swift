@@ -1,0 +1,142 @@
+import FuzzSupport
+import HandoffModel
+import HandoffProtocol
+
+/// Three devices that are heard of by datagrams, records and connections, in any order and again and again.
+enum Neighbourhood {
+    /// Four bytes are a step: what, of which device, the number of its start, and of its change. What must hold: an announcement
+    /// that is older than one that was taken, or than a goodbye, changes nothing; what is told is what is there; nothing is
+    /// believed for longer than its time.
+    static func play(_ input: inout Input) {
+        let devices = (1...4).compactMap { DeviceID(bytes: [UInt8](repeating: $0, count: 32)) }
+        guard devices.count == 4, let label = Label(bytes: [UInt8](repeating: 5, count: 16)) else { return }
+        var table = PeerTable(own: devices[3], ownPosition: Position(boot: 50, seq: 3))
+        var watch = Watch(devices: devices)
+        var now = BootInstant(nanoseconds: 1_000_000_000_000)
+        while !input.isEmpty {
+            let step = input.byte()
+            let device = devices[Int(input.byte() % 4)]
+            let position = Position(boot: 1 + UInt64(input.byte() % 4), seq: UInt32(input.byte() % 8))
+            let choice = step >> 4
+            switch step & 15 {
+            case 0...5:
+                guard let said = announcement(device, position, choice) else { return }
+                let before = table
+                let reception =
+                    step & 1 == 0
+                    ? table.receivedAdvert(said, label: label, source: address(choice), at: now)
+                    : table.receivedBeacon(
+                        said, label: label, instance: label.instanceName,
+                        addresses: [address(choice)].compactMap { $0 }, at: now)
+                watch.received(said, reception, before: before, after: table)
+            case 6, 7:
+                guard let hello = hello(position, isGoodbye: choice & 7 == 7, hasSeq: choice & 8 == 0) else { return }
+                let changes = table.receivedHello(hello, from: device, address: address(choice), at: now)
+                watch.heard(hello, from: device, changes, table)
+            case 8:
+                let list = ActivityList(position: position, activities: activities(choice))
+                watch.take(table.receivedList(list, from: device, at: now), table)
+            case 9: table.connectionOpened(device)
+            case 10: table.connectionClosed(device, at: now)
+            case 11, 12:
+                now = now + .seconds(Int(choice) * 40)
+                watch.take(table.expire(at: now), table)
+                require(table.nextDeadline.map { $0 > now } ?? true, "a deadline has passed and stays")
+            case 13: _ = table.instanceRemoved(label.instanceName)
+            case 14:
+                watch.take(table.remove(device, because: choice & 1 == 0 ? .silent : .goodbye), table)
+                if choice & 1 == 1 { watch.isGone(device) }
+            default:
+                let said = Acknowledgement(deviceID: device, position: position)
+                if let address = address(choice) { _ = table.receivedAcknowledgement(said, source: address, at: now) }
+            }
+            for peer in table.all {
+                require(peer.offers.count <= 256, "more is kept of one device than may be")
+                require(peer.offers.allSatisfy { $0.expires <= now + PeerTable.longestLifetime }, "an offer never ends")
+                require(peer.deviceID != devices[3], "this device is one of the others")
+            }
+        }
+    }
+
+    /// What whoever listens to the table knows.
+    private struct Watch {
+        let devices: [DeviceID]
+        var present: Set<DeviceID> = []
+        /// The newest position that was taken of each.
+        var newest: [DeviceID: Position] = [:]
+
+        init(devices: [DeviceID]) { self.devices = devices }
+
+        mutating func received(_ said: Announcement, _ reception: Reception, before: PeerTable, after: PeerTable) {
+            let id = said.deviceID
+            take(reception.changes, after)
+            switch reception {
+            case .own: require(id == devices[3], "another device is taken for this one")
+            case .stale: break
+            case .new, .repeated:
+                if let known = newest[id] { require(said.position >= known, "an older announcement is taken") }
+                newest[id] = said.position
+            }
+            if let known = newest[id], said.position < known {
+                require(reception == .stale, "an older announcement is not found to be old")
+                require(after[id]?.offers == before[id]?.offers, "an older announcement changes offers")
+                require(
+                    after[id]?.candidates.ranked.map(\.address) == before[id]?.candidates.ranked.map(\.address),
+                    "an older announcement changes addresses")
+                require(
+                    (after[id] == nil) == (before[id] == nil),
+                    "an older announcement brings a device, or takes one away")
+            }
+        }
+
+        mutating func heard(_ hello: Hello, from id: DeviceID, _ changes: [PeerChange], _ table: PeerTable) {
+            take(changes, table)
+            guard let peer = table[id] else { return }
+            require(peer.boot >= newest[id]?.boot ?? 0, "a hello of an older start brings a device back")
+        }
+
+        /// It said goodbye.
+        mutating func isGone(_ id: DeviceID) { require(!present.contains(id), "a device that has gone is there") }
+
+        mutating func take(_ changes: [PeerChange], _ table: PeerTable) {
+            for change in changes {
+                switch change {
+                case .appeared(let id): require(present.insert(id).inserted, "a device appears twice")
+                case .gone(let id, _): require(present.remove(id) != nil, "a device goes twice")
+                case .changed(let id), .offersChanged(let id), .moreToFetch(let id):
+                    require(present.contains(id), "something is told of a device that is not there")
+                }
+            }
+            require(present == Set(table.all.map(\.deviceID)), "other devices are there than was told")
+        }
+    }
+
+    private static func announcement(_ id: DeviceID, _ position: Position, _ choice: UInt8) -> Announcement? {
+        Announcement(
+            deviceID: id, position: position, port: 24863, kind: .laptop, isGoodbye: choice == 15,
+            hasMore: choice & 1 == 1,
+            rosterDigest: [UInt8](repeating: choice, count: 8), listSeq: min(position.seq, UInt32(choice)),
+            activities: activities(choice))
+    }
+
+    private static func activities(_ choice: UInt8) -> [OfferedActivity] {
+        (0..<choice & 3).compactMap { number in
+            guard let id = ActivityID(bytes: [UInt8](repeating: number &+ choice >> 2, count: 16)),
+                let type = ActivityType("com.example.note")
+            else { return nil }
+            return OfferedActivity(
+                id: id, type: type, title: nil, team: nil, supportsStreams: false, hasWebpageURL: false, age: 0)
+        }
+    }
+
+    private static func hello(_ position: Position, isGoodbye: Bool, hasSeq: Bool) -> Hello? {
+        Hello(
+            software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 5, count: 16)),
+            boot: position.boot, seq: hasSeq ? position.seq : nil, seenBoot: nil,
+            rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, isGoodbye: isGoodbye)
+    }
+
+    private static func address(_ number: UInt8) -> PeerAddress? {
+        PeerAddress(host: [192, 0, 2, number], port: 24863)
+    }
+}

@@ -1,0 +1,144 @@
+import FuzzSupport
+import HandoffJSON
+import HandoffModel
+import HandoffProtocol
+
+/// A connection between two devices, of which the other side sends what it likes, and a driver that does what it is told.
+enum Session {
+    /// The second byte is the role; then come steps. What must hold: after the first end nothing follows but completions; each
+    /// request is completed exactly once; a merge is asked for one at a time; no request is open more often than may be.
+    static func play(_ input: inout Input) {
+        let choice = input.byte()
+        let roles: [SessionRole] = [.client, .server(isLive: true), .server(isLive: false)]
+        guard let device = DeviceID(bytes: [UInt8](repeating: 7, count: 32)), let hello = hello(boot: 100) else {
+            return
+        }
+        var driver = Driver(
+            machine: PeerSessionMachine(device: device, role: roles[Int(choice) % roles.count], hello: hello))
+        driver.perform(driver.machine.connected(statements: choice >= 0x80 ? [1, 2, 3] : nil, at: driver.now))
+        while !input.isEmpty { driver.step(&input) }
+        driver.perform(driver.machine.connectionEnded())
+        driver.hasEnded = true
+        require(driver.open.isEmpty, "a request is never completed")
+        require(driver.machine.nextDeadline == nil, "a session that has ended waits for something")
+    }
+
+    static func hello(boot: UInt64) -> Hello? {
+        Hello(
+            software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 9, count: 16)),
+            boot: boot, seenBoot: nil, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil)
+    }
+
+    private struct Driver {
+        var machine: PeerSessionMachine
+        var budget = MemberBudget()
+        var now = BootInstant(nanoseconds: 1_000_000_000_000)
+        var open: Set<Int64> = []
+        var requests: [Int64] = []
+        var isMerging = false
+        var hasEnded = false
+
+        init(machine: PeerSessionMachine) { self.machine = machine }
+
+        mutating func step(_ input: inout Input) {
+            let step = input.byte()
+            let argument = step >> 3
+            switch step & 7 {
+            case 0, 1, 2:
+                // A frame; or bytes that may be none, which a driver that is told not to read keeps in the socket.
+                guard machine.wantsInput || hasEnded else { return }
+                let bytes = step & 7 == 2 ? input.bytes(Int(argument)) : frame(argument, &input)
+                perform(machine.received(bytes, budget: &budget, at: now))
+                require(machine.bufferedBytes <= 8192 * 2, "more is kept than came")
+            case 3:
+                guard isMerging else { return }
+                isMerging = false
+                let outcome: MergeOutcome = argument < 24 ? .live : argument < 28 ? .notLive : .refused
+                perform(machine.merged(outcome, hello: nil, budget: &budget, at: now))
+            case 4:
+                let timeout: Duration? = argument == 0 ? nil : .milliseconds(Int(argument) * 200)
+                let (id, actions) = machine.request("list", [:], timeout: timeout, at: now)
+                require(open.insert(id).inserted, "a number of a request is used twice")
+                perform(actions)
+            case 5:
+                guard !requests.isEmpty else { return }
+                let id = requests.remove(at: Int(argument) % requests.count)
+                perform(machine.respond(to: id, with: .result([:])))
+                require(machine.respond(to: id, with: .result([:])).isEmpty, "a request is answered twice")
+            case 6:
+                now = now + .milliseconds(Int(argument) * 100)
+                perform(machine.deadlinePassed(at: now))
+                require(machine.nextDeadline.map { $0 > now } ?? true, "a deadline has passed and stays")
+            default:
+                if argument == 31 { return perform(machine.close()) }
+                perform(argument & 1 == 0 ? machine.sendHello() : machine.notify("left", [:]))
+            }
+        }
+
+        mutating func perform(_ actions: [SessionAction]) {
+            for action in actions {
+                if case .complete(let id, _) = action {
+                    require(open.remove(id) != nil, "a request is completed twice")
+                    continue
+                }
+                require(!hasEnded, "something is done after the end")
+                switch action {
+                case .send(let frame): require(frame.kind != nil, "a frame of no kind is sent")
+                case .merge:
+                    require(!isMerging, "two merges are asked for at once")
+                    isMerging = true
+                case .handle(let request):
+                    require(machine.isEstablished || isEnding(actions), "a stranger's request is handled")
+                    requests.append(request.id)
+                    require(Set(requests).count == requests.count, "two requests have one number")
+                case .establish, .renew:
+                    require(machine.peerHello != nil, "a hello is told and not kept")
+                case .raiseBoot(let seen):
+                    require(seen > machine.hello.boot, "a start number is raised to a smaller one")
+                case .close: hasEnded = true
+                case .takeEpochKey, .note, .complete: break
+                }
+            }
+            if hasEnded {
+                isMerging = false
+                requests = []
+            }
+            require(requests.count <= PeerSessionMachine.maximumOpenRequests, "more requests are open than may be")
+            require(isMerging == false || !machine.wantsInput, "bytes are read while a merge is under way")
+        }
+
+        private func isEnding(_ actions: [SessionAction]) -> Bool {
+            actions.contains { if case .close = $0 { true } else { false } }
+        }
+
+        /// A frame of any kind, or a whole message, which no mutation would find.
+        private func frame(_ kind: UInt8, _ input: inout Input) -> [UInt8] {
+            let body: [UInt8]
+            let code: UInt8
+            switch kind {
+            case 0..<8:
+                code = FrameKind.hello.rawValue
+                body = Session.hello(boot: 1 + UInt64(kind) * 50)?.encoded() ?? []
+            case 8..<14:
+                code = FrameKind.request.rawValue
+                body = PeerRequest(
+                    id: Int64(input.byte()), method: kind == 8 ? PeerMethod.openStream : "list", parameters: [:]
+                )
+                .encoded()
+            case 14..<18:
+                code = FrameKind.response.rawValue
+                body = PeerResponse(id: Int64(input.byte()), outcome: .result([:])).encoded()
+            case 18:
+                code = FrameKind.notice.rawValue
+                body = PeerNotice(method: "left", parameters: [:]).encoded()
+            case 19..<23:
+                code = FrameKind.statements.rawValue
+                body = [kind]
+            default:
+                code = input.byte()
+                body = input.bytes(Int(input.byte()))
+            }
+            return FrameEncoder.encode(Frame(code: code, body: body)) ?? []
+        }
+    }
+}
