@@ -333,6 +333,25 @@ import Testing
         #expect(table[device] == before)
     }
 
+    @Test func aHelloOfAnOlderStartBringsNobodyBack() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let announcement = try Samples.announcement(1, seq: 3, activities: [1])
+        _ = try advert(&table, announcement)
+        _ = table.remove(device, because: .silent)
+        let changes = table.receivedHello(
+            try Samples.hello(boot: 99), from: device, address: nil, at: Samples.at(700_000))
+        #expect(changes == [])
+        // Else what it said in its later start could be said again by whoever has recorded it.
+        #expect(try advert(&table, announcement, at: 700_001) == .stale)
+        #expect(table[device] == nil)
+        // It is told of its later start, and takes a greater number.
+        #expect(table.seenBoot(of: device) == 100)
+        let back = table.receivedHello(
+            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(700_002))
+        #expect(back == [.appeared(device), .moreToFetch(device)])
+    }
+
     @Test func aHelloThatAnAnnouncementHasOvertakenChangesNothing() throws {
         var table = try table()
         let device = try Samples.device(1)

@@ -12,7 +12,8 @@ enum Network {
         let options = DiscoveryOptions(
             interfaces: choice & 1 == 0 ? [] : ["eth0"], useIPv4: choice & 2 == 0, useIPv6: choice & 4 == 0)
         var run = Run(options)
-        while !input.isEmpty { run.step(&input) }
+        // A few hundred steps have all that is to be found; more only take longer.
+        for _ in 0..<300 where !input.isEmpty { run.step(&input) }
         run.end()
     }
 
@@ -44,7 +45,7 @@ enum Network {
             switch step & 15 {
             case 0, 1, 2:
                 for query in instanceQueries {
-                    guard let data = pointer(Self.name(choice >> 3, step)) else { return }
+                    guard let data = Self.pointer(Self.name(choice >> 3, step)) else { return }
                     step & 15 < 2
                         ? directory.appeared(query, on: link, data: data)
                         : directory.vanished(query, on: link, data: data)
@@ -87,20 +88,19 @@ enum Network {
 
         /// Members `m0` to `m15`, and strangers.
         private static func name(_ number: UInt8, _ step: UInt8) -> String {
-            number < 16 ? "m\(number)" : "s\(number)\(step >> 4)"
+            number < 16 ? "m\(number)" : "s\(number)-\(step >> 6)"
         }
 
-        private func pointer(_ name: String) -> [UInt8]? { DomainName("\(name)._handoff._tcp.local")?.wire }
+        private static func pointer(_ name: String) -> [UInt8]? { DomainName("\(name)._handoff._tcp.local")?.wire }
 
-        /// One of the queries that run, or one that has just been stopped.
+        /// A query that runs for an instance, or one that has just been stopped.
         private func query(_ choice: UInt8, _ input: inout Input) -> RecordQuery? {
-            let all = wanted.filter { $0.kind != .instances }.sorted {
-                ($0.instance, $0.kind.rawValue, $0.name, $0.interface ?? 0)
-                    < ($1.instance, $1.kind.rawValue, $1.name, $1.interface ?? 0)
-            }
-            guard !all.isEmpty else { return nil }
-            let query = all[Int(input.byte()) % all.count]
-            guard choice == 15 else { return query }
+            let kinds: [RecordQuery.Kind] = [.text, .target, .ipv4, .ipv6]
+            let number = input.byte()
+            let kind = kinds[Int(choice & 3)]
+            let name = number < 0x80 ? Self.name(number & 31, choice << 4) : "f\(number & 7)"
+            guard let query = wanted.first(where: { $0.kind == kind && $0.instance == name }) else { return nil }
+            guard choice & 12 == 12 else { return query }
             return RecordQuery(
                 kind: query.kind, name: query.name, instance: query.instance, round: query.round &- 1,
                 interface: query.interface)
@@ -119,14 +119,17 @@ enum Network {
         }
 
         /// Many instances at once, as of somebody who wants all places.
-        private mutating func flood(_ count: UInt8, isMember: Bool, on link: RecordLink) {
+        private mutating func flood(_ choice: UInt8, isMember: Bool, on link: RecordLink) {
+            let all = isMember ? Self.members : Self.strangers
             for query in instanceQueries {
-                for number in 0..<Int(count) * 4 {
-                    guard let data = pointer("\(isMember ? "m" : "f")\(number)") else { return }
+                for data in all.prefix([8, 40, 90, all.count][Int(choice >> 3 & 3)]) {
                     directory.appeared(query, on: link, data: data)
                 }
             }
         }
+
+        private static let members = (0..<100).compactMap { pointer("m\($0)") }
+        private static let strangers = (0..<600).compactMap { pointer("f\($0)") }
 
         private mutating func settle() {
             for event in directory.settle() {

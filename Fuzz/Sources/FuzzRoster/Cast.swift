@@ -1,4 +1,3 @@
-import FuzzSupport
 import HandoffAccount
 import HandoffCrypto
 import HandoffModel
@@ -26,7 +25,8 @@ enum Cast {
     static func statement(_ bytes: [UInt8]) -> Statement? {
         guard bytes.count == 4 else { return nil }
         let kind = bytes[0] % 7
-        let said = kind < 3 ? 0 : bytes[3]
+        // Few that differ: signing costs more than merging.
+        let said = kind < 3 ? 0 : kind < 5 ? bytes[3] : bytes[3] & 15
         let number = [kind, bytes[1] % 8, bytes[2] % 8, said].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         if let known = made[number] { return known }
         let signer = keys[Int(bytes[1]) % 8]
@@ -52,7 +52,6 @@ enum Cast {
                 keyCommitment: [UInt8](repeating: said, count: 32))
         }
         let statement = try? Statement.sign(content, accountID: accountID, with: author)
-        require(statement?.isGenuine ?? true, "a statement of the cast is not genuine")
         made[number] = statement
         return statement
     }

@@ -13,9 +13,10 @@ extension PeerTable {
         guard id != own else { return [] }
         guard !hello.isGoodbye else { return takeGoodbye(hello, from: id) }
         var changes: [PeerChange] = []
+        // A smaller start number is a restored backup: it learns the greater one from our hello. Also of a device that has gone:
+        // if this were forgotten, what it announced in its later start could be announced again by whoever has recorded it.
+        guard hello.boot >= seenBoot(of: id) ?? 0 else { return [] }
         if let known = peers[id] {
-            // A smaller start number is a restored backup: it learns the greater one from our hello.
-            guard hello.boot >= known.boot else { return [] }
             changes = greet(known, hello, at: now)
         } else if let trace = traces[id], trace.isFinal,
             Position(boot: hello.boot, seq: hello.seq ?? 0) <= trace.position
