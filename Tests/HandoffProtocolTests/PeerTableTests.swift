@@ -352,6 +352,22 @@ import Testing
         #expect(back == [.appeared(device), .moreToFetch(device)])
     }
 
+    @Test func aStartThatOnlyAHelloToldIsRememberedToo() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let old = try Samples.announcement(1, seq: 3, activities: [1])
+        _ = try advert(&table, old)
+        _ = table.receivedHello(
+            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(10))
+        let gone = table.expire(at: Samples.at(700_000))
+        #expect(gone == [.gone(device, .silent)])
+        #expect(try advert(&table, old, at: 700_001) == .stale)
+        #expect(table.seenBoot(of: device) == 101)
+        // Of that start nothing was announced yet.
+        let first = try advert(&table, try Samples.announcement(1, boot: 101, seq: 0), at: 700_002)
+        #expect(first == .new(isFirst: true, changes: [.appeared(device)]))
+    }
+
     @Test func aHelloThatAnAnnouncementHasOvertakenChangesNothing() throws {
         var table = try table()
         let device = try Samples.device(1)

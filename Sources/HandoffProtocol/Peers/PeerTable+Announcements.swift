@@ -70,11 +70,11 @@ extension PeerTable {
             return seq == known ? extend(peer, announcement, label: label, at: now) : .stale
         }
         guard let trace = traces[id] else { return admit(announcement, label: label, heard: now, at: now) }
-        if announcement.position > trace.position { return admit(announcement, label: label, heard: now, at: now) }
+        if trace.isBefore(announcement.position) { return admit(announcement, label: label, heard: now, at: now) }
         // A repetition brings a device back that was given up too early, but only for the rest of its time.
-        guard announcement.position == trace.position, !trace.isFinal, trace.heard + lifetime > now else {
-            return .stale
-        }
+        guard announcement.position.boot == trace.boot, announcement.position.seq == trace.seq, !trace.isFinal,
+            trace.heard + lifetime > now
+        else { return .stale }
         return admit(announcement, label: label, heard: trace.heard, at: now)
     }
 
@@ -84,7 +84,8 @@ extension PeerTable {
     ) -> Reception {
         let id = announcement.deviceID
         guard !announcement.isGoodbye else {
-            traces[id] = Trace(position: announcement.position, heard: heard, isFinal: true)
+            let position = announcement.position
+            traces[id] = Trace(boot: position.boot, seq: position.seq, heard: heard, isFinal: true)
             return .new(isFirst: false, changes: [])
         }
         var peer = Peer(announcement, label: label, heard: heard)

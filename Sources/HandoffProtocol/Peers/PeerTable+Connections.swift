@@ -19,13 +19,13 @@ extension PeerTable {
         if let known = peers[id] {
             changes = greet(known, hello, at: now)
         } else if let trace = traces[id], trace.isFinal,
-            Position(boot: hello.boot, seq: hello.seq ?? 0) <= trace.position
+            !trace.isBefore(Position(boot: hello.boot, seq: hello.seq ?? 0))
         {
             // Its goodbye, by datagram, has overtaken it.
             return []
         } else {
             var peer = Peer(id, hello, at: now)
-            if let trace = traces[id], trace.position.boot == hello.boot { peer.seq = trace.position.seq }
+            if let trace = traces[id], trace.boot == hello.boot { peer.seq = trace.seq }
             peers[id] = peer
             traces[id] = nil
             changes = [.appeared(id), .moreToFetch(id)]

@@ -11,14 +11,23 @@ package struct PeerTable: Sendable {
 
     /// What remains of a device that has gone, so that old announcements of it are still known to be old.
     struct Trace: Sendable, Equatable {
-        /// Its last position.
-        let position: Position
+        /// Number of its last start.
+        let boot: UInt64
 
-        /// When that position was first heard; a repetition prolongs nothing.
+        /// Number of the last change in that start; nil when it announced nothing since.
+        let seq: UInt32?
+
+        /// When that was first heard; a repetition prolongs nothing.
         let heard: BootInstant
 
         /// True when it said goodbye: then even a repetition of its last announcement is stale.
         let isFinal: Bool
+
+        /// True when a position is later than all that the device has said.
+        func isBefore(_ position: Position) -> Bool {
+            guard position.boot == boot, let seq else { return position.boot >= boot }
+            return position.seq > seq
+        }
     }
 
     /// How long offers, and the device itself, are believed here without renewal.
@@ -62,7 +71,7 @@ package struct PeerTable: Sendable {
 
     /// Greatest start number of a device that was seen, to tell it in hello.
     package func seenBoot(of id: DeviceID) -> UInt64? {
-        let known = [peers[id]?.boot, traces[id]?.position.boot].compactMap { $0 }
+        let known = [peers[id]?.boot, traces[id]?.boot].compactMap { $0 }
         return known.max()
     }
 
@@ -112,10 +121,7 @@ package struct PeerTable: Sendable {
     /// Forgets a device that has gone.
     package mutating func remove(_ id: DeviceID, because reason: DepartureReason) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
-        if let seq = peer.seq {
-            traces[id] = Trace(
-                position: Position(boot: peer.boot, seq: seq), heard: peer.renewed, isFinal: reason == .goodbye)
-        }
+        traces[id] = Trace(boot: peer.boot, seq: peer.seq, heard: peer.renewed, isFinal: reason == .goodbye)
         return [.gone(id, reason)]
     }
 
