@@ -13,7 +13,7 @@ enum Neighbourhood {
         var table = PeerTable(own: devices[3], ownPosition: Position(boot: 50, seq: 3))
         var watch = Watch(devices: devices)
         var now = BootInstant(nanoseconds: 1_000_000_000_000)
-        while !input.isEmpty {
+        for _ in 0..<500 where !input.isEmpty {
             let step = input.byte()
             let device = devices[Int(input.byte() % 4)]
             let position = Position(boot: 1 + UInt64(input.byte() % 4), seq: UInt32(input.byte() % 8))

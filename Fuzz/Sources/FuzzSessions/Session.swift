@@ -16,7 +16,7 @@ enum Session {
         var driver = Driver(
             machine: PeerSessionMachine(device: device, role: roles[Int(choice) % roles.count], hello: hello))
         driver.perform(driver.machine.connected(statements: choice >= 0x80 ? [1, 2, 3] : nil, at: driver.now))
-        while !input.isEmpty { driver.step(&input) }
+        for _ in 0..<500 where !input.isEmpty { driver.step(&input) }
         driver.perform(driver.machine.connectionEnded())
         driver.hasEnded = true
         require(driver.open.isEmpty, "a request is never completed")
