@@ -216,6 +216,17 @@ def stopped(stage):
         stopping.start()
 
 
+@test("a stream whose app ends before it takes it is refused at once")
+def app_gone(stage):
+    route = Route(*stage.pair())
+    asked = Stream(route.ask())
+    route.announced()
+    route.publisher.close()
+    # One that nobody takes is refused after 30 s.
+    expect(asked.receive_all(within=25) == b"", "bytes of nobody")
+    expect(asked.outcome()["outcome"] == "refused", "another outcome")
+
+
 @test("a stream that no app takes within 30 s is refused", limit=90)
 def refused(stage):
     origin, taker = stage.pair()

@@ -44,8 +44,8 @@ final class StreamDesk {
     enum Phase {
         /// The state while the other device has not shown a ticket.
         case awaitingTicket
-        /// The state while no app has taken it.
-        case offered(LoopTimer)
+        /// The state while no app has taken it, and the one that was told of it is there.
+        case offered(to: SessionID, LoopTimer)
         /// The state while bytes flow.
         case flowing
         /// The state while another connection is made for it, since the first was not taken. It has no live handle.
@@ -271,7 +271,7 @@ final class StreamDesk {
             let timer = try? loop.timer(after: Self.patienceForApp, handler: { [weak self] in self?.tooLate(id) })
         else { return stream.handle.close() }
         proved(stream.device)
-        streams[id]?.phase = .offered(timer)
+        streams[id]?.phase = .offered(to: grant.session, timer)
         streams[id]?.app = surroundings.app(grant.session)
         stream.handle.accept()
         log.info("Stream was opened", ["by": stream.device.short])
@@ -365,9 +365,12 @@ final class StreamDesk {
         book.undone(id)
     }
 
-    /// An app has gone: it opens no more streams; those that are open end with their own connections.
+    /// An app has gone: it opens no more streams, and takes none; those that are open end with their own connections.
     func sessionEnded(_ session: SessionID) {
         book.sessionEnded(session)
+        for stream in streams.values {
+            if case .offered(to: session, _) = stream.phase { stream.handle.reset(.refused) }
+        }
     }
 
     /// Takes the members as they are now: streams with any other device end at once.
