@@ -58,22 +58,24 @@ private func admit(_ input: inout Input) {
     limits.ungatedPerSource = 1 + Int(input.byte() % 4)
     var table = GateTable(limits: limits)
     var now = LoopInstant(nanoseconds: 1_000_000_000)
-    var open: [(id: GateTable.ID, block: AddressBlock, deadline: LoopInstant)] = []
+    var open: [(id: GateTable.ID, source: IPAddress, deadline: LoopInstant)] = []
     for _ in 0..<mostSteps where !input.isEmpty {
         let step = input.byte()
         switch step & 3 {
         case 0, 1:
             guard let address = address(step >> 2) else { return }
-            let block = AddressBlock(address)
-            let same = open.filter { $0.block == block }
+            let same = open.filter { $0.source == address }
             let (id, evicted) = table.admit(from: address, now: now)
             require(!open.contains { $0.id == id }, "a name is used twice")
-            let expected =
-                same.count >= limits.ungatedPerSource
-                ? same.first?.id : open.count >= limits.ungated ? open.first?.id : nil
-            require(evicted == expected, "another connection pays than the oldest of the source, or of all")
+            if same.count >= limits.ungatedPerSource {
+                require(evicted == same.first?.id, "another connection pays than the oldest of the source")
+            } else if open.count >= limits.ungated {
+                require(open.contains { $0.id == evicted }, "nobody pays, though there is no place")
+            } else {
+                require(evicted == nil, "somebody pays, though there is a place")
+            }
             open.removeAll { $0.id == evicted }
-            open.append((id, block, now.advanced(by: limits.gate)))
+            open.append((id, address, now.advanced(by: limits.gate)))
         case 2:
             guard !open.isEmpty else { continue }
             let id = open.remove(at: Int(step >> 2) % open.count).id
