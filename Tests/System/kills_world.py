@@ -195,6 +195,8 @@ class World(Scene):
         self.hit = self.struck or bool(keeper and keeper.ends)
         # What a strike excuses, nothing else does.
         if refused and not self.hit:
+            if keeper:
+                keeper.stop()  # Nobody else would end what it starts.
             raise refused
         if not self.hit and not blow.is_timed:
             key = (name, blow.victim, blow.way)
