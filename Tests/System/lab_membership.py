@@ -157,10 +157,6 @@ class Storm:
             return
         inviter, guest = self.random.choice(self.members), self.guests.pop(self.random.randrange(len(self.guests)))
         self.note("pair", inviter.name, guest.name)
-        # With another key on its way a window does not open.
-        end = time.monotonic() + 10
-        while (status := call(inviter, "GetStatus"))["warnings"] and time.monotonic() < end:
-            time.sleep(0.05)
         window = inviter.follow("pair", "--yes")
         link = window.wait("opened")["link"]
         guest.ctl("join", input=(link + "\n").encode(), within=60)

@@ -11,7 +11,7 @@ extension DaemonCore {
     var pairingSurroundings: PairingService.Surroundings {
         PairingService.Surroundings(
             isMember: { [unowned self] in keeper.state?.view.isLive(keeper.deviceID) ?? false },
-            mayInvite: { [unowned self] in try requireCurrentKey() },
+            mayInvite: { [unowned self] in try requireKey() },
             mayJoin: { [unowned self] in
                 try keeper.refuseAnother(keeper.state)
             },
@@ -19,8 +19,9 @@ extension DaemonCore {
             joiner: { [unowned self] in try joiner($0) })
     }
 
-    private func requireCurrentKey() throws {
-        guard try keeper.member(keeper.state).isCurrent else { throw AccountError.noCurrentKey }
+    /// The key of a new epoch may still be on its way: `Inviter` waits for it once somebody is let in.
+    private func requireKey() throws {
+        guard try keeper.member(keeper.state).held != nil else { throw AccountError.noCurrentKey }
     }
 
     private func inviter(isAutomatic: Bool) throws -> Inviter {
