@@ -96,7 +96,9 @@ private func parameters(of call: VarlinkCall) {
 private func desktop(_ parameters: JSONObject) {
     let fields = Fields(parameters)
     _ = try? NotificationEvent(fields)
-    _ = try? LoginSession.list(parameters)
+    if let report = try? LoginReport(parameters) {
+        require((try? LoginReport(report.json)) == report, "a report of sessions changes on its way")
+    }
     if let notification = try? DesktopNotification(fields) {
         require(
             (try? DesktopNotification(Fields(notification.json))) == notification, "a notification changes on its way")
