@@ -8,6 +8,13 @@ package final class DesktopNotifier: NotificationServing {
     private let onEvent: (NotificationEvent) -> Void
     private var following: DesktopLink.Following?
     private var isConnected = false
+    /// How many notifications wait for their id.
+    private var pending = 0
+    /// Events that came meanwhile, oldest first. The id of a notification comes over a connection of its own, so an event
+    /// about it may come first; the server sent it last.
+    private var early: [NotificationEvent] = []
+    /// A bound for a server that has gone mad; what is above it is dropped.
+    private static let maxEarly = 64
 
     /// Begins to look for a server.
     ///
@@ -23,13 +30,20 @@ package final class DesktopNotifier: NotificationServing {
         case .reply(let fields):
             guard let event = try? NotificationEvent(Fields(fields)) else { return }
             isConnected = true
-            onEvent(event)
+            guard pending > 0, event != .gone else { return deliver(event) }
+            if early.count < Self.maxEarly { early.append(event) }
         case .lost, .missing:
             // Whoever showed something is gone; what the next one shows is new.
             guard isConnected else { return }
             isConnected = false
-            onEvent(.gone)
+            deliver(.gone)
         }
+    }
+
+    private func deliver(_ event: NotificationEvent) {
+        // What a server said before it went is about notifications that are gone with it.
+        if event == .gone { early = [] }
+        onEvent(event)
     }
 
     package func ask(_ completion: @escaping ([String]?) -> Void) {
@@ -44,9 +58,20 @@ package final class DesktopNotifier: NotificationServing {
         let parameters: JSONObject = [
             "notification": .object(notification.json), "replaces": .integer(Int64(former)),
         ]
-        desktop.call(.showNotification, parameters) {
-            completion((try? Fields($0.get()).optionalIdentifier("id")) ?? nil)
+        pending += 1
+        desktop.call(.showNotification, parameters) { [weak self] result in
+            let events = self?.takeEarly() ?? []
+            completion((try? Fields(result.get()).optionalIdentifier("id")) ?? nil)
+            for event in events { self?.onEvent(event) }
         }
+    }
+
+    /// Called at each answer; the last one that is waited for lets the events through.
+    private func takeEarly() -> [NotificationEvent] {
+        pending -= 1
+        guard pending == 0 else { return [] }
+        defer { early = [] }
+        return early
     }
 
     package func withdraw(_ id: UInt32) {
