@@ -55,7 +55,9 @@ final class TicketJoin {
             return "a member has answered, and has not handed over the account key yet"
         }
         let network = network()
-        if !network.sightings.isEmpty { return "a member is in reach, and has not let this device in yet" }
+        if network.sightings.values.contains(where: \.isMarked) {
+            return "a member is in reach, and has not let this device in yet"
+        }
         if network.strangers.isEmpty {
             return
                 "no device with Handoff is seen on this network: switch on a device that was in the account when the file was made"

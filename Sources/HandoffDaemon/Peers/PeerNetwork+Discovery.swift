@@ -125,13 +125,18 @@ extension PeerNetwork {
         } catch {
             return lookAgainSoon()
         }
-        guard let author, !service.addresses.isEmpty else { return }
+        guard let author else { return loseMark(of: service.instance) }
+        guard !service.addresses.isEmpty else { return }
         sightings[author.device] = Sighting(
             instance: service.instance,
             way: LinkPool.Way(
                 label: label, addresses: service.addresses, gate: author.keys.gate,
                 isIntroduction: author.isIntroduction))
         surroundings.sighted(author.device)
+    }
+
+    private func loseMark(of instance: String) {
+        for (device, sighting) in sightings where sighting.instance == instance { sightings[device]?.isMarked = false }
     }
 
     private func forgetSighting(_ instance: String) {

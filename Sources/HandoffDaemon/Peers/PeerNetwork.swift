@@ -37,6 +37,9 @@ final class PeerNetwork {
     struct Sighting {
         let instance: String
         let way: LinkPool.Way
+        /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
+        /// worth a call, or waits for this device no more.
+        var isMarked = true
     }
 
     let loop: EventLoop
@@ -94,7 +97,7 @@ final class PeerNetwork {
     static let maximumTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maximumUnopened = 256
-    /// Over how long the members spread the renewal of their beacons for a ticket that another one has signed.
+    /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
     private static let ticketSpread = Duration.seconds(60)
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
     private static let markRotation = Duration.seconds(30)
@@ -134,10 +137,7 @@ final class PeerNetwork {
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     func take(_ ring: KeyRing) {
         if ring.heldRecord != self.ring.heldRecord { hasOldLabel = true }
-        let newTickets = Set(ring.openTickets.map(\.id)).subtracting(self.ring.openTickets.map(\.id))
-        if let issuer = ring.openTickets.first(where: { newTickets.contains($0.id) })?.issuer {
-            renewMarks(within: issuer == ring.own ? .zero : Self.ticketSpread)
-        }
+        renewMarks(for: ring.openTickets)
         self.ring = ring
         missing.accountChanged(ring)
         sightings = sightings.filter { ring.others.contains($0.key) }
@@ -177,6 +177,15 @@ final class PeerNetwork {
         beacons.labelChanged()
         say()
         armLabelTimer()
+    }
+
+    /// Tickets were opened, or are open no more.
+    private func renewMarks(for tickets: [OpenTicket]) {
+        let former = self.ring.openTickets
+        let kept = Set(tickets.map(\.id)).intersection(former.map(\.id))
+        let issuers = (tickets + former).filter { !kept.contains($0.id) }.map(\.issuer)
+        guard !issuers.isEmpty else { return }
+        renewMarks(within: issuers.contains(ring.own) ? .zero : Self.ticketSpread)
     }
 
     /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.

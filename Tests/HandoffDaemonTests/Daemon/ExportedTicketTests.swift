@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
 import LoopIO
@@ -29,15 +30,39 @@ import Testing
         #expect(answer["joined"] == .bool(false))
         #expect(answer["missing"]?.string != nil)
         try fleet.poll("the file is known to be useless once no member marks it any more") {
-            // The device calls again after pauses that double.
-            fleet.pass(.milliseconds(50))
-            return try late.status().warnings.contains { $0.contains("it was used or closed before") }
+            try late.status().warnings.contains { $0.contains("it was used or closed before") }
         }
         let published = try members[0].publish(Note.activity("for members"))
         try fleet.poll("the couch sees it") { try members[1].offers().map(\.id) == [published.activity] }
         #expect(try late.offers().isEmpty)
         #expect(try late.status().warnings.contains { $0.contains("has not joined its account yet") })
         for member in members { #expect(try member.deviceList().count == 2) }
+    }
+
+    @Test func aMemberThatMarksAFileNoMoreIsNotSaidToBeInReach() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try #require(try fleet.account("desk").first)
+        let late = try fleet.device("late")
+        late.discovery.goDeaf()
+        let before = try #require(desk.discovery.publication)
+        let file = try desk.exportAccount()
+        try fleet.poll("the file is marked") { desk.discovery.publication != before }
+        let marked = try #require(desk.discovery.publication)
+
+        try late.beginImport(file)
+        let nobody = SocketAddress(.loopbackIPv4, port: 9)
+        late.discovery.emit(.service(DiscoveredService(marked, addresses: [nobody])))
+        try fleet.poll("the mark is seen") {
+            try late.status().warnings.contains { $0.contains("a member is in reach") }
+        }
+        try revoke(try #require(try desk.status().tickets.first?.id), by: desk)
+        try fleet.poll("the file is marked no more") { desk.discovery.publication != marked }
+        late.discovery.emit(
+            .service(DiscoveredService(try #require(desk.discovery.publication), addresses: [nobody])))
+        try fleet.poll("the file is known to be useless") {
+            try late.status().warnings.contains { $0.contains("it was used or closed before") }
+        }
     }
 
     @Test func anImportIsNotCalledJoinedWhenTheDeviceHasJoinedAnotherAccountMeanwhile() throws {
@@ -254,5 +279,13 @@ import Testing
         let desk = try fleet.device("desk")
         let refusal = try desk.open(ControlMethod.rotateKey.rawValue).refusal()
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
+    }
+}
+
+extension DiscoveredService {
+    /// What is seen of a publication, at other addresses.
+    fileprivate init(_ publication: Publication, addresses: [SocketAddress]) {
+        self.init(
+            instance: publication.instance, text: publication.text, port: publication.port, addresses: addresses)
     }
 }
