@@ -148,7 +148,7 @@ package final class LoginSessions {
         isAsking = false
         if !isOutdated { onChange(report) }
         guard isOutdated || report == .silent, bus.isOpen else { return }
-        timer = try? loop.timer(after: isOutdated ? Self.pause : Self.silence) { [weak self] in self?.ask() }
+        timer = loop.timer(after: isOutdated ? Self.pause : Self.silence) { [weak self] in self?.ask() }
         // Without a timer: at once.
         if timer == nil, isOutdated { ask() }
     }

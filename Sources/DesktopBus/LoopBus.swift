@@ -90,7 +90,7 @@ final class LoopBus {
             disconnect()
             let wait = retry
             retry = min(retry * 2, Self.lastRetry)
-            timer = try? loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+            timer = loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
             onLost?(wasOpen)
         }
     }

@@ -157,12 +157,8 @@ package final class AppAttachment {
     }
 
     private func wait() {
-        do throws(Errno) {
-            state = .waiting(try loop.timer(after: pause) { [weak self] in self?.attach() })
-            pause = min(pause * 2, Self.longestPause)
-        } catch {
-            fail(.notReachable(path: path, reason: "\(error)"))
-        }
+        state = .waiting(loop.timer(after: pause) { [weak self] in self?.attach() })
+        pause = min(pause * 2, Self.longestPause)
     }
 
     private func fail(_ error: ClientError) {

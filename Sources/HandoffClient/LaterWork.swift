@@ -11,12 +11,8 @@ final class LaterWork {
 
     /// Arms it. Without memory for a timer the work is done now, which is the lesser evil.
     func start(on loop: EventLoop) {
-        do throws(Errno) {
-            timer = try loop.timer(after: .zero) { [self] in
-                timer = nil
-                work()
-            }
-        } catch {
+        timer = loop.timer(after: .zero) { [self] in
+            timer = nil
             work()
         }
     }

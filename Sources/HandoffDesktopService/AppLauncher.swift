@@ -213,7 +213,7 @@ package final class AppLauncher {
             call?(result)
         }
         do {
-            let timer = try loop.timer(after: Self.watching) { report(.success(())) }
+            let timer = loop.timer(after: Self.watching) { report(.success(())) }
             try DetachedProgram(started, on: loop) { status in
                 timer.cancel()
                 switch status {

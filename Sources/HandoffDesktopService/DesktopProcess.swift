@@ -81,7 +81,7 @@ package enum DesktopProcess {
                 server.serve(try Listener(adopting: Descriptor(owning: socket.descriptor), on: loop))
             }
             server.onIdle = {
-                timer = try? loop.timer(after: patience) { if server.isIdle { loop.stop() } }
+                timer = loop.timer(after: patience) { if server.isIdle { loop.stop() } }
             }
         }
         let signals = try [SIGTERM, SIGINT].map { number in try loop.signal(number) { loop.stop() } }

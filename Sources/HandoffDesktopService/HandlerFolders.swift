@@ -54,7 +54,7 @@ package final class HandlerFolders {
 
     private func changed() {
         guard timer == nil else { return }
-        timer = try? loop.timer(after: Self.debounce) { [weak self] in
+        timer = loop.timer(after: Self.debounce) { [weak self] in
             self?.timer = nil
             self?.read()
         }

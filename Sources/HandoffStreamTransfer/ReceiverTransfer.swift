@@ -147,7 +147,7 @@ package final class ReceiverTransfer {
         // The daemon's word about the file comes on another connection, and may be later than what follows the file.
         guard !isPassing else {
             isEndHeld = true
-            timer = try? surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
+            timer = surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
             return
         }
         advance { $0.endReceived() }
@@ -337,7 +337,7 @@ package final class ReceiverTransfer {
     private func succeed() {
         isOver = true
         stream.onError = { [weak self] _ in self?.conclude(.success(())) }
-        timer = try? surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
+        timer = surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
         stream.resumeReading()
     }
 

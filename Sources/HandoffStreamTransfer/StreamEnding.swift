@@ -26,7 +26,7 @@ final class StreamEnding {
         // A stream of which only the other direction has ended is over with ours.
         stream.endWriting()
         // Without a timer the daemon is asked for as long as it takes.
-        timer = try? loop.timer(after: Self.patience) { [weak self] in self?.finish(failure) }
+        timer = loop.timer(after: Self.patience) { [weak self] in self?.finish(failure) }
         stream.awaitEnd { [weak self] result in
             switch result {
             case .success(let reply): self?.finish(TransferFailure(end: reply.outcome, reply.message))

@@ -64,7 +64,7 @@ class RunningPart {
         length = part.length
         self.report = report
         // Without memory for a timer there is no progress to see.
-        timer = try? loop.timer(after: Self.interval, accuracy: .milliseconds(50)) { [weak self] in self?.tick() }
+        timer = loop.timer(after: Self.interval, accuracy: .milliseconds(50)) { [weak self] in self?.tick() }
         // It has its place: an app that waits for this can let the other side send.
         report(.moved(0))
     }
@@ -132,7 +132,7 @@ final class ReceivingPart: RunningPart {
             end(.over(moved, report))
             patienceTimer = nil
         }
-        patienceTimer = try? loop.timer(after: patience) { [self] in giveUp(report) }
+        patienceTimer = loop.timer(after: patience) { [self] in giveUp(report) }
         if patienceTimer == nil { giveUp(report) }
     }
 

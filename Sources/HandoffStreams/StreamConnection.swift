@@ -73,7 +73,7 @@ final class StreamConnection {
         socket = .some(descriptor)
         lastMove = streamLoop.loop.now
         socketSource = try streamLoop.loop.watch(raw, []) { [weak self] in self?.socketReady($0) }
-        deadline = try streamLoop.loop.timer(after: times.greeting) { [weak self] in self?.deadlinePassed() }
+        deadline = streamLoop.loop.timer(after: times.greeting) { [weak self] in self?.deadlinePassed() }
         streamLoop.add(self)
     }
 

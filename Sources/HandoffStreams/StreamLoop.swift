@@ -74,7 +74,7 @@ package final class StreamLoop: @unchecked Sendable {
         warm[ObjectIdentifier(connection)] = connection
         guard cooling == nil else { return }
         // Without memory for a timer the memory stays until the stream ends.
-        cooling = try? loop.timer(after: Self.coolingTime, accuracy: .milliseconds(250)) { [weak self] in self?.cool() }
+        cooling = loop.timer(after: Self.coolingTime, accuracy: .milliseconds(250)) { [weak self] in self?.cool() }
     }
 
     private func cool() {

@@ -235,13 +235,7 @@ package final class ByteStream {
     package func finish(within deadline: Duration = .seconds(5)) {
         loop.assertOwned()
         guard isOpen, lingering == nil else { return }
-        guard
-            let timer = try? loop.timer(after: deadline, handler: { [weak self] in self?.close() })
-        else {
-            // No memory for a timer: without a deadline a silent peer would keep the stream for ever.
-            return close()
-        }
-        lingering = (self, timer)
+        lingering = (self, loop.timer(after: deadline) { [weak self] in self?.close() })
         onEnd = nil
         onError = nil
         onDrained = nil

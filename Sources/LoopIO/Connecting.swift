@@ -16,7 +16,7 @@ package final class Connecting {
         do throws(Errno) {
             try start(to: address, on: loop)
             if let timeout {
-                timer = try loop.timer(after: timeout) { [weak self] in self?.finish(.timedOut) }
+                timer = loop.timer(after: timeout) { [weak self] in self?.finish(.timedOut) }
             }
         } catch {
             // Reported in a later turn, as all outcomes are: the caller does not have this object yet.

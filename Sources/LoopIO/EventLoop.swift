@@ -34,7 +34,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// What the loop's own handlers have put off.
     private var postponed: [() -> Void] = []
     private var timers = TimerQueue<() -> Void>()
-    /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together.
+    /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together. nil with a
+    /// manual clock.
     private var timerSource: OpaquePointer?
 
     /// Makes a loop that this thread owns.
@@ -52,7 +53,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         // A floating source (no pointer kept) lives as long as the sd-event object. Errors from here on run deinit.
         try Errno.check(
             sd_event_add_io(event, nil, wakeDescriptor.raw, IOEvents.readable.rawValue, didWake, nil))
-        clock?.onAdvance { [weak self] in self?.fireDueTimersLater() }
+        guard let clock else {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            // Unretained: deinit releases the source. It never fires until a timer sets it.
+            try Errno.check(
+                sd_event_add_time(event, &timerSource, CLOCK_BOOTTIME, .max, 1, didReachDeadline, context))
+            return
+        }
+        clock.onAdvance { [weak self] in self?.fireDueTimersLater() }
     }
 
     deinit {
@@ -183,15 +191,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// - Returns: the timer, which is disarmed when it is dropped.
     package func timer(
         after delay: Duration, accuracy: Duration = .milliseconds(1), handler: @escaping () -> Void
-    ) throws(Errno) -> LoopTimer {
-        assertOwned()
-        if timerSource == nil, clock == nil {
-            let context = Unmanaged.passUnretained(self).toOpaque()
-            // Unretained: deinit releases the source.
-            try Errno.check(
-                sd_event_add_time(event, &timerSource, CLOCK_BOOTTIME, .max, 1, didReachDeadline, context))
-        }
-        return LoopTimer(loop: self, after: delay, accuracy: accuracy, handler: handler)
+    ) -> LoopTimer {
+        LoopTimer(loop: self, after: delay, accuracy: accuracy, handler: handler)
     }
 
     /// Calls the handler for each arrival of a signal; arrivals in quick succession may count once.

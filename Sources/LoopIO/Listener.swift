@@ -117,15 +117,11 @@ package final class Listener {
     }
 
     private func breathe(_ error: Errno) {
-        do throws(Errno) {
-            timer = try loop.timer(after: Self.breather) { [weak self] in
-                self?.timer = nil
-                self?.updateInterest()
-            }
-            updateInterest()
-        } catch {
-            // No memory for a timer either: try again at the next turn.
+        timer = loop.timer(after: Self.breather) { [weak self] in
+            self?.timer = nil
+            self?.updateInterest()
         }
+        updateInterest()
         onShortage?(error)
     }
 }

@@ -104,7 +104,7 @@ final class CommandRun {
     /// Does what Ctrl-C does, once the daemon's answers that are on their way have come.
     func interruptSoon() {
         // Failing to arm it would make the test hang, and so fail.
-        soon = try? test.loop.timer(after: .milliseconds(1)) { [weak self] in self?.context?.interrupt() }
+        soon = test.loop.timer(after: .milliseconds(1)) { [weak self] in self?.context?.interrupt() }
     }
 
     /// Does something in a later turn of the loop.

@@ -22,7 +22,7 @@ package final class LoopTest {
     /// - Throws: `Hangs` when it is not.
     package func run() throws {
         var hangs = false
-        let guardian = try loop.timer(after: Self.patience) { [loop] in
+        let guardian = loop.timer(after: Self.patience) { [loop] in
             hangs = true
             loop.stop()
         }
@@ -34,7 +34,7 @@ package final class LoopTest {
     /// Runs so many turns of the loop, so that what is on its way arrives.
     package func turns(_ count: Int) throws {
         for _ in 0..<count {
-            let timer = try loop.timer(after: .zero) { [loop] in loop.stop() }
+            let timer = loop.timer(after: .zero) { [loop] in loop.stop() }
             try loop.run()
             withExtendedLifetime(timer) {}
         }

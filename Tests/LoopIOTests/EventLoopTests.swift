@@ -273,7 +273,7 @@ struct EventLoopTests {
             freed = loop
             let pair = try Ends.sockets()
             let source = try loop.watch(pair.first, .readable) { _ in }
-            let timer = try loop.timer(after: .seconds(100)) {}
+            let timer = loop.timer(after: .seconds(100)) {}
             loop.perform { loop.stop() }
             try loop.runUntilStopped()
             source.cancel()

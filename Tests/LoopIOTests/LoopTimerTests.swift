@@ -9,8 +9,8 @@ struct LoopTimerTests {
         let delays = [7, 3, 9, 1, 5, 2, 8, 4, 6]
         // From one start: between two calls any time may pass.
         let start = loop.now
-        let timers = try delays.map { delay in
-            let timer = try loop.timer(after: .seconds(100)) {
+        let timers = delays.map { delay in
+            let timer = loop.timer(after: .seconds(100)) {
                 fired.append(delay)
                 if fired.count == delays.count { loop.stop() }
             }
@@ -26,7 +26,7 @@ struct LoopTimerTests {
         let loop = try EventLoop()
         let deadline = loop.now + .milliseconds(20)
         var fired: LoopInstant?
-        let timer = try loop.timer(after: .milliseconds(20)) {
+        let timer = loop.timer(after: .milliseconds(20)) {
             fired = loop.now
             loop.stop()
         }
@@ -42,8 +42,8 @@ struct LoopTimerTests {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var fired: [Int] = []
-        let timers = try (0..<50).map { number in
-            try loop.timer(after: .seconds(1)) { fired.append(number) }
+        let timers = (0..<50).map { number in
+            loop.timer(after: .seconds(1)) { fired.append(number) }
         }
         clock.advance(by: .seconds(1))
         try loop.runTurns(3)
@@ -55,8 +55,8 @@ struct LoopTimerTests {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var fired: [String] = []
-        let early = try loop.timer(after: .seconds(10)) { fired.append("early") }
-        let late = try loop.timer(after: .seconds(20)) { fired.append("late") }
+        let early = loop.timer(after: .seconds(10)) { fired.append("early") }
+        let late = loop.timer(after: .seconds(20)) { fired.append("late") }
         clock.advance(by: .milliseconds(9_999))
         try loop.runTurns(3)
         #expect(fired == [])
@@ -75,7 +75,7 @@ struct LoopTimerTests {
         for clock in [nil, ManualClock()] {
             let loop = try EventLoop(clock: clock)
             var fired = false
-            let timer = try loop.timer(after: delay) {
+            let timer = loop.timer(after: delay) {
                 fired = true
                 loop.stop()
             }
@@ -90,7 +90,7 @@ struct LoopTimerTests {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var count = 0
-        let timer = try loop.timer(after: .seconds(1)) { count += 1 }
+        let timer = loop.timer(after: .seconds(1)) { count += 1 }
         timer.rearm(after: .seconds(5))
         clock.advance(by: .seconds(4))
         try loop.runTurns(3)
@@ -108,10 +108,10 @@ struct LoopTimerTests {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var count = 0
-        let cancelled = try loop.timer(after: .seconds(1)) { count += 1 }
+        let cancelled = loop.timer(after: .seconds(1)) { count += 1 }
         cancelled.cancel()
         cancelled.rearm(after: .zero)
-        var dropped: LoopTimer? = try loop.timer(after: .seconds(1)) { count += 1 }
+        var dropped: LoopTimer? = loop.timer(after: .seconds(1)) { count += 1 }
         #expect(dropped?.isArmed == true)
         dropped = nil
         clock.advance(by: .seconds(1))
@@ -124,8 +124,8 @@ struct LoopTimerTests {
         let loop = try EventLoop(clock: clock)
         var second: LoopTimer?
         var count = 0
-        let first = try loop.timer(after: .seconds(1)) { second?.cancel() }
-        second = try loop.timer(after: .seconds(1)) { count += 1 }
+        let first = loop.timer(after: .seconds(1)) { second?.cancel() }
+        second = loop.timer(after: .seconds(1)) { count += 1 }
         clock.advance(by: .seconds(1))
         try loop.runTurns(3)
         #expect(count == 0)
@@ -138,7 +138,7 @@ struct LoopTimerTests {
         writeNow([1], to: pair.second)
         var count = 0
         var timer: LoopTimer?
-        timer = try loop.timer(after: .zero) {
+        timer = loop.timer(after: .zero) {
             count += 1
             if count == 100_000 { loop.stop() }
             timer?.rearm(after: .zero)

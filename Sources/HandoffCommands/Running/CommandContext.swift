@@ -136,11 +136,7 @@ package final class CommandContext {
 
     /// Calls back once, unless the command ends before.
     package func after(_ delay: Duration, _ handler: @escaping () -> Void) {
-        do {
-            keep(try loop.timer(after: delay, handler: handler))
-        } catch {
-            fail(.system("set a timer", why: "\(error)"))
-        }
+        keep(loop.timer(after: delay, handler: handler))
     }
 
     /// Says something on standard error that is neither a result nor a failure. Under `--json` it is an object with

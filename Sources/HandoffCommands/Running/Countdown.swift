@@ -59,6 +59,6 @@ final class Countdown {
         let (_, fraction) = left.components
         let next = Duration(secondsComponent: fraction > 0 ? 0 : 1, attosecondsComponent: fraction)
         // Without a timer the time stands still on the screen, and nowhere else.
-        timer = try? context.loop.timer(after: next) { [weak self] in self?.tick() }
+        timer = context.loop.timer(after: next) { [weak self] in self?.tick() }
     }
 }

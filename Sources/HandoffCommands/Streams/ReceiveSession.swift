@@ -78,7 +78,7 @@ final class ReceiveSession {
     /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
     private func observe() {
         // Without a timer it ends when its stream does.
-        watch = try? context.loop.timer(after: request.patience) { [weak self] in
+        watch = context.loop.timer(after: request.patience) { [weak self] in
             guard let self else { return }
             // Who streams what is being made may be silent for hours.
             let isWatched = header?.kind != .stream || request.activity.timeout != nil
@@ -280,12 +280,8 @@ final class ReceiveSession {
         // Standard output has taken a part, and no part can be left out of what it gets.
         guard !isStuck, destination.route == .passed || position == 0 else { return conclude(failure) }
         if pause == Self.firstPause { context.note("\(failure.message); trying again") }
-        do throws(Errno) {
-            state = .waiting(try context.loop.timer(after: pause) { [weak self] in self?.findAgain() })
-            pause = min(pause * 2, Self.longestPause)
-        } catch {
-            context.fail(.system("set a timer", why: "\(error)"))
-        }
+        state = .waiting(context.loop.timer(after: pause) { [weak self] in self?.findAgain() })
+        pause = min(pause * 2, Self.longestPause)
     }
 
     // MARK: - The end

@@ -73,8 +73,7 @@ final class AccountFileDesk {
         guard keeper.state?.held == nil else { return completion(true) }
         imports += 1
         let id = imports
-        let timer = try? loop.timer(after: Self.patienceForMembers) { [unowned self] in end(id, isJoined: false) }
-        guard let timer else { return completion(false) }
+        let timer = loop.timer(after: Self.patienceForMembers) { [unowned self] in end(id, isJoined: false) }
         waiting[id] = Wait(account: account, timer: timer, completion: completion)
     }
 
@@ -89,8 +88,8 @@ final class AccountFileDesk {
         waiting.removeValue(forKey: id)?.completion(isJoined)
     }
 
-    /// A timer for the patience with a client. Without memory for one there is no limit of time.
-    func timer(_ handler: @escaping () -> Void) -> LoopTimer? {
-        try? loop.timer(after: Self.patience, accuracy: .seconds(1), handler: handler)
+    /// A timer for the patience with a client.
+    func timer(_ handler: @escaping () -> Void) -> LoopTimer {
+        loop.timer(after: Self.patience, accuracy: .seconds(1), handler: handler)
     }
 }

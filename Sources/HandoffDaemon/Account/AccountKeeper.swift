@@ -239,11 +239,7 @@ package final class AccountKeeper {
     }
 
     private func rearm(after wait: Duration) {
-        do {
-            timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
-        } catch {
-            log.error("Cannot set the timer of the account", ["error": "\(error)"])
-        }
+        timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in review() }
     }
 
     /// Makes one change after the other: computed from the stored state, stored, then told.

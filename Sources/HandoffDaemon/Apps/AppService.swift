@@ -305,11 +305,7 @@ final class AppService {
         timer?.cancel()
         timer = nil
         guard let wait = store.nextDeadline(now: loop.now, wallClock: surroundings.wallClock()) else { return }
-        do {
-            timer = try loop.timer(after: wait) { [unowned self] in advance() }
-        } catch {
-            log.error("Cannot set a timer for activities", ["error": "\(error)"])
-        }
+        timer = loop.timer(after: wait) { [unowned self] in advance() }
     }
 
     /// What a developer should know of a payload's size; nil when all is well.

@@ -112,12 +112,7 @@ final class ContinuationBroker {
             entry.started = handler
         case .page: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .page))
         }
-        do {
-            entry.timer = try loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
-        } catch {
-            caller.failed(CallError.control(.limitExceeded, "cannot set a timer: \(error)"))
-            return
-        }
+        entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
         caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
         log.info("Continuation began", ["type": request.offer.type.text, "device": request.device.short])
@@ -280,12 +275,8 @@ final class ContinuationBroker {
     /// Starts the app, unless it is being started for another continuation.
     private func launch(_ id: ContinuationID, _ entry: Running) {
         guard let handler = entry.started else { return }
-        do {
-            running[id]?.launchTimer = try loop.timer(after: Self.launchTime) { [self] in
-                step(id) { $0.launchFailed(.appNotAttached(app: handler.name)) }
-            }
-        } catch {
-            return step(id) { $0.launchFailed(.launchFailed(app: handler.name, cause: "\(error)")) }
+        running[id]?.launchTimer = loop.timer(after: Self.launchTime) { [self] in
+            step(id) { $0.launchFailed(.appNotAttached(app: handler.name)) }
         }
         if entry.request.timeout == nil { entry.timer?.rearm(after: Self.usualTimeout + Self.launchTime) }
         let isUnderWay = running.contains { other, running in

@@ -75,13 +75,7 @@ final class OriginDesk {
     /// The owner was asked to save, for whatever reason: it has a second to answer.
     func awaitSave(of id: ActivityID) {
         guard timers[id] == nil else { return }
-        do {
-            timers[id] = try loop.timer(after: saveAnswerTime) { [self] in
-                surroundings.saveTimedOut(id)
-                saveEnded(id)
-            }
-        } catch {
-            // Without a timer nobody would wake the waiting device: send what there is.
+        timers[id] = loop.timer(after: saveAnswerTime) { [self] in
             surroundings.saveTimedOut(id)
             saveEnded(id)
         }

@@ -238,7 +238,7 @@ final class ControlConnection {
             writeTimer.rearm(after: limits.writeTimeout)
         } else {
             // Without memory for a timer the limit of waiting bytes still holds.
-            writeTimer = try? loop.timer(after: limits.writeTimeout, accuracy: .seconds(1)) { [weak self] in
+            writeTimer = loop.timer(after: limits.writeTimeout, accuracy: .seconds(1)) { [weak self] in
                 self?.writeTimePassed()
             }
         }

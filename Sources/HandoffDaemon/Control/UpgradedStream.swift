@@ -47,7 +47,7 @@ package final class UpgradedStream {
         self.onFinished = onFinished
         if hasEnded {
             // Without memory for a timer the owner learns of the end from the first write that fails.
-            endTimer = try? loop.timer(after: .zero) { [weak self] in self?.onEnd?() }
+            endTimer = loop.timer(after: .zero) { [weak self] in self?.onEnd?() }
         }
         stream.onRead = nil
         stream.onEnd = { [weak self] in self?.onEnd?() }

@@ -212,7 +212,7 @@ package actor Daemon {
         core?.stop { [self, loop, coreNumber] in
             loop.perform { self.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
         }
-        deadline = try? loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
+        deadline = loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
         // Without a timer the end does not wait at all.
         if deadline == nil || core == nil { coreEnded() }
     }

@@ -141,7 +141,7 @@ extension DaemonCore {
             guard rest > .zero, !mayAsk || !ring.isCurrent else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
-            handle.timer = try? loop.timer(after: Self.pause) { [self] in
+            handle.timer = loop.timer(after: Self.pause) { [self] in
                 ask(question, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
             }
             if handle.timer == nil { completion(.failure(.timedOut(device: name))) }
@@ -149,7 +149,7 @@ extension DaemonCore {
         }
         let wasWarm = link.isEstablished
         // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
-        if wasWarm { handle.timer = try? loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
+        if wasWarm { handle.timer = loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
         link.request(question.method, question.parameters, timeout: timeout) {
             [self] outcome in
             switch outcome {

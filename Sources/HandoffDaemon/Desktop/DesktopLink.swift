@@ -75,7 +75,7 @@ package final class DesktopLink {
             return loop.later { completion(.failure(failure)) }
         }
         let key = ObjectIdentifier(client)
-        let timer = try? loop.timer(after: Self.patience, accuracy: .seconds(1)) { [weak self] in
+        let timer = loop.timer(after: Self.patience, accuracy: .seconds(1)) { [weak self] in
             self?.calls.removeValue(forKey: key)?.client.close()
             completion(.failure(Failure(message: "handoff-desktop does not answer")))
         }
@@ -150,7 +150,7 @@ package final class DesktopLink {
         loop.later { former?.close() }
         let pause = following.pause
         following.pause = min(pause * 2, Self.lastPause)
-        following.timer = try? loop.timer(after: pause, accuracy: .milliseconds(100)) { [weak self, weak following] in
+        following.timer = loop.timer(after: pause, accuracy: .milliseconds(100)) { [weak self, weak following] in
             if let following { self?.open(following, method, tell) }
         }
         tell(.lost)

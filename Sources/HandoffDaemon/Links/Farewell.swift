@@ -25,7 +25,7 @@ final class Farewell {
         waiting = members
         self.completion = completion
         // Not from inside the start, even if nobody is there; and without a timer there is no waiting.
-        timer = try? loop.timer(after: members.isEmpty ? .zero : Self.patience) { [weak self] in self?.finish() }
+        timer = loop.timer(after: members.isEmpty ? .zero : Self.patience) { [weak self] in self?.finish() }
         guard timer != nil else {
             loop.later { [self] in finish() }
             return

@@ -311,10 +311,6 @@ final class LinkPool {
         let next = all.map { end(of: $0) }.min() ?? loop.now
         // One that is in use is looked at again after a while.
         let wait = max(.seconds(1), loop.now.duration(to: next))
-        do {
-            sweeper = try loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in sweep() }
-        } catch {
-            log.error("Cannot set the timer of idle connections", ["error": "\(error)"])
-        }
+        sweeper = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in sweep() }
     }
 }

@@ -48,14 +48,9 @@ final class ListFetcher {
     }
 
     private func rest(after device: DeviceID) {
-        do {
-            fetches[device]?.timer = try loop.timer(after: Self.spacing) { [unowned self] in
-                let isDueAgain = fetches.removeValue(forKey: device)?.isDueAgain ?? false
-                if isDueAgain { fetch(of: device) }
-            }
-        } catch {
-            log.error("Cannot set the timer of a list", ["error": "\(error)"])
-            fetches[device] = nil
+        fetches[device]?.timer = loop.timer(after: Self.spacing) { [unowned self] in
+            let isDueAgain = fetches.removeValue(forKey: device)?.isDueAgain ?? false
+            if isDueAgain { fetch(of: device) }
         }
     }
 }

@@ -213,14 +213,9 @@ final class PeerLink {
         guard isEstablished else { return false }
         guard helloTimer?.isArmed != true else { return true }
         let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
-        do {
-            // In a later turn: statements that are sent in this one go before it.
-            helloTimer = try loop.timer(after: wait) { [unowned self] in sayHelloNow() }
-            return true
-        } catch {
-            log.error("Cannot set the timer of a connection", ["error": "\(error)"])
-            return false
-        }
+        // In a later turn: statements that are sent in this one go before it.
+        helloTimer = loop.timer(after: wait) { [unowned self] in sayHelloNow() }
+        return true
     }
 
     /// The same at once, before the link is closed.
@@ -321,8 +316,8 @@ final class PeerLink {
                 step { $0.merged(outcome, hello: latestHello(), budget: &budgets[device], at: now) }
             }
         }
-        guard delay > .zero, let timer = try? loop.timer(after: delay, handler: merge) else { return merge() }
-        mergeTimer = timer
+        guard delay > .zero else { return merge() }
+        mergeTimer = loop.timer(after: delay, handler: merge)
         waitingStatements = statements.count
         events.grew()
     }
@@ -359,12 +354,8 @@ final class PeerLink {
             timer = nil
             return
         }
-        do {
-            timer = try loop.timer(after: deadline.duration(since: now)) { [unowned self] in
-                step { $0.deadlinePassed(at: now) }
-            }
-        } catch {
-            log.error("Cannot set the timer of a connection", ["error": "\(error)"])
+        timer = loop.timer(after: deadline.duration(since: now)) { [unowned self] in
+            step { $0.deadlinePassed(at: now) }
         }
     }
 }

@@ -112,14 +112,10 @@ final class RosterSync {
         let device = link.device
         guard exchanges[device]?.spacer == nil else { return }
         if let sent = exchanges[device]?.sent, sent.advanced(by: Self.spacing) > loop.now {
-            do {
-                let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
-                exchanges[device]?.spacer = try loop.timer(after: wait) { [unowned self] in
-                    exchanges[device]?.spacer = nil
-                    if let link = pool.established(to: device) { sendNews(over: link) }
-                }
-            } catch {
-                log.error("Cannot set the timer of a list", ["error": "\(error)"])
+            let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
+            exchanges[device]?.spacer = loop.timer(after: wait) { [unowned self] in
+                exchanges[device]?.spacer = nil
+                if let link = pool.established(to: device) { sendNews(over: link) }
             }
             return
         }
@@ -193,13 +189,9 @@ final class RosterSync {
         guard exchanges[device]?.timer == nil else { return }
         let tries = exchanges[device]?.tries ?? 0
         let wait = tries > 0 ? max(wait, Self.pause(after: tries)) : wait
-        do {
-            exchanges[device]?.timer = try loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
-                exchanges[device]?.timer = nil
-                retry(device)
-            }
-        } catch {
-            log.error("Cannot set the timer of a call", ["error": "\(error)"])
+        exchanges[device]?.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
+            exchanges[device]?.timer = nil
+            retry(device)
         }
     }
 

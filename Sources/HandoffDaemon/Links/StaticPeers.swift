@@ -152,12 +152,8 @@ final class StaticPeers {
         guard let entry = entries[address], entry.timer?.isArmed != true else { return }
         let wait = RosterSync.pause(after: entry.failures + 1)
         entries[address]?.failures += 1
-        do {
-            entries[address]?.timer = try loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in
-                discovery.refresh(instance: Self.instance(address))
-            }
-        } catch {
-            log.error("Cannot set the timer of a static peer", ["error": "\(error)"])
+        entries[address]?.timer = loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in
+            discovery.refresh(instance: Self.instance(address))
         }
     }
 }

@@ -97,10 +97,6 @@ final class TicketJoin {
     }
 
     private func arm(_ timer: inout LoopTimer?, after wait: Duration, _ handler: @escaping () -> Void) {
-        do {
-            timer = try loop.timer(after: wait, handler: handler)
-        } catch {
-            log.error("Cannot set the timer of joining", ["error": "\(error)"])
-        }
+        timer = loop.timer(after: wait, handler: handler)
     }
 }

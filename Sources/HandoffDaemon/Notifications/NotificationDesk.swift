@@ -52,7 +52,7 @@ package final class NotificationDesk {
         change { $0.stop(now: $1) }
         timer = nil
         guard onStopped != nil else { return }
-        timer = try? loop.timer(after: Self.patienceAtEnd) { [weak self] in self?.finish() }
+        timer = loop.timer(after: Self.patienceAtEnd) { [weak self] in self?.finish() }
         if timer == nil { finish() }
     }
 
@@ -150,14 +150,9 @@ package final class NotificationDesk {
             timer = nil
             return
         }
-        do {
-            let wait = max(deadline - loop.now, .zero)
-            timer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in
-                self?.change { $0.deadlinePassed(now: $1) }
-            }
-        } catch {
-            // What waits is shown with the next change.
-            log.error("Cannot set the timer of notifications", ["error": "\(error)"])
+        let wait = max(deadline - loop.now, .zero)
+        timer = loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in
+            self?.change { $0.deadlinePassed(now: $1) }
         }
     }
 }

@@ -136,7 +136,7 @@ final class Inviter {
             let link = try PairingLink(candidates: places)
             let (linkSalt, linkPassword) = try PairingPassword.salted(link)
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
-            timer = try loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
+            timer = loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(air, port: port)
             onEvent?(
                 .opened(
@@ -197,8 +197,9 @@ final class Inviter {
         surroundings.admit(peer.publicKey, peer.name) { [weak self] result in
             guard let self else { return }
             guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
-            let timer = try? loop.timer(after: Self.keyInterval) { [weak self] in self?.admit(peer, id, until: end) }
-            if timer == nil { admitted(peer, id, result) } else { guests[id]?.keyTimer = timer }
+            guests[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in
+                self?.admit(peer, id, until: end)
+            }
         }
     }
 

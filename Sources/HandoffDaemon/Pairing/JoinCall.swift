@@ -192,7 +192,7 @@ final class JoinCall {
 
     private func wait(_ time: Duration) {
         // Fails only without memory; then the end of the whole attempt ends the call.
-        deadline = try? setting.loop.timer(after: time) { [weak self] in self?.deadlinePassed() }
+        deadline = setting.loop.timer(after: time) { [weak self] in self?.deadlinePassed() }
     }
 
     private func end(_ end: End) {

@@ -94,12 +94,8 @@ final class Joiner {
 
     /// Begins.
     func start() {
-        do {
-            timer = try loop.timer(after: limits.join) { [weak self] in self?.advance() }
-            deadline = try loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
-        } catch {
-            return end(.failure(.failedHere("\(error)")))
-        }
+        timer = loop.timer(after: limits.join) { [weak self] in self?.advance() }
+        deadline = loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
         switch place {
         case .anywhere:
             onEvent?(.looking)

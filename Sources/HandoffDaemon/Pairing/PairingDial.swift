@@ -47,8 +47,8 @@ final class PairingDial {
         self.candidates = candidates[...]
         self.completion = completion
         // Timers fail only without memory; then a call ends when its attempts do.
-        deadline = try? loop.timer(after: limits.call) { [weak self] in self?.deadlinePassed() }
-        headStart = try? loop.timer(after: limits.headStart) { [weak self] in self?.startNext() }
+        deadline = loop.timer(after: limits.call) { [weak self] in self?.deadlinePassed() }
+        headStart = loop.timer(after: limits.headStart) { [weak self] in self?.startNext() }
         startNext()
     }
 

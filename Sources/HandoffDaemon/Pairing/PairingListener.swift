@@ -51,7 +51,7 @@ package final class PairingListener {
         self.context = context
         self.limits = limits
         table = OpeningTable(limit: limits.openings)
-        timer = try loop.timer(after: limits.opening) { [weak self] in self?.deadlinePassed() }
+        timer = loop.timer(after: limits.opening) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
             guard let address else { return }
             self?.accept(descriptor, from: address)

@@ -53,11 +53,7 @@ final class BeaconPublisher {
         let spacing = isAwaited ? Self.awaitedSpacing : Self.spacing
         let earliest = max(Duration.zero, loop.now.duration(to: lastPublished.advanced(by: spacing)))
         let blur = isAwaited ? .zero : Self.delay * Double.random(in: 0...1)
-        do {
-            timer = try loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
-        } catch {
-            log.error("Cannot set the timer of the beacon", ["error": "\(error)"])
-        }
+        timer = loop.timer(after: earliest + blur, accuracy: .milliseconds(100)) { [unowned self] in publish() }
     }
 
     /// Nothing is announced any more.

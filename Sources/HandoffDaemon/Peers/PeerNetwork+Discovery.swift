@@ -150,12 +150,8 @@ extension PeerNetwork {
 
     private func lookAgainSoon() {
         guard lookTimer?.isArmed != true else { return }
-        do {
-            lookTimer = try loop.timer(after: .seconds(1), accuracy: .milliseconds(100)) { [unowned self] in
-                reconsiderUnopened()
-            }
-        } catch {
-            log.error("Cannot set the timer of foreign services", ["error": "\(error)"])
+        lookTimer = loop.timer(after: .seconds(1), accuracy: .milliseconds(100)) { [unowned self] in
+            reconsiderUnopened()
         }
     }
 

@@ -191,36 +191,24 @@ final class PeerNetwork {
     /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.
     private func renewMarks(within time: Duration) {
         guard markTimer?.isArmed != true || time == .zero else { return }
-        do {
-            let wait = time * Double.random(in: 0...1)
-            markTimer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
-                beacons.changed(isAwaited: time == .zero)
-            }
-        } catch {
-            log.error("Cannot set the timer of the marks", ["error": "\(error)"])
+        let wait = time * Double.random(in: 0...1)
+        markTimer = loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
+            beacons.changed(isAwaited: time == .zero)
         }
     }
 
     /// The beacon was made: there may be more to mark than it has places for.
     func beaconMade() {
         guard missing.leavesTicketsOut, markTimer?.isArmed != true else { return }
-        do {
-            markTimer = try loop.timer(after: Self.markRotation, accuracy: .seconds(1)) { [unowned self] in
-                beacons.changed()
-            }
-        } catch {
-            log.error("Cannot set the timer of the marks", ["error": "\(error)"])
+        markTimer = loop.timer(after: Self.markRotation, accuracy: .seconds(1)) { [unowned self] in
+            beacons.changed()
         }
     }
 
     /// Our addresses have changed: a new label, once they have settled.
     func networkChanged() {
         guard networkTimer?.isArmed != true else { return }
-        do {
-            networkTimer = try loop.timer(after: Self.settling) { [unowned self] in renewLabel() }
-        } catch {
-            renewLabel()
-        }
+        networkTimer = loop.timer(after: Self.settling) { [unowned self] in renewLabel() }
     }
 
     /// Says what there is to say, if the others do not know it yet.
@@ -376,13 +364,9 @@ final class PeerNetwork {
             return
         }
         let wait = next.duration(since: now)
-        do {
-            // Repeats of datagrams are a matter of milliseconds, renewals of minutes.
-            let accuracy: Duration = wait < .seconds(5) ? .milliseconds(1) : .seconds(1)
-            timer = try loop.timer(after: wait, accuracy: accuracy) { [unowned self] in deadlinePassed() }
-        } catch {
-            log.error("Cannot set the timer of the adverts", ["error": "\(error)"])
-        }
+        // Repeats of datagrams are a matter of milliseconds, renewals of minutes.
+        let accuracy: Duration = wait < .seconds(5) ? .milliseconds(1) : .seconds(1)
+        timer = loop.timer(after: wait, accuracy: accuracy) { [unowned self] in deadlinePassed() }
     }
 
     private func deadlinePassed() {
@@ -393,12 +377,8 @@ final class PeerNetwork {
     private func armLabelTimer() {
         // 15 to 20 minutes: who watches the link cannot tell by the clock which new label follows which old one.
         let seconds = Int.random(in: 900...1200)
-        do {
-            labelTimer = try loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
-                renewLabel()
-            }
-        } catch {
-            log.error("Cannot set the timer of the label", ["error": "\(error)"])
+        labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
+            renewLabel()
         }
     }
 }

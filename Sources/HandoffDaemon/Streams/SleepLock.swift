@@ -87,7 +87,7 @@ package final class SleepLock {
 
     private func wake(at moment: LoopInstant) {
         let delay = moment - loop.now
-        timer = try? loop.timer(after: delay, accuracy: .milliseconds(500)) { [weak self] in
+        timer = loop.timer(after: delay, accuracy: .milliseconds(500)) { [weak self] in
             guard let self else { return }
             perform(machine.deadlinePassed(now: loop.now))
         }

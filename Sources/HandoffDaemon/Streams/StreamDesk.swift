@@ -267,10 +267,9 @@ final class StreamDesk {
 
     private func shown(_ ticket: [UInt8], by id: StreamID) {
         guard let stream = streams[id], case .awaitingTicket = stream.phase else { return }
-        guard let grant = book.take(ticket, from: stream.device, now: loop.now),
-            let timer = try? loop.timer(after: Self.patienceForApp, handler: { [weak self] in self?.tooLate(id) })
-        else { return stream.handle.close() }
+        guard let grant = book.take(ticket, from: stream.device, now: loop.now) else { return stream.handle.close() }
         proved(stream.device)
+        let timer = loop.timer(after: Self.patienceForApp) { [weak self] in self?.tooLate(id) }
         streams[id]?.phase = .offered(to: grant.session, timer)
         streams[id]?.app = surroundings.app(grant.session)
         stream.handle.accept()

@@ -59,7 +59,7 @@ final class StreamOpening {
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
         begun = begun ?? desk.loop.now
-        deadline = try? desk.loop.timer(after: Self.patience) { [weak self] in
+        deadline = desk.loop.timer(after: Self.patience) { [weak self] in
             guard let self else { return }
             fail(.timedOut(device: desk.surroundings.name(device)))
         }
@@ -100,7 +100,7 @@ final class StreamOpening {
 
     private func tryAgain(_ failure: HandoffFailure, _ step: @escaping (StreamOpening) -> Void) {
         guard let begun, begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
-        retry = try? desk.loop.timer(after: Self.pause) { [weak self] in
+        retry = desk.loop.timer(after: Self.pause) { [weak self] in
             guard let self else { return }
             step(self)
         }

@@ -79,14 +79,8 @@ final class SessionWatch {
     private func arm() {
         timer = nil
         guard let deadline = gate.deadline else { return }
-        do {
-            timer = try loop.timer(after: max(deadline - loop.now, .zero), accuracy: .milliseconds(100)) {
-                [weak self] in self?.change { $0.deadlinePassed(now: deadline) }
-            }
-        } catch {
-            // What nobody can be reminded of happens at once: better too early than never.
-            log.error("Cannot set the timer of the session", ["error": "\(error)"])
-            change { $0.deadlinePassed(now: deadline) }
+        timer = loop.timer(after: max(deadline - loop.now, .zero), accuracy: .milliseconds(100)) {
+            [weak self] in self?.change { $0.deadlinePassed(now: deadline) }
         }
     }
 }

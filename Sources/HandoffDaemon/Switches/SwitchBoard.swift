@@ -226,10 +226,6 @@ final class SwitchBoard {
     private func arm(_ wait: Duration?) {
         timer = nil
         guard let wait else { return }
-        do {
-            timer = try loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in self?.review() }
-        } catch {
-            log.error("Cannot set the timer of the switches", ["error": "\(error)"])
-        }
+        timer = loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in self?.review() }
     }
 }

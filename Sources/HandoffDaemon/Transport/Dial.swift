@@ -21,8 +21,8 @@ package final class Dial {
         self.completion = completion
         candidates = target.candidates[...]
         // Timers fail only without memory; then a call ends when its attempts do.
-        deadline = try? dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
-        headStart = try? dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
+        deadline = dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
+        headStart = dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
         startNext()
     }
 

@@ -43,7 +43,7 @@ package final class GateListener {
         self.judge = judge
         table = GateTable(limits: limits)
         listener = try Listener(adopting: descriptor, on: loop)
-        timer = try loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
+        timer = loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
             guard let address else { return }
             self?.accept(descriptor, from: address)

@@ -70,7 +70,7 @@ package final class PeerConnection {
         self.limits = limits
         self.stream = stream
         self.session = session
-        deadline = try loop.timer(after: limits.handshake) { [weak self] in self?.deadlinePassed() }
+        deadline = loop.timer(after: limits.handshake) { [weak self] in self?.deadlinePassed() }
     }
 
     /// The other side's key; `nil` unless the connection is open.

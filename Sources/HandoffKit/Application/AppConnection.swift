@@ -125,7 +125,7 @@ final class AppConnection: @unchecked Sendable {
         let delay = pause
         pause = min(pause * 2, Self.longestPause)
         // Without memory for a timer the next activity that becomes current tries again.
-        retry = try? loop.timer(after: delay) { [weak self] in
+        retry = loop.timer(after: delay) { [weak self] in
             self?.retry = nil
             self?.attachOnLoop()
         }
@@ -282,7 +282,7 @@ final class AppConnection: @unchecked Sendable {
         guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
         let once = Once(state, then)
         // Without a timer the file system has all the time that it takes.
-        once.timer = try? loop.timer(after: Self.patienceForFiles) { once.finish([:]) }
+        once.timer = loop.timer(after: Self.patienceForFiles) { once.finish([:]) }
         desk.resolve(urls, continuation) { [loop] places in loop.perform { once.finish(places) } }
     }
 

@@ -68,7 +68,7 @@ final class DocumentFetch {
 
     private func observe() {
         // Without a timer a fetch of which nothing moves takes as long as its stream.
-        watch = try? loop.timer(after: Self.patience) { [weak self] in
+        watch = loop.timer(after: Self.patience) { [weak self] in
             guard let self, completion != nil else { return }
             guard lastProgress.duration(to: loop.now) >= Self.patience else { return observe() }
             if case .receiving(let transfer) = state { transfer.cancel() }
@@ -140,13 +140,9 @@ final class DocumentFetch {
     /// Tries again after a pause, unless nothing has moved for too long.
     private func again(_ failure: HandoffError) {
         guard lastProgress.duration(to: loop.now) < Self.patience else { return finish(.failure(failure)) }
-        do throws(Errno) {
-            // Lets go of the part of the file, which the next attempt opens.
-            state = .waiting(try loop.timer(after: pause) { [weak self] in self?.open() })
-            pause = min(pause * 2, Self.longestPause)
-        } catch {
-            finish(.failure(failure))
-        }
+        // Lets go of the part of the file, which the next attempt opens.
+        state = .waiting(loop.timer(after: pause) { [weak self] in self?.open() })
+        pause = min(pause * 2, Self.longestPause)
     }
 
     private func finish(_ result: Result<Void, HandoffError>) {

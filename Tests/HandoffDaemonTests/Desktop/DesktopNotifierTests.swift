@@ -55,7 +55,7 @@ import Testing
 
     private func wait(until isDone: () -> Bool) throws {
         while !isDone() {
-            let timer = try test.loop.timer(after: .milliseconds(1)) { [test] in test.end() }
+            let timer = test.loop.timer(after: .milliseconds(1)) { [test] in test.end() }
             try test.run()
             withExtendedLifetime(timer) {}
         }
