@@ -2,6 +2,7 @@ package import HandoffAccount
 package import HandoffCrypto
 import HandoffLog
 package import HandoffModel
+import LoopIO
 
 /// Changes that people ask for: who belongs to the account, and what the devices are called.
 extension AccountKeeper {
@@ -64,7 +65,7 @@ extension AccountKeeper {
         change { [self] state in
             try refuseAnother(state)
             return try AccountState.joining(
-                roster, device: deviceID, accountKey: accountKey, now: surroundings.unixSeconds())
+                roster, device: deviceID, accountKey: accountKey, now: wallClock.unixSeconds)
         } completion: { result in
             completion(
                 result.flatMap { state in
@@ -85,7 +86,7 @@ extension AccountKeeper {
         change { [self] state in
             let state = try self.member(state)
             let keeping = state.view.admitted(by: member).subtracting(dropping)
-            return try state.removing(member, keeping: keeping, by: device, now: surroundings.unixSeconds())
+            return try state.removing(member, keeping: keeping, by: device, now: wallClock.unixSeconds)
         } completion: { [log] result in
             switch result {
             case .success(let state?):

@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffLog
 import HandoffModel
+import LoopIO
 
 /// Exported account files and their tickets, and the account key.
 extension AccountKeeper {
@@ -16,7 +17,7 @@ extension AccountKeeper {
         var file: AccountFile?
         var ticket: Fingerprint?
         change { [self] state in
-            let made = try member(state).exportingTicket(by: device, now: surroundings.unixSeconds())
+            let made = try member(state).exportingTicket(by: device, now: wallClock.unixSeconds)
             file = made.file
             ticket = made.state.exports.last?.ticket
             return made.state
@@ -45,7 +46,7 @@ extension AccountKeeper {
     /// Closes an open ticket, whoever made it, so that its file admits nobody; also nobody who is using it just now.
     func revoke(_ ticket: Fingerprint, completion: @escaping (Result<Void, any Error>) -> Void) {
         change { [self] state in
-            try member(state).revokingTicket(ticket, by: device, now: surroundings.unixSeconds())
+            try member(state).revokingTicket(ticket, by: device, now: wallClock.unixSeconds)
         } completion: { [log] result in
             if case .success = result {
                 log.notice("An exported account file was revoked", ["ticket": ticket.short])
@@ -60,7 +61,7 @@ extension AccountKeeper {
             let state = try member(state)
             // Who waits for a key would make one that nobody asked for, beside the one that holds.
             guard state.isCurrent else { throw AccountError.noCurrentKey }
-            return try state.makingEpoch(by: device, now: surroundings.unixSeconds())
+            return try state.makingEpoch(by: device, now: wallClock.unixSeconds)
         } completion: { [log] result in
             completion(
                 result.flatMap { state in

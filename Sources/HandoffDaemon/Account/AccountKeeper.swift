@@ -5,6 +5,20 @@ package import HandoffModel
 import HandoffProtocol
 package import LoopIO
 
+/// Where the account is kept.
+package protocol AccountStorage: Sendable {
+    /// Writes the account durably; called on the worker.
+    func store(account: AccountState) throws(StateError)
+}
+
+/// Who acts on the account. On the daemon's loop.
+package protocol AccountKeeperDelegate: AnyObject {
+    /// How many members are in reach now: a key that was withheld is awaited only with someone to give it.
+    var membersInReach: Int { get }
+    /// The account that is stored is another one; what it was before.
+    func accountChanged(from former: AccountState?, to present: AccountState)
+}
+
 /// The account of this device: changes it one at a time, stores each durably before anyone acts on it, and does what
 /// is due by itself (closing used tickets, making epochs). Lives on the daemon's loop; files are written on the worker.
 /// Diagram: `docs/state-machines/account.md`.
@@ -25,26 +39,6 @@ package final class AccountKeeper {
             case .removed(let account):
                 "this device was removed from account \(account.short); leave it, which gives the device a new identity"
             }
-        }
-    }
-
-    /// What the keeper needs of the rest of the daemon.
-    package struct Surroundings {
-        /// Writes the account file durably; called on the worker.
-        let store: @Sendable (AccountState) throws -> Void
-        /// The wall clock, in seconds since 1970.
-        let unixSeconds: () -> UInt64
-        /// How many members are in reach now: a key that was withheld is awaited only with someone to give it.
-        let membersInReach: () -> Int
-
-        /// What the keeper uses.
-        package init(
-            store: @escaping @Sendable (AccountState) throws -> Void, unixSeconds: @escaping () -> UInt64,
-            membersInReach: @escaping () -> Int
-        ) {
-            self.store = store
-            self.unixSeconds = unixSeconds
-            self.membersInReach = membersInReach
         }
     }
 
@@ -69,7 +63,10 @@ package final class AccountKeeper {
     let loop: EventLoop
     private let worker: Worker
     let log: Logger
-    let surroundings: Surroundings
+    private let storage: any AccountStorage
+    let wallClock: any WallClock
+    /// Weak: the worker may still be writing when the daemon ends, and the keeper then looks what is due.
+    package weak var delegate: (any AccountKeeperDelegate)?
     private var pending: [Pending] = []
     private var isStoring = false
     /// Between a change that this device tells the others of and the moment when it acts on it itself.
@@ -89,13 +86,14 @@ package final class AccountKeeper {
 
     /// The account as it is stored; nil without one.
     package private(set) var state: AccountState?
-    /// Told after each change, with the former state.
-    var onChange: ((_ former: AccountState?, _ present: AccountState) -> Void)?
+
+    /// The account as connections and discovery need to know it, made anew at each call.
+    var ring: KeyRing { KeyRing(own: deviceID, state: state) }
 
     /// A keeper of what is stored now; `review` begins its work.
     package init(
         device: SigningKey, configuredName: String? = nil, state: AccountState?, loop: EventLoop, worker: Worker,
-        log: Logger, surroundings: Surroundings
+        log: Logger, storage: any AccountStorage, wallClock: any WallClock
     ) {
         self.device = device
         self.configuredName = configuredName
@@ -104,14 +102,15 @@ package final class AccountKeeper {
         self.loop = loop
         self.worker = worker
         self.log = log
-        self.surroundings = surroundings
+        self.storage = storage
+        self.wallClock = wallClock
     }
 
     /// Makes an account with this device as its first member.
     package func create(name: String, completion: @escaping (Result<AccountID, any Error>) -> Void) {
         change { [self] state in
             try refuseAnother(state)
-            return try AccountState.creating(device: device, name: name, now: surroundings.unixSeconds())
+            return try AccountState.creating(device: device, name: name, now: wallClock.unixSeconds)
         } completion: { result in
             completion(
                 result.flatMap { state in
@@ -156,9 +155,9 @@ package final class AccountKeeper {
 
     /// Takes over the account key of the epoch that holds.
     package func accept(_ accountKey: SecretBytes, completion: @escaping (Bool) -> Void) {
-        change { [surroundings] state in
+        change { [wallClock] state in
             guard let state, !state.isCurrent else { return nil }
-            return try state.accepting(accountKey, now: surroundings.unixSeconds())
+            return try state.accepting(accountKey, now: wallClock.unixSeconds)
         } completion: { [log] result in
             switch result {
             case .success: completion(true)
@@ -172,7 +171,7 @@ package final class AccountKeeper {
     /// Does what is due now, and looks again when something may be.
     package func review() {
         guard let state else { return }
-        let now = surroundings.unixSeconds()
+        let now = wallClock.unixSeconds
         finishing.formIntersection(state.unfinished)
         if !finishing.isEmpty { return noteFinished() }
         var wait = Self.reviewInterval
@@ -204,11 +203,13 @@ package final class AccountKeeper {
     /// Whether to put off the monthly epoch: while nobody is in reach a new key protects nothing, and another device that
     /// is alone as well would make one of its own; under different keys the two would not find each other again.
     private func isPointless(_ due: EpochDue, _ state: AccountState) -> Bool {
-        due.reason == .old && state.view.live.count > 1 && surroundings.membersInReach() == 0
+        due.reason == .old && state.view.live.count > 1 && membersInReach == 0
     }
 
+    private var membersInReach: Int { delegate?.membersInReach ?? 0 }
+
     private func keyAwaited(_ state: AccountState) -> Duration {
-        guard !state.isCurrent, state.view.currentEpoch != nil, surroundings.membersInReach() > 0 else {
+        guard !state.isCurrent, state.view.currentEpoch != nil, membersInReach > 0 else {
             keyAwaitedSince = nil
             return .zero
         }
@@ -219,8 +220,8 @@ package final class AccountKeeper {
     }
 
     private func makeEpoch(because reason: EpochDue.Reason) {
-        change { [device, surroundings] state in
-            try state?.makingEpoch(by: device, now: surroundings.unixSeconds())
+        change { [device, wallClock] state in
+            try state?.makingEpoch(by: device, now: wallClock.unixSeconds)
         } completion: { [self] result in
             switch result {
             case .success(let state):
@@ -280,7 +281,7 @@ package final class AccountKeeper {
 
     private func store(_ made: AccountState, for next: Pending) {
         isStoring = true
-        worker.run({ [store = surroundings.store] in try store(made) }, on: loop) { [self] result in
+        worker.run({ [storage] in try storage.store(account: made) }, on: loop) { [self] result in
             switch result {
             case .success:
                 guard let farewell = next.farewell else { return take(made, for: next) }
@@ -301,7 +302,7 @@ package final class AccountKeeper {
         backoff.reset()
         let former = state
         state = made
-        onChange?(former, made)
+        delegate?.accountChanged(from: former, to: made)
         next.completion(.success(made))
         review()
         advance()

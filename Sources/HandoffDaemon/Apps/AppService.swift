@@ -7,30 +7,28 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 
+/// What the service asks of the daemon, and whom it tells what apps do. On the daemon's loop.
+protocol AppServiceDelegate: AnyObject {
+    /// What the other devices call this one.
+    var deviceName: String { get }
+    /// The streams of continuations.
+    var streams: StreamDesk { get }
+    /// Whether the app that calls itself so may publish and continue.
+    func isEnabled(_ app: String) -> Bool
+    /// What this device offers has changed.
+    func ownOffersChanged()
+    /// The set of attached handlers has changed, and with it what would open here.
+    func handlersChanged()
+    /// An app has attached.
+    func sessionBegan(_ session: AppSession)
+    /// An attachment ended.
+    func sessionEnded(_ session: AppSession)
+    /// A handler answered a `continue` event; returns whether one waited for it.
+    func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool
+}
+
 /// The app interface (`dev.handoff1`): attachments, activities, and the answers to events. Lives on the daemon's loop.
 final class AppService {
-    /// What the service needs of the rest of the daemon.
-    struct Surroundings {
-        /// What this device offers has changed.
-        let offersChanged: () -> Void
-        /// The set of attached handlers has changed, and with it what would open here.
-        let handlersChanged: () -> Void
-        /// A handler answered a `continue` event; returns whether one waited for it.
-        let answered: (ContinuationID, SessionID, Bool) -> Bool
-        /// The streams of continuations.
-        let streams: () -> StreamDesk
-        /// An attachment ended.
-        let sessionEnded: (AppSession) -> Void
-        /// An app has attached.
-        let sessionBegan: (AppSession) -> Void
-        /// Whether the app that calls itself so may publish and continue.
-        let isEnabled: (String) -> Bool
-        /// What the other devices call this one.
-        let deviceName: () -> String
-        /// The wall clock, in seconds since 2001-01-01 UTC.
-        let wallClock: () -> Double
-    }
-
     /// Types that one app may declare; real apps have a few.
     private static let maximumTypes = 256
 
@@ -40,27 +38,25 @@ final class AppService {
     private let times: ActivityTimes
     /// Bytes of payload that another device may continue; more is published with a warning.
     var payloadLimit: Int
-    private let surroundings: Surroundings
+    private let wallClock: any WallClock
+    private unowned let delegate: any AppServiceDelegate
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
     /// Serves payloads to the devices that continue.
-    private(set) lazy var desk = OriginDesk(
-        loop: loop, saveAnswerTime: times.saveAnswer, deviceName: surroundings.deviceName,
-        surroundings: OriginDesk.Surroundings(
-            offered: { [unowned self] in offered($0) },
-            activity: { [unowned self] in store.activity($0) },
-            askToSave: { [unowned self] in askToSave($0) },
-            owner: { [unowned self] in registry.session($0) },
-            saveTimedOut: { [unowned self] in store.saveTimedOut($0, now: loop.now) }))
+    private(set) lazy var desk = OriginDesk(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
     private var timer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, times: ActivityTimes, payloadLimit: Int, surroundings: Surroundings) {
+    init(
+        loop: EventLoop, log: Logger, times: ActivityTimes, payloadLimit: Int, wallClock: any WallClock,
+        delegate: any AppServiceDelegate
+    ) {
         self.loop = loop
         self.log = log
         refusals = PacedLog(loop: loop, log: log)
         self.times = times
         self.payloadLimit = payloadLimit
-        self.surroundings = surroundings
+        self.wallClock = wallClock
+        self.delegate = delegate
         store = ActivityStore(refreshInterval: times.refresh)
     }
 
@@ -84,9 +80,9 @@ final class AppService {
             case .invalidate: try invalidate(call)
             case .answerSave: try answerSave(call)
             case .answerContinue: try answerContinue(call)
-            case .openStream: try surroundings.streams().open(call)
-            case .passFile: try surroundings.streams().passFile(call)
-            case .awaitStream: try surroundings.streams().await(call)
+            case .openStream: try delegate.streams.open(call)
+            case .passFile: try delegate.streams.passFile(call)
+            case .awaitStream: try delegate.streams.await(call)
             }
         } catch {
             call.fail(error)
@@ -98,9 +94,13 @@ final class AppService {
         store.offers(now: loop.now).filter { offered($0.id) != nil }
     }
 
-    private func offered(_ offer: ActivityID) -> PublishedActivity? {
+    /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
+    private var appleSeconds: Double { Double(wallClock.unixSeconds) - 978_307_200 }
+
+    /// The activity on offer under an id.
+    func offered(_ offer: ActivityID) -> PublishedActivity? {
         guard let activity = store.offered(offer) else { return nil }
-        return surroundings.isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
+        return delegate.isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
     }
 
     /// Tells the owner of an offer that a device continued it.
@@ -122,7 +122,7 @@ final class AppService {
 
     /// Looks at what is due: periodic saves and expired activities.
     func advance() {
-        apply(store.advance(now: loop.now, wallClock: surroundings.wallClock()))
+        apply(store.advance(now: loop.now, wallClock: appleSeconds))
     }
 
     private func attach(_ call: ControlCall) throws {
@@ -145,8 +145,8 @@ final class AppService {
         add(session, call)
         session.send(.attached(session: session.id))
         log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
-        if !session.types.isEmpty { surroundings.handlersChanged() }
-        if surroundings.isEnabled(session.app) { surroundings.sessionBegan(session) }
+        if !session.types.isEmpty { delegate.handlersChanged() }
+        if delegate.isEnabled(session.app) { delegate.sessionBegan(session) }
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {
@@ -159,8 +159,8 @@ final class AppService {
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
         for id in mine { desk.saveEnded(id) }
-        surroundings.sessionEnded(session)
-        if !session.types.isEmpty { surroundings.handlersChanged() }
+        delegate.sessionEnded(session)
+        if !session.types.isEmpty { delegate.handlersChanged() }
         log.debug("App detached", ["app": session.app])
     }
 
@@ -260,7 +260,7 @@ final class AppService {
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
         let handled = try fields.flag("handled")
-        guard let id = ContinuationID(hex: text), surroundings.answered(id, session.id, handled) else {
+        guard let id = ContinuationID(hex: text), delegate.answered(id, by: session.id, handled: handled) else {
             throw CallError.noSuchContinuation(text)
         }
         call.reply([:])
@@ -278,12 +278,6 @@ final class AppService {
         return session
     }
 
-    private func askToSave(_ activity: PublishedActivity) -> Bool {
-        let effects = store.requestSave(of: activity.id, now: loop.now)
-        apply(effects)
-        return store.activity(activity.id)?.saveAsked != nil
-    }
-
     private func apply(_ effects: [ActivityStore.Effect]) {
         for effect in effects {
             switch effect {
@@ -292,7 +286,7 @@ final class AppService {
                 registry.session(activity.session)?.send(.save(id))
                 desk.awaitSave(of: id)
             case .offersChanged:
-                surroundings.offersChanged()
+                delegate.ownOffersChanged()
             case .withdrawn(let id, let session):
                 registry.session(session)?.send(.withdrawn(id))
                 desk.saveEnded(id)
@@ -304,7 +298,7 @@ final class AppService {
     private func rearm() {
         timer?.cancel()
         timer = nil
-        guard let wait = store.nextDeadline(now: loop.now, wallClock: surroundings.wallClock()) else { return }
+        guard let wait = store.nextDeadline(now: loop.now, wallClock: appleSeconds) else { return }
         timer = loop.timer(after: wait) { [unowned self] in advance() }
     }
 
@@ -323,5 +317,21 @@ final class AppService {
 
     private static func newActivityID() -> ActivityID {
         ActivityID(checked: Randomness.bytes(ActivityID.byteCount))
+    }
+}
+
+extension AppService: OriginDeskDelegate {
+    var deviceName: String { delegate.deviceName }
+
+    func activity(_ id: ActivityID) -> PublishedActivity? { store.activity(id) }
+
+    func owner(_ session: SessionID) -> AppSession? { registry.session(session) }
+
+    func saveTimedOut(_ id: ActivityID) { store.saveTimedOut(id, now: loop.now) }
+
+    func askToSave(_ activity: PublishedActivity) -> Bool {
+        let effects = store.requestSave(of: activity.id, now: loop.now)
+        apply(effects)
+        return store.activity(activity.id)?.saveAsked != nil
     }
 }

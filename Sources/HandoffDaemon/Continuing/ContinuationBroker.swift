@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffCrypto
 import HandoffDesktop
 import HandoffHandlers
 import HandoffJSON
@@ -33,34 +34,6 @@ final class ContinuationBroker {
         case page
     }
 
-    /// What the broker needs of the rest of the daemon.
-    struct Surroundings {
-        /// Asks a device for a payload; the answer comes exactly once, unless cancelled.
-        let fetch: (DeviceID, ActivityID, Duration, @escaping (Result<Payload, HandoffFailure>) -> Void) -> FetchHandle
-        /// An activity of a device was continued here: nobody needs to be told of its offer any more.
-        let continued: (DeviceID, ActivityID) -> Void
-        /// Tells a device that its activity was continued here.
-        let tellOrigin: (DeviceID, ActivityID) -> Void
-        /// The activity is continued here from now on: streams may be opened by the continuation.
-        let began: (ContinuationID, StreamBook.Continued) -> Void
-        /// It is not, after all.
-        let undone: (ContinuationID) -> Void
-        /// Keeps who continued what.
-        let note: (ControlLogEntry) -> Void
-        /// A new random id.
-        let newID: () -> ContinuationID
-        /// Decides who opens an activity whose page is known.
-        let decide: (ActivityContent) -> HandlerDecision
-        /// The app with this attachment.
-        let session: (SessionID) -> AppSession?
-        /// What people call an app.
-        let name: (AppSession) -> String
-        /// Starts an app for activities of a type; the answer comes exactly once.
-        let launch: (Handler, ActivityType, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
-        /// Opens a page in the browser; the answer comes exactly once.
-        let openPage: (WebPage, ActivationToken?, @escaping (Result<Void, StartFailure>) -> Void) -> Void
-    }
-
     private struct Running {
         let request: Request
         let caller: any ContinuationCaller
@@ -89,18 +62,31 @@ final class ContinuationBroker {
 
     private let loop: EventLoop
     private let log: Logger
-    private let surroundings: Surroundings
+    private let client: PeerClient
+    private let apps: AppService
+    private let installed: DesktopApps
+    private let streams: StreamDesk
+    private let notifications: NotificationDesk
+    private let history: History
     private var running: [ContinuationID: Running] = [:]
 
-    init(loop: EventLoop, log: Logger, surroundings: Surroundings) {
+    init(
+        loop: EventLoop, log: Logger, client: PeerClient, apps: AppService, installed: DesktopApps,
+        streams: StreamDesk, notifications: NotificationDesk, history: History
+    ) {
         self.loop = loop
         self.log = log
-        self.surroundings = surroundings
+        self.client = client
+        self.apps = apps
+        self.installed = installed
+        self.streams = streams
+        self.notifications = notifications
+        self.history = history
     }
 
     /// Begins a continuation; the caller is told its outcome when that is known.
     func begin(_ request: Request, for caller: any ContinuationCaller) {
-        let id = surroundings.newID()
+        let id = ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
         var entry: Running
         switch request.taker {
         case .caller: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .caller))
@@ -120,6 +106,16 @@ final class ContinuationBroker {
         step(id) { $0.begin() }
     }
 
+    /// Decides who opens an activity whose page is known.
+    private func decide(_ content: ActivityContent) -> HandlerDecision {
+        installed.registry.decide(
+            content.type, team: content.team, page: content.webpageURL.map { .at($0) } ?? .none,
+            running: apps.registry.running)
+    }
+
+    /// What people call an app.
+    private func name(_ session: AppSession) -> String { installed.registry.name(of: session.app) }
+
     /// A handler answered a `continue` event.
     ///
     /// - Returns: whether there was such a continuation that waited for this session's answer.
@@ -127,7 +123,7 @@ final class ContinuationBroker {
         guard let entry = running[id], let handler = entry.handler, handler.id == session,
             entry.payload != nil
         else { return false }
-        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: surroundings.name(handler))) }
+        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: name(handler))) }
         return true
     }
 
@@ -144,7 +140,7 @@ final class ContinuationBroker {
     /// An attachment ended: what it was to take over fails.
     func sessionEnded(_ session: AppSession) {
         for (id, entry) in running where entry.handler?.id == session.id {
-            step(id) { $0.handlerGone(.handlerGone(app: surroundings.name(session))) }
+            step(id) { $0.handlerGone(.handlerGone(app: name(session))) }
         }
     }
 
@@ -172,7 +168,7 @@ final class ContinuationBroker {
             failure = .pageNotOpened(cause: "the browser was not started in time")
         } else if let handler = entry.handler {
             // With the payload here it is the app that is late, and not the other device.
-            failure = .handlerTimedOut(app: surroundings.name(handler))
+            failure = .handlerTimedOut(app: name(handler))
         } else {
             failure = .timedOut(device: entry.request.origin.deviceName)
         }
@@ -205,8 +201,8 @@ final class ContinuationBroker {
             entry.handler?.send(.didFail(id, entry.type, failure))
         case .tellOrigin:
             running[id]?.wasTaken = true
-            surroundings.continued(request.device, request.offer.id)
-            surroundings.tellOrigin(request.device, request.offer.id)
+            notifications.continued(request.offer.id, from: request.device)
+            client.tellOrigin(request.device, request.offer.id)
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
@@ -224,7 +220,7 @@ final class ContinuationBroker {
 
     private func note(_ entry: Running, _ outcome: String) {
         let request = entry.request
-        surroundings.note(
+        history.note(
             ControlLogEntry(
                 event: .continuation, direction: .in, type: request.offer.type.text, device: request.device,
                 deviceName: request.origin.deviceName, app: entry.handler?.app ?? entry.started?.id.text,
@@ -233,7 +229,7 @@ final class ContinuationBroker {
 
     private func fetch(_ id: ContinuationID, _ request: Request) {
         let timeout = request.timeout ?? Self.usualTimeout
-        let handle = surroundings.fetch(request.device, request.offer.id, timeout) { [self] result in
+        let handle = client.fetch(request.offer.id, from: request.device, timeout: timeout) { [self] result in
             switch result {
             case .success(let payload):
                 guard payload.fits(request.offer) else {
@@ -255,11 +251,11 @@ final class ContinuationBroker {
     // MARK: - Apps and pages
 
     private func choose(_ content: ActivityContent, for id: ContinuationID) {
-        let decision = surroundings.decide(content)
+        let decision = decide(content)
         if case .claims = decision.reason { running[id]?.isForPage = true }
         switch decision.opener {
         case .running(let session):
-            guard let handler = surroundings.session(session) else { fallthrough }
+            guard let handler = apps.registry.session(session) else { fallthrough }
             running[id]?.handler = handler
             step(id) { $0.chose(.handler) }
         case .page, .nothing:
@@ -284,7 +280,7 @@ final class ContinuationBroker {
         }
         guard !isUnderWay else { return }
         // Weak: a start may outlast the core whose account this was for.
-        surroundings.launch(handler, entry.type, entry.request.token) { [weak self] result in
+        installed.launch(handler, for: entry.type, token: entry.request.token) { [weak self] result in
             guard let self, case .failure(let failure) = result else { return }
             log.error("Cannot start an app", ["app": handler.id.text, "reason": failure.message])
             for (id, entry) in running where entry.started?.id == handler.id {
@@ -295,12 +291,12 @@ final class ContinuationBroker {
 
     private func openPage(_ content: ActivityContent, of id: ContinuationID) {
         running[id]?.handler = nil
-        surroundings.undone(id)
+        streams.undone(id)
         let token = running[id]?.request.token
         guard let page = content.webpageURL.flatMap({ WebPage($0) }) else {
             return step(id) { $0.pageFailed(.pageNotOpened(cause: "its address cannot be used")) }
         }
-        surroundings.openPage(page, token) { [weak self] result in
+        installed.open(page, token: token) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success: step(id) { $0.pageOpened() }
@@ -312,7 +308,7 @@ final class ContinuationBroker {
     // MARK: - What is told
 
     private func begin(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
-        surroundings.began(
+        streams.began(
             id,
             StreamBook.Continued(
                 device: entry.request.device, activity: entry.request.offer.id, session: entry.handler?.id,
@@ -325,7 +321,7 @@ final class ContinuationBroker {
         switch (entry.machine.taker, entry.handler) {
         case (.caller, _): return .continued(request.offer.type, activity, nil, continuation: id)
         case (_, let handler?):
-            let opens = ControlOpens(kind: .app, name: surroundings.name(handler))
+            let opens = ControlOpens(kind: .app, name: name(handler))
             return .continued(request.offer.type, activity, opens, continuation: nil)
         case (_, nil):
             return .continued(request.offer.type, activity, ControlOpens(kind: .web), continuation: nil)
@@ -351,7 +347,7 @@ final class ContinuationBroker {
         entry.fetch?.cancel()
         entry.caller.onClosed = nil
         running[id] = nil
-        if !entry.wasTaken { surroundings.undone(id) }
+        if !entry.wasTaken { streams.undone(id) }
     }
 }
 
@@ -370,19 +366,5 @@ struct Payload: Sendable {
         case (let team?, let offered?): return team.utf8.elementsEqual(offered.utf8)
         default: return false
         }
-    }
-}
-
-/// A request for a payload that can be given up.
-final class FetchHandle {
-    /// Whether nobody waits for the answer any more.
-    private(set) var isCancelled = false
-    /// Armed while the request waits for its next try.
-    var timer: LoopTimer?
-
-    /// Gives the request up; its answer, if it still comes, is dropped.
-    func cancel() {
-        isCancelled = true
-        timer = nil
     }
 }

@@ -3,25 +3,27 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 
+/// The activities and their owners, for who hands them over. On the daemon's loop.
+protocol OriginDeskDelegate: AnyObject {
+    /// What the other devices call this one.
+    var deviceName: String { get }
+    /// The activity on offer under an id.
+    func offered(_ offer: ActivityID) -> PublishedActivity?
+    /// The activity by its owner's handle, on offer or not.
+    func activity(_ id: ActivityID) -> PublishedActivity?
+    /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
+    func askToSave(_ activity: PublishedActivity) -> Bool
+    /// The app that an activity belongs to.
+    func owner(_ session: SessionID) -> AppSession?
+    /// No answer came in time.
+    func saveTimedOut(_ id: ActivityID)
+}
+
 /// Serves the payloads of this device's activities to the devices that continue them. Lives on the daemon's loop.
 ///
 /// An owner with news is asked to save first, and has a second to answer; then its last saved state is sent. See
 /// `docs/state-machines/activity.md`.
 final class OriginDesk {
-    /// How the desk reaches the activities and their owners.
-    struct Surroundings {
-        /// The activity on offer under an id.
-        let offered: (ActivityID) -> PublishedActivity?
-        /// The activity by its owner's handle, on offer or not.
-        let activity: (ActivityID) -> PublishedActivity?
-        /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
-        let askToSave: (PublishedActivity) -> Bool
-        /// The app that an activity belongs to.
-        let owner: (SessionID) -> AppSession?
-        /// No answer came in time.
-        let saveTimedOut: (ActivityID) -> Void
-    }
-
     private struct Waiting {
         let offer: ActivityID
         let device: DeviceID
@@ -30,8 +32,7 @@ final class OriginDesk {
 
     private let loop: EventLoop
     private let saveAnswerTime: Duration
-    private let deviceName: () -> String
-    private let surroundings: Surroundings
+    private unowned let delegate: any OriginDeskDelegate
     private var waiting: [ActivityID: [Waiting]] = [:]
     private var timers: [ActivityID: LoopTimer] = [:]
     /// Which devices fetched which offer: only they may say that they continued it, and ask for streams.
@@ -46,28 +47,28 @@ final class OriginDesk {
     /// Offers with records, of which those that are over are forgotten first.
     private static let maximumRecords = 4096
 
-    init(loop: EventLoop, saveAnswerTime: Duration, deviceName: @escaping () -> String, surroundings: Surroundings) {
+    init(loop: EventLoop, saveAnswerTime: Duration, delegate: any OriginDeskDelegate) {
         self.loop = loop
         self.saveAnswerTime = saveAnswerTime
-        self.deviceName = deviceName
-        self.surroundings = surroundings
+        self.delegate = delegate
     }
 
     /// A device asks for the payload of an offer; `completion` is called exactly once.
     func serve(
         _ offer: ActivityID, to device: DeviceID, completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
-        guard let activity = surroundings.offered(offer) else {
-            return completion(.failure(.unknownActivity(device: deviceName())))
+        guard let activity = delegate.offered(offer) else {
+            return completion(.failure(.unknownActivity(device: delegate.deviceName)))
         }
         // One fetch at a time: a device that asks again has lost the connection over which it asked before.
         if let index = waiting[activity.id]?.firstIndex(where: { $0.device == device }),
             let former = waiting[activity.id]?.remove(at: index)
         {
-            former.completion(.failure(.rejected(device: deviceName(), cause: "the activity was asked for again")))
+            former.completion(
+                .failure(.rejected(device: delegate.deviceName, cause: "the activity was asked for again")))
         }
         let entry = Waiting(offer: offer, device: device, completion: completion)
-        guard surroundings.askToSave(activity) else { return finish(entry, activity) }
+        guard delegate.askToSave(activity) else { return finish(entry, activity) }
         waiting[activity.id, default: []].append(entry)
         awaitSave(of: activity.id)
     }
@@ -76,7 +77,7 @@ final class OriginDesk {
     func awaitSave(of id: ActivityID) {
         guard timers[id] == nil else { return }
         timers[id] = loop.timer(after: saveAnswerTime) { [self] in
-            surroundings.saveTimedOut(id)
+            delegate.saveTimedOut(id)
             saveEnded(id)
         }
     }
@@ -85,8 +86,8 @@ final class OriginDesk {
     func saveEnded(_ id: ActivityID) {
         timers.removeValue(forKey: id)?.cancel()
         for entry in waiting.removeValue(forKey: id) ?? [] {
-            guard let activity = surroundings.offered(entry.offer) else {
-                entry.completion(.failure(.ownerGone(device: deviceName())))
+            guard let activity = delegate.offered(entry.offer) else {
+                entry.completion(.failure(.ownerGone(device: delegate.deviceName)))
                 continue
             }
             finish(entry, activity)
@@ -107,18 +108,18 @@ final class OriginDesk {
     /// longer on offer.
     func activity(fetchedAs offer: ActivityID, by device: DeviceID) -> PublishedActivity? {
         guard let record = fetched[offer], record.devices.contains(device) else { return nil }
-        return surroundings.activity(record.activity)
+        return delegate.activity(record.activity)
     }
 
     /// Forgets who fetched activities that are no longer; what is on offer has changed.
     func reviewRecords() {
-        fetched = fetched.filter { surroundings.activity($0.value.activity) != nil }
+        fetched = fetched.filter { delegate.activity($0.value.activity) != nil }
         guard fetched.count > Self.maximumRecords else { return }
-        fetched = fetched.filter { surroundings.offered($0.key) != nil }
+        fetched = fetched.filter { delegate.offered($0.key) != nil }
     }
 
     private func finish(_ entry: Waiting, _ activity: PublishedActivity) {
-        let owner = surroundings.owner(activity.session)
+        let owner = delegate.owner(activity.session)
         fetched[entry.offer, default: Fetched(activity: activity.id)].devices.insert(entry.device)
         entry.completion(
             .success(

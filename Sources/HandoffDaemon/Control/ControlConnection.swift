@@ -3,23 +3,24 @@ import HandoffControl
 import HandoffJSON
 import LoopIO
 
+/// The server that a connection belongs to. On the daemon's loop.
+protocol ControlConnectionDelegate: AnyObject {
+    /// Serves a call.
+    func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection)
+    /// The connection is of no more use to the server; the reason is for the log.
+    func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason)
+    /// The connection has become a raw stream; `ended` follows at its end.
+    func upgraded(_ stream: UpgradedStream, of connection: ControlConnection)
+}
+
 /// One connection of a control socket: performs what its `VarlinkServerMachine` asks for. On the daemon's loop only.
 final class ControlConnection {
-    /// What the connection asks of its server.
-    struct Surroundings {
-        /// Serves a call.
-        let serve: (VarlinkCall, VarlinkCallID, ControlConnection) -> Void
-        /// The connection is of no more use to the server; the reason is for the log.
-        let ended: (ControlConnection, VarlinkServerMachine.Reason) -> Void
-        /// The connection has become a raw stream; `ended` follows at its end.
-        let upgraded: (UpgradedStream, ControlConnection) -> Void
-    }
-
     let client: ControlClient
     private let loop: EventLoop
     private let limits: ControlLimits
     private let stream: ByteStream
-    private var surroundings: Surroundings?
+    /// Nil once the connection has ended.
+    private weak var delegate: (any ControlConnectionDelegate)?
     private var machine = VarlinkServerMachine()
     /// What is still to be done. A handler may answer while an action is performed; what follows from that comes after.
     private var actions = ActionQueue()
@@ -41,12 +42,12 @@ final class ControlConnection {
     /// Takes over a connected socket.
     init(
         _ descriptor: consuming Descriptor, client: ControlClient, on loop: EventLoop, limits: ControlLimits,
-        surroundings: Surroundings
+        delegate: any ControlConnectionDelegate
     ) throws(Errno) {
         self.client = client
         self.loop = loop
         self.limits = limits
-        self.surroundings = surroundings
+        self.delegate = delegate
         stream = try ByteStream(descriptor, on: loop)
         stream.onEnd = { [weak self] in
             self?.hasClientEnded = true
@@ -122,7 +123,7 @@ final class ControlConnection {
 
     private func perform(_ action: VarlinkServerMachine.Action) {
         switch action {
-        case .dispatch(let call, let id): surroundings?.serve(call, id, self)
+        case .dispatch(let call, let id): delegate?.serve(call, id, of: self)
         case .send(let bytes): send(bytes)
         case .abandon: abandonCall()
         case .upgrade: handOver()
@@ -189,14 +190,14 @@ final class ControlConnection {
         writeTimer = nil
         hangUp = nil
         stream.resumeReading()
-        surroundings?.upgraded(upgraded, self)
+        delegate?.upgraded(upgraded, of: self)
     }
 
     private func upgradedStreamEnded() {
         upgradedStream = nil
-        let surroundings = self.surroundings
-        self.surroundings = nil
-        surroundings?.ended(self, .clientEnded)
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.ended(self, .clientEnded)
     }
 
     private func close(_ reason: VarlinkServerMachine.Reason) {
@@ -211,16 +212,16 @@ final class ControlConnection {
         case .ended: stream.finish(within: limits.closingTimeout)
         case .clientEnded: stream.finish(within: limits.writeTimeout)
         }
-        let surroundings = self.surroundings
-        self.surroundings = nil
-        surroundings?.ended(self, reason)
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.ended(self, reason)
     }
 
     // MARK: - Interest and time
 
     /// Reads while the machine wants calls and the client takes the answers; otherwise watches for its end alone.
     private func updateReading() {
-        guard surroundings != nil, upgradedStream == nil else { return }
+        guard delegate != nil, upgradedStream == nil else { return }
         if machine.wantsInput, !isBehind {
             hangUp = nil
             stream.resumeReading()
@@ -232,7 +233,7 @@ final class ControlConnection {
     }
 
     private func armWriteTimer() {
-        guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, surroundings != nil else { return }
+        guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, delegate != nil else { return }
         takenAtTimer = taken
         if let writeTimer {
             writeTimer.rearm(after: limits.writeTimeout)

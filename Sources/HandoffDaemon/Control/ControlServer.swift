@@ -6,7 +6,7 @@ package import LoopIO
 ///
 /// Introspection, unknown methods, foreign users and sandboxed processes are dealt with here; what is left are calls
 /// of methods that exist, from clients that may call them.
-package final class ControlServer {
+package final class ControlServer: ControlConnectionDelegate {
     private let loop: EventLoop
     private let log: Logger
     private let refusals: PacedLog
@@ -63,7 +63,7 @@ package final class ControlServer {
             let credentials = try PeerCredentials(of: descriptor.raw)
             guard let client = admit(credentials, role) else { return LocalSocket.close(descriptor) }
             let connection = try ControlConnection(
-                descriptor, client: client, on: loop, limits: limits, surroundings: surroundings)
+                descriptor, client: client, on: loop, limits: limits, delegate: self)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             log.error("Cannot serve a control connection", ["error": "\(error)"])
@@ -122,17 +122,12 @@ package final class ControlServer {
         return ControlClient(pid: credentials.pid, uid: credentials.uid, group: group, role: role)
     }
 
-    private var surroundings: ControlConnection.Surroundings {
-        ControlConnection.Surroundings(
-            serve: { [weak self] call, id, connection in self?.serve(call, id, of: connection) },
-            ended: { [weak self] connection, reason in self?.ended(connection, reason) },
-            upgraded: { [weak self] stream, connection in
-                self?.forget(connection)
-                self?.upgraded[ObjectIdentifier(connection)] = (connection, stream)
-            })
+    func upgraded(_ stream: UpgradedStream, of connection: ControlConnection) {
+        forget(connection)
+        upgraded[ObjectIdentifier(connection)] = (connection, stream)
     }
 
-    private func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason) {
+    func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason) {
         upgraded[ObjectIdentifier(connection)] = nil
         forget(connection)
         if case .protocolViolation(let error) = reason {
@@ -148,7 +143,7 @@ package final class ControlServer {
 
     // MARK: - Calls
 
-    private func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
+    func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
         let open = ControlCall(call, id: id, client: connection.client, connection: connection)
         connection.track(open)
         let service = connection.client.role == .control ? services.control : services.app

@@ -8,55 +8,32 @@ import LoopIO
 
 /// The control interface (`dev.handoff1.Control`): what the user's own tools ask. Lives on the daemon's loop.
 final class ControlService {
-    /// What the service needs of the rest of the daemon.
-    struct Surroundings {
-        let status: () -> ControlStatus
-        let addPeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
-        let removePeer: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
-        let diagnose: (@escaping (ControlDiagnosis) -> Void) -> Void
-        let setSwitches: (SetSwitchesRequest, @escaping (Result<ControlSwitches, any Error>) -> Void) -> Void
-        let offers: () -> [RemoteOffer]
-        /// Why an offer may not be received; nil when it may.
-        let held: (RemoteOffer) -> ControlHold?
-        /// The offers that may not be received.
-        let hiddenOffers: () -> [RemoteOffer]
-        let shown: (RemoteOffer) -> ControlActivity
-        let taker: (RemoteOffer) -> Result<ContinuationBroker.Taker, HandoffFailure>
-        let apps: () -> [ControlApp]
-        let setApp: (String, Bool, @escaping (Result<String, any Error>) -> Void) -> Void
-        let origin: (DeviceID) -> ControlOrigin
-        let hasAccount: () -> Bool
-        let begin: (ContinuationBroker.Request, any ContinuationCaller) -> Void
-        /// What is on offer, or what would open it, is other than before; most recent first.
-        let offersShown: ([ControlActivity]) -> Void
-    }
-
     /// The longest time-out that a caller may ask for.
     private static let maximumTimeout = 3600.0
 
     private let log: Logger
-    private let surroundings: Surroundings
+    private unowned let core: DaemonCore
     private let account: AccountService
     private let pairing: PairingService
     private let history: History
     private var board = OfferBoard()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
 
-    init(log: Logger, account: AccountService, pairing: PairingService, history: History, surroundings: Surroundings) {
+    init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
         self.log = log
         self.account = account
         self.pairing = pairing
         self.history = history
-        self.surroundings = surroundings
+        self.core = core
     }
 
     /// Answers a call of the control interface.
     func handle(_ method: ControlMethod, _ call: ControlCall) {
         do {
             switch method {
-            case .getStatus: call.reply(surroundings.status().json)
+            case .getStatus: call.reply(core.status().json)
             case .setSwitches: try setSwitches(call)
-            case .diagnose: surroundings.diagnose { call.reply($0.json) }
+            case .diagnose: core.diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
             case .followLog: try history.follow(call)
             case .createAccount: account.create(call)
@@ -72,13 +49,13 @@ final class ControlService {
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
-            case .addPeer: try changePeers(call, surroundings.addPeer)
-            case .removePeer: try changePeers(call, surroundings.removePeer)
+            case .addPeer: try changePeers(call, core.addPeer)
+            case .removePeer: try changePeers(call, core.removePeer)
             case .listActivities: try list(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
             case .listApps:
-                call.reply(["apps": .array(surroundings.apps().map { .object($0.json) })])
+                call.reply(["apps": .array(core.listApps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
             }
         } catch {
@@ -88,10 +65,10 @@ final class ControlService {
 
     /// The offers, or what would open them, may have changed: watchers are told the difference.
     func offersChanged() {
-        let offers = surroundings.offers().map(surroundings.shown)
+        let offers = core.offers().map(core.shown)
         let events = board.update(offers)
         guard !events.isEmpty else { return }
-        surroundings.offersShown(offers)
+        core.notifications.take(offers.compactMap(NotificationOffer.init))
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
@@ -110,7 +87,7 @@ final class ControlService {
 
     private func setAppEnabled(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        surroundings.setApp(try fields.text("app"), try fields.flag("enabled")) { result in
+        core.setApp(try fields.text("app"), enabled: try fields.flag("enabled")) { result in
             switch result {
             case .success(let app): call.reply(["app": .string(app)])
             case .failure(let error): call.fail(error)
@@ -119,7 +96,7 @@ final class ControlService {
     }
 
     private func setSwitches(_ call: ControlCall) throws {
-        surroundings.setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
+        core.setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
@@ -129,7 +106,7 @@ final class ControlService {
 
     private func list(_ call: ControlCall) throws {
         let here = try Fields(call.parameters).optionalFlag("here") ?? false
-        let activities = surroundings.offers().map(surroundings.shown).filter { !here || $0.opens.kind != .nothing }
+        let activities = core.offers().map(core.shown).filter { !here || $0.opens.kind != .nothing }
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }
 
@@ -137,8 +114,8 @@ final class ControlService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         // What has changed unseen is told to the others first, so that the new watcher begins from the same board.
         offersChanged()
-        for offer in surroundings.offers() {
-            call.replyContinuing(WatchEvent.added(surroundings.shown(offer)).json)
+        for offer in core.offers() {
+            call.replyContinuing(WatchEvent.added(core.shown(offer)).json)
         }
         call.replyContinuing(WatchEvent.ready.json)
         let key = ObjectIdentifier(call)
@@ -148,7 +125,7 @@ final class ControlService {
 
     /// An activity as it is on offer now.
     func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
-        surroundings.offers().first { $0.device == device && $0.activity.id == activity }.map(surroundings.shown)
+        core.offers().first { $0.device == device && $0.activity.id == activity }.map(core.shown)
     }
 
     /// Begins to continue what was asked for.
@@ -160,21 +137,21 @@ final class ControlService {
     func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
         let prefix = asked.activity
         let take = asked.take ?? false
-        guard surroundings.hasAccount() else {
+        guard core.keeper.state != nil else {
             throw CallError(AccountKeeper.Refusal.noAccount)
         }
         func isMeant(_ offer: RemoteOffer) -> Bool {
-            let origin = surroundings.origin(offer.device)
+            let origin = core.network.origin(of: offer.device)
             return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
         }
-        let fitting = surroundings.offers().filter(isMeant)
+        let fitting = core.offers().filter(isMeant)
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
             // What is switched off here is the reason, if it is what was asked for.
-            let hidden = surroundings.hiddenOffers().filter(isMeant)
+            let hidden = core.hiddenOffers().filter(isMeant)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
-                let hold = surroundings.held(offer)
+                let hold = core.board.hold(.receive, of: offer.activity.type, with: offer.device)
             {
                 throw CallError.switchedOff(hold)
             }
@@ -185,11 +162,11 @@ final class ControlService {
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
-            let taker = take ? .caller : try surroundings.taker(offer).get()
-            surroundings.begin(
+            let taker = take ? .caller : try core.taker(of: offer.activity).get()
+            core.broker.begin(
                 ContinuationBroker.Request(
-                    offer: offer.activity, device: offer.device, origin: surroundings.origin(offer.device),
-                    taker: taker, timeout: asked.timeout.flatMap(Self.duration), token: token), caller)
+                    offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
+                    taker: taker, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
 

@@ -1,3 +1,4 @@
+import HandoffAccount
 import HandoffControl
 import HandoffJSON
 import HandoffLog
@@ -7,28 +8,14 @@ import HandoffModel
 ///
 /// One window and one attempt to join at a time. Each belongs to the call that began it, and ends with its connection.
 final class PairingService {
-    /// What the service needs of the rest of the daemon.
-    struct Surroundings {
-        /// Whether this device is in an account.
-        let isMember: () -> Bool
-        /// Throws unless this device can let others in.
-        let mayInvite: () throws -> Void
-        /// Throws unless this device can join.
-        let mayJoin: () throws -> Void
-        /// Makes a window that is not open yet.
-        let inviter: (_ isAutomatic: Bool) throws -> Inviter
-        /// Makes an attempt to join that has not begun.
-        let joiner: (JoinRequest) throws -> Joiner
-    }
-
     private let log: Logger
-    private let surroundings: Surroundings
+    private unowned let core: DaemonCore
     private var inviter: Inviter?
     private var joiner: Joiner?
 
-    init(log: Logger, surroundings: Surroundings) {
+    init(log: Logger, core: DaemonCore) {
         self.log = log
-        self.surroundings = surroundings
+        self.core = core
     }
 
     /// Opens a window.
@@ -36,8 +23,8 @@ final class PairingService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
         guard inviter == nil else { throw PairingFailure.windowOpen.callError }
-        try surroundings.mayInvite()
-        let inviter = try surroundings.inviter(isAutomatic)
+        try core.requireKey()
+        let inviter = try core.inviter(isAutomatic: isAutomatic)
         self.inviter = inviter
         log.notice("A pairing window opens", ["port": "\(inviter.port)", "automatic": "\(isAutomatic)"])
         call.onClosed = { [weak inviter] in inviter?.cancel(.cancelledHere) }
@@ -73,9 +60,9 @@ final class PairingService {
     func join(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
-        try surroundings.mayJoin()
+        try core.keeper.refuseAnother(core.keeper.state)
         guard joiner == nil else { throw PairingFailure.joining.callError }
-        let joiner = try surroundings.joiner(request)
+        let joiner = try core.joiner(request)
         self.joiner = joiner
         log.notice("This device tries to join an account")
         call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
@@ -93,7 +80,12 @@ final class PairingService {
 
     /// The account is another one, or this device has left it.
     func accountChanged() {
-        if surroundings.isMember() { joiner?.cancel(.memberMeanwhile) } else { inviter?.end(.noMemberAnyMore) }
+        let keeper = core.keeper
+        if keeper.state?.view.isLive(keeper.deviceID) ?? false {
+            joiner?.cancel(.memberMeanwhile)
+        } else {
+            inviter?.end(.noMemberAnyMore)
+        }
     }
 
     /// Ends everything.

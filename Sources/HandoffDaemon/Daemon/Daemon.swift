@@ -33,7 +33,7 @@ package actor Daemon {
         let apps: AppSurroundings
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
-        let unixSeconds: @Sendable () -> UInt64
+        let wallClock: any WallClock
     }
 
     /// How long the end may wait for mDNS goodbyes: a hanging Avahi must not hold up a shutdown.
@@ -76,21 +76,20 @@ package actor Daemon {
     ///   - discovery: makes one that is not started; called again when this device has left its account.
     ///   - pairingDiscovery: makes a discovery of pairing windows that is not started; nil where nothing is discovered.
     ///   - apps: how apps are known and started.
-    ///   - unixSeconds: the wall clock.
     /// - Throws: when descriptors or memory are missing.
     package func start(
         _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
         userID: UInt32, apps: AppSurroundings = .none,
-        group: @escaping @Sendable (Int32) -> ClientGroup, unixSeconds: @escaping @Sendable () -> UInt64
+        group: @escaping @Sendable (Int32) -> ClientGroup, wallClock: any WallClock = SystemWallClock()
     ) throws {
         let clients = sockets.clients
         port = .some(sockets.port)
         making = Making(
             configuration: configuration, policy: policy, name: name, worker: try Worker(name: "files"), apps: apps,
             discovery: discovery,
-            pairingDiscovery: pairingDiscovery, unixSeconds: unixSeconds)
+            pairingDiscovery: pairingDiscovery, wallClock: wallClock)
         desktop = apps.openDesktop(loop, log.named("desktop"))
         let core = try makeCore(stored)
         let server = ControlServer(
@@ -154,7 +153,7 @@ package actor Daemon {
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
             stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
-            pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, unixSeconds: making.unixSeconds)
+            pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, wallClock: making.wallClock)
         core.onLeft = { [self] in renew($0) }
         return core
     }
@@ -213,8 +212,7 @@ package actor Daemon {
             loop.perform { self.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
         }
         deadline = loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
-        // Without a timer the end does not wait at all.
-        if deadline == nil || core == nil { coreEnded() }
+        if core == nil { coreEnded() }
     }
 
     /// What was announced is withdrawn; what is still to be written is what remains.

@@ -8,26 +8,13 @@ import HandoffProtocol
 
 /// What the account service shows, and what it can do.
 extension DaemonCore {
-    /// What the account service needs.
-    var accountSurroundings: AccountService.Surroundings {
-        AccountService.Surroundings(
-            account: { [unowned self] in account() },
-            createAccount: { [unowned self] completion in
-                keeper.create(name: name) { completion($0.mapError { CallError($0) }) }
-            },
-            files: accountFiles, tickets: { [unowned self] in tickets() },
-            revoke: { [unowned self] in keeper.revoke($0, completion: $1) },
-            rotateKey: { [unowned self] in keeper.rotate(completion: $0) },
-            mayExport: { [unowned self] in _ = try keeper.member(keeper.state) },
-            devices: { [unowned self] in devices() },
-            removeDevice: { [unowned self] in try removeDevice($0, dropping: $1, call: $2) },
-            renameDevice: { [unowned self] in renameDevice($0, to: $1, completion: $2) },
-            leaveAccount: { [unowned self] in leaveAccount(completion: $0) })
+    /// Throws unless this device is a member.
+    func requireMember() throws {
+        _ = try keeper.member(keeper.state)
     }
 
-    // MARK: - Showing
-
-    private func account() -> ControlAccount {
+    /// The account, for the control interface.
+    func account() -> ControlAccount {
         let state = keeper.state
         return ControlAccount(
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,

@@ -8,25 +8,6 @@ import LoopIO
 
 /// Which app continues what, and what people are told of it.
 extension DaemonCore {
-    /// What the broker needs.
-    var continuationSurroundings: ContinuationBroker.Surroundings {
-        ContinuationBroker.Surroundings(
-            fetch: { [unowned self] in fetch($1, from: $0, timeout: $2, completion: $3) },
-            continued: { [unowned self] in notifications.continued($1, from: $0) },
-            tellOrigin: { [unowned self] in tellOrigin($0, $1) },
-            began: { [unowned self] in streams.began($0, $1) },
-            undone: { [unowned self] in streams.undone($0) },
-            note: { [unowned self] in history.note($0) },
-            newID: { ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount)) },
-            decide: { [unowned self] content in
-                decide(content.type, content.team, content.webpageURL.map { .at($0) } ?? .none)
-            },
-            session: { [unowned self] in apps.registry.session($0) },
-            name: { [unowned self] in installed.registry.name(of: $0.app) },
-            launch: { [unowned self] in installed.launch($0, for: $1, token: $2, completion: $3) },
-            openPage: { [unowned self] in installed.open($0, token: $1, completion: $2) })
-    }
-
     /// Who would take an offer over, as far as it is known without the payload.
     func taker(of offer: OfferedActivity) -> Result<ContinuationBroker.Taker, HandoffFailure> {
         let decision = decide(offer)

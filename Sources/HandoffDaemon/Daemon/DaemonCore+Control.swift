@@ -10,34 +10,10 @@ import LoopIO
 
 /// What the control interface shows, and what it can do.
 extension DaemonCore {
-    /// What the control service needs.
-    var controlSurroundings: ControlService.Surroundings {
-        ControlService.Surroundings(
-            status: { [unowned self] in status() },
-            addPeer: { [unowned self] in
-                changePeers($0, { $0.adding($1) }, { [unowned self] in statics.add($0) }, completion: $1)
-            },
-            removePeer: { [unowned self] in
-                changePeers($0, { $0.removing($1) }, { [unowned self] in statics.remove($0) }, completion: $1)
-            },
-            diagnose: { [unowned self] in diagnose(completion: $0) },
-            setSwitches: { [unowned self] in setSwitches($0, completion: $1) },
-            offers: { [unowned self] in offers() },
-            held: { [unowned self] in board.hold(.receive, of: $0.activity.type, with: $0.device) },
-            hiddenOffers: { [unowned self] in hiddenOffers() },
-            shown: { [unowned self] in shown($0) },
-            taker: { [unowned self] in taker(of: $0.activity) },
-            apps: { [unowned self] in listApps() },
-            setApp: { [unowned self] in setApp($0, enabled: $1, completion: $2) },
-            origin: { [unowned self] in origin($0) },
-            hasAccount: { [unowned self] in keeper.state != nil },
-            begin: { [unowned self] in broker.begin($0, for: $1) },
-            offersShown: { [unowned self] in notifications.take($0.compactMap(NotificationOffer.init)) })
-    }
-
     // MARK: - Showing
 
-    private func status() -> ControlStatus {
+    /// What `GetStatus` answers.
+    func status() -> ControlStatus {
         let state = keeper.state
         return ControlStatus(
             daemon: Version.daemon, device: keeper.deviceID, name: displayName, kind: kind,
@@ -49,7 +25,7 @@ extension DaemonCore {
 
     func tickets() -> [ControlTicket] {
         guard let state = keeper.state else { return [] }
-        let now = unixSeconds()
+        let now = wallClock.unixSeconds
         return state.view.openTickets.map { ticket in
             let export = state.exports.first { $0.ticket == ticket.id }
             return ControlTicket(
@@ -119,12 +95,12 @@ extension DaemonCore {
     }
 
     /// What the other devices offer and may be received here.
-    private func offers() -> [RemoteOffer] {
+    func offers() -> [RemoteOffer] {
         allOffers().filter { board.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     /// What they offer and may not be received.
-    private func hiddenOffers() -> [RemoteOffer] {
+    func hiddenOffers() -> [RemoteOffer] {
         allOffers().filter { !board.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
@@ -144,9 +120,10 @@ extension DaemonCore {
         }.sorted { $0.activity.age < $1.activity.age }
     }
 
-    private func shown(_ offer: RemoteOffer) -> ControlActivity {
+    /// An offer as the control interface shows it.
+    func shown(_ offer: RemoteOffer) -> ControlActivity {
         let activity = offer.activity
-        let origin = origin(offer.device)
+        let origin = network.origin(of: offer.device)
         return ControlActivity(
             id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: offer.device,
             deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
@@ -158,6 +135,16 @@ extension DaemonCore {
     }
 
     // MARK: - Static peers
+
+    /// Stores an address, and begins to call it.
+    func addPeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
+        changePeers(text, { $0.adding($1) }, { [unowned self] in statics.add($0) }, completion: completion)
+    }
+
+    /// Removes an address, and calls it no more.
+    func removePeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
+        changePeers(text, { $0.removing($1) }, { [unowned self] in statics.remove($0) }, completion: completion)
+    }
 
     private func changePeers(
         _ text: String, _ change: (PeersFile, StaticAddress) -> PeersFile, _ apply: @escaping (StaticAddress) -> Void,

@@ -23,7 +23,7 @@ extension DaemonCore {
     }
 
     private func members() -> [ControlDiagnosis.Member] {
-        let clock = unixSeconds()
+        let clock = wallClock.unixSeconds
         return ring.live.subtracting([keeper.deviceID]).sorted().map { device in
             let start = network.table.seenBoot(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)

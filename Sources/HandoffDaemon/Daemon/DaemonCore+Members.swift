@@ -37,14 +37,6 @@ extension DaemonCore {
         }
     }
 
-    /// A member was heard under the key in force.
-    func heard(_ device: DeviceID) {
-        health.note(device, at: loop.now)
-        guard holders.heard(device, in: ring) else { return }
-        removals.heard(device)
-        keeper.finished(device)
-    }
-
     // MARK: - Changing
 
     /// The member that a user means.

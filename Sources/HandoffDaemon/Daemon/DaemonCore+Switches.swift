@@ -7,17 +7,9 @@ import LoopIO
 /// What the switches change.
 extension DaemonCore {
     /// What this device offers, most recent first, as far as it may.
-    func ownOffers() -> [OfferedActivity] {
+    var ownOffers: [OfferedActivity] {
         guard board.allows(.advertise) else { return [] }
         return apps.offers().filter { board.policy.forbids($0.type) == nil }
-    }
-
-    /// Whether an activity may be given to a device that asks for it.
-    func mayHandOver(_ offer: ActivityID, to device: DeviceID) -> Bool {
-        guard board.allows(.advertise, with: device) else { return false }
-        // One that nobody knows has an answer of its own.
-        guard let activity = apps.store.offered(offer) else { return true }
-        return board.policy.forbids(activity.content.type) == nil
     }
 
     /// Tells who chooses apps which of them the user has switched off, or the administrator forbids.

@@ -13,7 +13,8 @@ import LoopIO
 
 /// The parts of the daemon and the lines between them. Lives on the daemon's loop, inside the `Daemon` actor.
 ///
-/// Parts know each other only through the closures that are tied here, so this is the place to look for who calls whom.
+/// A part has references to the parts that it uses. Those that tell what happens elsewhere have a delegate, which is this core:
+/// `DaemonCore+Delegates.swift` says what follows from what.
 final class DaemonCore {
     let loop: EventLoop
     let log: Logger
@@ -27,8 +28,7 @@ final class DaemonCore {
     /// Where pairing windows are announced and found.
     let air: PairingAir
     private(set) var discoveryStates = DiscoveryStates()
-    /// The wall clock, in seconds since 1970.
-    let unixSeconds: () -> UInt64
+    let wallClock: any WallClock
     let worker: Worker
     /// How apps are known.
     let appSurroundings: AppSurroundings
@@ -45,8 +45,6 @@ final class DaemonCore {
     private var gate: GateListener?
     /// What this device is, once the machine has told.
     private(set) var kind = DeviceKind.other
-    /// How often each device was asked of late.
-    var paces: [DeviceID: AskingPace] = [:]
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
     /// The apps that the user has switched off, as they are stored.
@@ -69,7 +67,7 @@ final class DaemonCore {
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
         apps: AppSurroundings, desktop: DesktopLink?,
-        unixSeconds: @escaping () -> UInt64
+        wallClock: any WallClock
     ) throws {
         self.loop = loop
         self.log = log
@@ -82,7 +80,7 @@ final class DaemonCore {
         self.discovery = discovery
         self.air = air
         self.pairingAllowance = pairingAllowance
-        self.unixSeconds = unixSeconds
+        self.wallClock = wallClock
         boot = stored.boot
         peersFile = stored.peers
         disabledApps = stored.apps
@@ -108,42 +106,22 @@ final class DaemonCore {
 
     private(set) lazy var keeper: AccountKeeper = AccountKeeper(
         device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop, worker: worker,
-        log: log.named("account"),
-        surroundings: AccountKeeper.Surroundings(
-            store: { [folder = stored.folder] in try folder.store(account: $0) },
-            unixSeconds: unixSeconds,
-            // Weak: the worker may still be writing when the daemon ends, and the keeper then looks what is due.
-            membersInReach: { [weak self] in self?.network.table.count ?? 0 }))
+        log: log.named("account"), storage: stored.folder, wallClock: wallClock)
 
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: keeper.deviceID, key: stored.identity, kind: kind, port: port),
         boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
-        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
-        surroundings: PeerNetwork.Surroundings(
-            offers: { [unowned self] in ownOffers() },
-            unadvertised: { [unowned self] in board.unadvertised.intersection(ring.live) },
-            peersChanged: { [unowned self] in
-                control.offersChanged()
-                statics.review()
-            },
-            heard: { [unowned self] in heard($0) },
-            rosterMayDiffer: { [unowned self] in sync.consider($0) },
-            sighted: { [unowned self] in if ring.isJoining { joining.sighted($0) } else { sync.sighted($0) } },
-            deliver: { [unowned self] in deliver(to: $0, completion: $1) },
-            fetchList: { [unowned self] in lists.fetch(of: $0) },
-            foundStatic: { [unowned self] in statics.found($0) }))
+        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var board: SwitchBoard = SwitchBoard(
         loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
-        isConfiguredOff: configuration.advertise == .off,
-        surroundings: SwitchBoard.Surroundings(
-            store: { [folder = stored.folder] in try folder.store(switches: $0) }, unixSeconds: unixSeconds,
-            name: { [unowned self] in ring.name(of: $0) }, changed: { [unowned self] in switchesChanged() }))
+        isConfiguredOff: configuration.advertise == .off, folder: stored.folder, keeper: keeper,
+        wallClock: wallClock, onChange: { [unowned self] in switchesChanged() })
 
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
-        loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, unixSeconds: unixSeconds,
+        loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, wallClock: wallClock,
         changed: { [unowned self] in board.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
@@ -167,62 +145,42 @@ final class DaemonCore {
     private(set) lazy var history: History = History(
         // On a thread of its own: what other devices do here must not hold up the account.
         loop: loop, worker: (try? Worker(name: "history")) ?? worker, log: log.named("history"),
-        file: HistoryFile(stored.folder),
-        unixTime: { [unixSeconds] in Double(unixSeconds()) })
+        file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring,
-        surroundings: LinkPool.Surroundings(
-            hello: { [unowned self] in hello(to: $0) },
-            ways: { [unowned self] in network.ways(to: $0, isForRoster: $1) },
-            unanswered: { [unowned self] in network.unanswered($0, at: $1) },
-            news: { [unowned self] in sync.takeNews(for: $0) },
-            introduction: { [unowned self] in introduction() },
-            removals: { [unowned self] in StatementList.encode(keeper.state?.roster.removals ?? []) },
-            events: { [unowned self] in linkEvents }))
+        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring, delegate: self)
 
-    private lazy var lists: ListFetcher = ListFetcher(
-        loop: loop, log: log.named("links"), ask: { [unowned self] in askForList(of: $0, completion: $1) },
-        take: { [unowned self] in network.receivedList($0, from: $1) })
+    /// What is asked of the other devices.
+    private(set) lazy var client: PeerClient = PeerClient(
+        loop: loop, keeper: keeper, pool: pool, network: network, streamDialer: streamDialer)
+
+    /// What the other devices are answered.
+    private(set) lazy var service: PeerService = PeerService(
+        log: log, name: name, keeper: keeper, network: network, board: board, apps: apps, streams: streams,
+        history: history)
+
+    private(set) lazy var lists: ListFetcher = ListFetcher(
+        loop: loop, log: log.named("links"), client: client, network: network)
 
     private(set) lazy var sync: RosterSync = RosterSync(
-        loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: { [unowned self] in network })
+        loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: network)
 
     /// How this device comes into the account of a file.
     private(set) lazy var joining: TicketJoin = TicketJoin(
-        loop: loop, log: log.named("joining"), pool: pool, network: { [unowned self] in network })
+        loop: loop, log: log.named("joining"), pool: pool, network: network)
 
     private(set) lazy var statics: StaticPeers = StaticPeers(
-        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool,
-        surroundings: StaticPeers.Surroundings(
-            isThere: { [unowned self] in network.table[$0] != nil },
-            ways: { [unowned self] in
-                network.missing.pairwise.keys(for: $0).map { (gate: $0.keys.gate, isIntroduction: $0.isIntroduction) }
-            }, unixSeconds: unixSeconds))
+        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network,
+        wallClock: wallClock)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"),
         times: AppService.ActivityTimes(saveAnswer: configuration.saveAnswer, refresh: configuration.refresh),
-        payloadLimit: configuration.payloadLimit,
-        surroundings: AppService.Surroundings(
-            offersChanged: { [unowned self] in
-                network.say()
-                apps.desk.reviewRecords()
-            },
-            handlersChanged: { [unowned self] in control.offersChanged() },
-            answered: { [unowned self] in broker.answered($0, by: $1, handled: $2) },
-            streams: { [unowned self] in streams },
-            sessionEnded: { [unowned self] session in
-                broker.sessionEnded(session)
-                streams.sessionEnded(session.id)
-            },
-            sessionBegan: { [unowned self] in broker.sessionBegan($0) },
-            isEnabled: { [unowned self] in installed.registry.isEnabled($0) },
-            deviceName: { [unowned self] in ring.name(of: keeper.deviceID) },
-            wallClock: { [unowned self] in Double(unixSeconds()) - Self.appleEpoch }))
+        payloadLimit: configuration.payloadLimit, wallClock: wallClock, delegate: self)
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
-        loop: loop, log: log.named("continue"), surroundings: continuationSurroundings)
+        loop: loop, log: log.named("continue"), client: client, apps: apps, installed: installed, streams: streams,
+        notifications: notifications, history: history)
 
     /// The apps that are installed here, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
@@ -232,25 +190,21 @@ final class DaemonCore {
 
     private(set) lazy var streams: StreamDesk = StreamDesk(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop),
-        surroundings: streamSurroundings)
+        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client, keeper: keeper,
+        network: network, apps: apps, history: history)
 
     private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
         loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name,
         missing: { [unowned self] in joining.missing })
 
-    private(set) lazy var pairing: PairingService = PairingService(
-        log: log.named("pairing"), surroundings: pairingSurroundings)
+    private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
 
     private(set) lazy var control: ControlService = ControlService(
-        log: log.named("control"), account: AccountService(surroundings: accountSurroundings),
-        pairing: pairing, history: history, surroundings: controlSurroundings)
-
-    /// 2001-01-01 in seconds since 1970: where dates of activities count from.
-    private static let appleEpoch = 978_307_200.0
+        log: log.named("control"), core: self, account: AccountService(core: self), pairing: pairing,
+        history: history)
 
     /// The account as the network reads it.
-    var ring: KeyRing { KeyRing(own: keeper.deviceID, state: keeper.state) }
+    var ring: KeyRing { keeper.ring }
 
     // MARK: - Life
 
@@ -258,8 +212,7 @@ final class DaemonCore {
     func start() {
         budgets.retain(ring.live)
         holders.accountChanged(ring)
-        // Weak, as for all that the worker answers: it may still be writing when the daemon ends.
-        keeper.onChange = { [weak self] in self?.accountChanged(from: $0, to: $1) }
+        keeper.delegate = self
         disableApps()
         installed.start()
         board.start()
@@ -328,7 +281,7 @@ final class DaemonCore {
     }
 
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
-    private func accountChanged(from former: AccountState?, to present: AccountState) {
+    package func accountChanged(from former: AccountState?, to present: AccountState) {
         let ring = self.ring
         let farewells = waysToRemoved(from: former, to: present)
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
@@ -342,7 +295,7 @@ final class DaemonCore {
         network.accountChanged()
         budgets.retain(ring.live)
         health.retain(ring.live)
-        paces = paces.filter { ring.live.contains($0.key) }
+        client.accountChanged(live: ring.live)
         discovery.setMembership { [ring] in ring.recognises(instance: $0) }
         for (device, way) in farewells { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
@@ -377,13 +330,6 @@ final class DaemonCore {
             case .failure(let error): log.error("Cannot store the start number", ["error": "\(error)"])
             }
         }
-    }
-
-    /// What a member that may not know this device has to read first.
-    private func introduction() -> [UInt8] {
-        guard let roster = keeper.state?.roster else { return [] }
-        let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
-        return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
     }
 
     /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
@@ -422,7 +368,7 @@ final class DaemonCore {
         }
         let caller = network.labels.admit(
             token, Gate.Greeting(clientHello, to: ring.own), from: parties, orByLabel: strangers, now: loop.now,
-            unixSeconds: unixSeconds())
+            unixSeconds: wallClock.unixSeconds)
         if network.labels.isWornOut { network.renewLabel() }
         guard let caller else { return nil }
         if callers.count >= Self.maximumCallers { callers.removeAll() }

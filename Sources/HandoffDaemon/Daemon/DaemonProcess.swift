@@ -55,7 +55,7 @@ package enum DaemonProcess {
         if let other = place.passedBy {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
-        let stored = try StateFolder.open(place.path, now: ProcessEnvironment.unixSeconds)
+        let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
         let apps = AppSurroundings(
             environment: environment, folder: ProcessEnvironment.programFolder,
             socket: options.appSocket ?? options.controlSocket, userID: ProcessEnvironment.userID)
@@ -71,8 +71,7 @@ package enum DaemonProcess {
                 pairingDiscovery: pairingDiscovery(configuration, embedded: embedded, log: log.named("pairing")),
                 userID: ProcessEnvironment.userID,
                 apps: options.hasDesktop ? apps : .none,
-                group: { ClientGroup(ofProcess: $0) },
-                unixSeconds: { ProcessEnvironment.unixSeconds })
+                group: { ClientGroup(ofProcess: $0) })
         }
         let hasFailed = Locked(false)
         daemon.assumeIsolated { daemon in

@@ -8,7 +8,7 @@ final class History {
     private let worker: Worker
     private let log: Logger
     private let file: HistoryFile
-    private let unixTime: () -> Double
+    private let wallClock: any WallClock
     private var followers: [ObjectIdentifier: ControlCall] = [:]
     private var pace = HistoryPace()
     private var timer: LoopTimer?
@@ -19,19 +19,19 @@ final class History {
     private static let mostWaiting = 4096
 
     init(
-        loop: EventLoop, worker: Worker, log: Logger, file: HistoryFile, unixTime: @escaping () -> Double
+        loop: EventLoop, worker: Worker, log: Logger, file: HistoryFile, wallClock: any WallClock
     ) {
         self.loop = loop
         self.worker = worker
         self.log = log
         self.file = file
-        self.unixTime = unixTime
+        self.wallClock = wallClock
     }
 
     /// Adds an entry, with the time as it is now.
     func note(_ entry: ControlLogEntry) {
         var entry = entry
-        entry.time = unixTime()
+        entry.time = Double(wallClock.unixSeconds)
         // What begins here is as often as the user and the apps want; what others begin has its pace.
         guard entry.direction == .out else { return write(entry) }
         if let entry = pace.take(entry, at: loop.now) { write(entry) }

@@ -7,28 +7,24 @@ import HandoffProtocol
 import HandoffTLS
 import LoopIO
 
+/// What the pool asks about devices and the account. On the daemon's loop.
+protocol LinkPoolDelegate: PeerLinkDelegate {
+    /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
+    /// not there.
+    func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way]
+    /// Nobody answered at an address of a device: it has to prove itself again.
+    func nobodyAnswered(_ device: DeviceID, at address: SocketAddress)
+    /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
+    func news(for device: DeviceID) -> [UInt8]?
+    /// What makes this device a member to one that does not know it.
+    var introductionStatements: [UInt8] { get }
+    /// What tells a device that it is no member any more, and nothing else.
+    var removalStatements: [UInt8] { get }
+}
+
 /// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
 /// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
 final class LinkPool {
-    /// What the pool needs of the rest of the daemon.
-    struct Surroundings {
-        /// What this side says in hello to a device.
-        let hello: (DeviceID) -> Hello?
-        /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
-        /// not there.
-        let ways: (DeviceID, _ isForRoster: Bool) -> [Way]
-        /// Nobody answered at an address of a device: it has to prove itself again.
-        let unanswered: (DeviceID, SocketAddress) -> Void
-        /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
-        let news: (DeviceID) -> [UInt8]?
-        /// What makes this device a member to one that does not know it.
-        let introduction: () -> [UInt8]
-        /// What tells a device that it is no member any more, and nothing else.
-        let removals: () -> [UInt8]
-        /// The events of links.
-        let events: () -> PeerLink.Events
-    }
-
     /// Where a device may be found, under which label, and what opens its gate.
     struct Way {
         let label: Label
@@ -65,7 +61,7 @@ final class LinkPool {
     let log: Logger
     let budgets: MemberBudgets
     private let dialer: Dialer
-    private let surroundings: Surroundings
+    private unowned let delegate: any LinkPoolDelegate
     private var links: [DeviceID: [PeerLink]] = [:]
     private var sweeper: LoopTimer?
     /// Calls to devices that are known only when they answer.
@@ -80,14 +76,14 @@ final class LinkPool {
 
     init(
         loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberBudgets, ring: KeyRing,
-        surroundings: Surroundings
+        delegate: any LinkPoolDelegate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
         self.budgets = budgets
         self.ring = ring
-        self.surroundings = surroundings
+        self.delegate = delegate
     }
 
     /// All links, established or being made.
@@ -111,7 +107,7 @@ final class LinkPool {
         guard !isStopped, ring.peerKey(device) != nil else { return nil }
         let usable = links[device, default: []].filter(\.isUsable)
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
-        let ways = surroundings.ways(device, isForRoster)
+        let ways = delegate.ways(to: device, isForRoster: isForRoster)
         guard !ways.isEmpty else {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
@@ -125,7 +121,7 @@ final class LinkPool {
                 failures[device, default: 0] += 1
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 for failure in error.failures where failure.hadNoAnswer {
-                    surroundings.unanswered(device, failure.address)
+                    delegate.nobodyAnswered(device, at: failure.address)
                 }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
@@ -183,13 +179,13 @@ final class LinkPool {
             guard let self else { return }
             dials[id] = nil
             guard case .success(let connection) = result else { return }
-            connection.send([Frame(.statements, surroundings.removals())])
+            connection.send([Frame(.statements, delegate.removalStatements)])
             connection.close("it is removed")
         }
     }
 
     private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? surroundings.introduction() : surroundings.news(device)
+        way.isIntroduction ? delegate.introductionStatements : delegate.news(for: device)
     }
 
     private func dial(
@@ -233,7 +229,7 @@ final class LinkPool {
             let mayStay = link.isIntroducing ? ring.mayIntroduce(link.device) : ring.peerKey(link.device) != nil
             if !mayStay {
                 // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
-                if link.isEstablished { link.sendStatements(surroundings.removals()) }
+                if link.isEstablished { link.sendStatements(delegate.removalStatements) }
                 link.close(.notLive)
             } else {
                 link.accountChanged()
@@ -281,11 +277,10 @@ final class LinkPool {
     private func makeLink(
         _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
     ) -> PeerLink? {
-        guard let hello = surroundings.hello(device) else { return nil }
+        guard let hello = delegate.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            latestHello: { [weak self] in self?.surroundings.hello(device) }, loop: loop, log: log, budgets: budgets,
-            events: surroundings.events())
+            loop: loop, log: log, budgets: budgets, delegate: delegate)
         links[device, default: []].append(link)
         armSweeper()
         return link

@@ -18,19 +18,15 @@ final class ListFetcher {
 
     private let loop: EventLoop
     private let log: Logger
-    /// Asks a device; the completion gets nil when no list came.
-    private let ask: (DeviceID, @escaping (ActivityList?) -> Void) -> Void
-    private let take: (ActivityList, DeviceID) -> Void
+    private let client: PeerClient
+    private unowned let network: PeerNetwork
     private var fetches: [DeviceID: Fetch] = [:]
 
-    init(
-        loop: EventLoop, log: Logger, ask: @escaping (DeviceID, @escaping (ActivityList?) -> Void) -> Void,
-        take: @escaping (ActivityList, DeviceID) -> Void
-    ) {
+    init(loop: EventLoop, log: Logger, client: PeerClient, network: PeerNetwork) {
         self.loop = loop
         self.log = log
-        self.ask = ask
-        self.take = take
+        self.client = client
+        self.network = network
     }
 
     /// Fetches the list of a device, now or when the present question is answered.
@@ -40,9 +36,9 @@ final class ListFetcher {
             return
         }
         fetches[device] = Fetch()
-        ask(device) { [self] list in
+        client.askForList(of: device) { [self] list in
             // An answer that is older than the latest announcement makes it due again.
-            if let list { take(list, device) }
+            if let list { network.receivedList(list, from: device) }
             rest(after: device)
         }
     }

@@ -5,31 +5,33 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 
+/// What a link says of this device, and whom it tells what arrives. On the daemon's loop.
+protocol PeerLinkDelegate: AnyObject {
+    /// What this device says of itself now to a device; nil when it has no account any more.
+    func hello(to device: DeviceID) -> Hello?
+    /// Both sides have accepted each other.
+    func linkEstablished(_ link: PeerLink, hello: Hello)
+    /// Merge statements of the other side, then call the completion.
+    func link(_ link: PeerLink, merge statements: [UInt8], completion: @escaping (MergeOutcome) -> Void)
+    /// The other side says another thing of itself.
+    func link(_ link: PeerLink, received hello: Hello)
+    /// The key of an epoch arrived.
+    func link(_ link: PeerLink, receivedEpochKey body: [UInt8])
+    /// Answer a request.
+    func link(_ link: PeerLink, received request: PeerRequest)
+    /// Act on a notice.
+    func link(_ link: PeerLink, received notice: PeerNotice)
+    /// The other side has seen a greater start number of this device.
+    func linkSawBoot(_ seen: UInt64)
+    /// A large frame is on its way.
+    func linkGrew(_ link: PeerLink)
+    /// The link has ended; nothing follows.
+    func linkEnded(_ link: PeerLink)
+}
+
 /// One connection to or from a device, from the call to the end: `PeerSessionMachine` decides, this drives it.
 /// Lives on the daemon's loop.
 final class PeerLink {
-    /// What a link tells the pool that it belongs to; each call names the link.
-    struct Events {
-        /// Both sides have accepted each other.
-        let established: (PeerLink, Hello) -> Void
-        /// Merge statements of the other side, then call the completion.
-        let merge: (PeerLink, [UInt8], @escaping (MergeOutcome) -> Void) -> Void
-        /// The other side says another thing of itself.
-        let renewed: (PeerLink, Hello) -> Void
-        /// The key of an epoch arrived.
-        let takeEpochKey: (PeerLink, [UInt8]) -> Void
-        /// Answer a request.
-        let handle: (PeerLink, PeerRequest) -> Void
-        /// Act on a notice.
-        let note: (PeerLink, PeerNotice) -> Void
-        /// The other side has seen a greater start number of this device.
-        let raiseBoot: (UInt64) -> Void
-        /// A large frame is on its way.
-        let grew: () -> Void
-        /// The link has ended; nothing follows.
-        let ended: (PeerLink) -> Void
-    }
-
     /// The device at the other end, as its certificate proved, or proves before anything is sent.
     let device: DeviceID
     /// The key that the certificate at the other end carries, once it is proved.
@@ -55,9 +57,8 @@ final class PeerLink {
     private let loop: EventLoop
     private let log: Logger
     private let budgets: MemberBudgets
-    /// What this device says of itself now; nil when it has no account any more.
-    private let latestHello: () -> Hello?
-    private let events: Events
+    /// Weak: what still arrives while the daemon ends has nobody to be told.
+    private weak var delegate: (any PeerLinkDelegate)?
     /// What was said last of this device; nil before.
     private var lastSaid: (hello: Hello, at: LoopInstant)?
     private var helloTimer: LoopTimer?
@@ -81,7 +82,7 @@ final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello,
-        latestHello: @escaping () -> Hello?, loop: EventLoop, log: Logger, budgets: MemberBudgets, events: Events
+        loop: EventLoop, log: Logger, budgets: MemberBudgets, delegate: any PeerLinkDelegate
     ) {
         self.device = device
         isClient = role == .client
@@ -90,8 +91,7 @@ final class PeerLink {
         self.loop = loop
         self.log = log
         self.budgets = budgets
-        self.latestHello = latestHello
-        self.events = events
+        self.delegate = delegate
         lastUse = loop.now
         machine = PeerSessionMachine(device: device, role: role, hello: hello)
     }
@@ -134,7 +134,7 @@ final class PeerLink {
 
     private func received(_ bytes: [UInt8]) {
         step { $0.received(bytes, budget: &budgets[device], at: now) }
-        if waitingBytes > Self.largeFrame { events.grew() }
+        if waitingBytes > Self.largeFrame { delegate?.linkGrew(self) }
     }
 
     /// The connection could not be made, or has broken.
@@ -218,9 +218,11 @@ final class PeerLink {
         return true
     }
 
+    private var latestHello: Hello? { delegate?.hello(to: device) }
+
     /// The same at once, before the link is closed.
     func sayHelloNow() {
-        guard isEstablished, let hello = latestHello() else { return }
+        guard isEstablished, let hello = latestHello else { return }
         machine.hello = hello
         lastSaid = (hello, loop.now)
         perform(machine.sendHello())
@@ -228,7 +230,7 @@ final class PeerLink {
 
     /// Our roster, epoch, label or port may be another one now: the other side hears of it.
     func accountChanged() {
-        guard isEstablished, let hello = latestHello(), let last = lastSaid?.hello else { return }
+        guard isEstablished, let hello = latestHello, let last = lastSaid?.hello else { return }
         let isSame =
             hello.rosterDigest == last.rosterDigest && hello.epoch == last.epoch && hello.label == last.label
             && hello.port == last.port && hello.kind == last.kind
@@ -246,7 +248,7 @@ final class PeerLink {
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
         // A call takes a while, in which the label or the epoch may become another: what is said is what holds then.
-        if !machine.isEstablished, let hello = latestHello() {
+        if !machine.isEstablished, let hello = latestHello {
             machine.hello = hello
         }
         let actions = event(&machine)
@@ -285,17 +287,17 @@ final class PeerLink {
         case .send: break
         case .merge(let statements, let delay): merge(statements, after: delay)
         case .establish(let hello):
-            events.established(self, hello)
+            delegate?.linkEstablished(self, hello: hello)
             // What has become another thing since it was said.
             loop.later { [weak self] in self?.accountChanged() }
             tellWaiters(true)
-        case .raiseBoot(let seen): events.raiseBoot(seen)
-        case .renew(let hello): events.renewed(self, hello)
-        case .takeEpochKey(let body): events.takeEpochKey(self, body)
+        case .raiseBoot(let seen): delegate?.linkSawBoot(seen)
+        case .renew(let hello): delegate?.link(self, received: hello)
+        case .takeEpochKey(let body): delegate?.link(self, receivedEpochKey: body)
         case .handle(let request):
             lastUse = loop.now
-            events.handle(self, request)
-        case .note(let notice): events.note(self, notice)
+            delegate?.link(self, received: request)
+        case .note(let notice): delegate?.link(self, received: notice)
         case .complete(let id, let outcome): completions.removeValue(forKey: id)?(outcome)
         case .close(let reason):
             wasCut = reason == .late
@@ -310,16 +312,16 @@ final class PeerLink {
     private func merge(_ statements: [UInt8], after delay: Duration) {
         let merge = { [self] in
             waitingStatements = 0
-            events.merge(self, statements) { [self] outcome in
+            delegate?.link(self, merge: statements) { [self] outcome in
                 // What is stored after the end of the daemon has nobody to tell.
                 guard !hasEnded else { return }
-                step { $0.merged(outcome, hello: latestHello(), budget: &budgets[device], at: now) }
+                step { $0.merged(outcome, hello: latestHello, budget: &budgets[device], at: now) }
             }
         }
         guard delay > .zero else { return merge() }
         mergeTimer = loop.timer(after: delay, handler: merge)
         waitingStatements = statements.count
-        events.grew()
+        delegate?.linkGrew(self)
     }
 
     private func end(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
@@ -337,7 +339,7 @@ final class PeerLink {
         for completion in completions.values { completion(.lost) }
         completions.removeAll()
         tellWaiters(false)
-        events.ended(self)
+        delegate?.linkEnded(self)
         let mourners = self.mourners
         self.mourners = []
         for mourner in mourners { mourner() }

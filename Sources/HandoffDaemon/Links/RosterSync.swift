@@ -49,14 +49,14 @@ final class RosterSync {
     private let log: Logger
     private let keeper: AccountKeeper
     private let pool: LinkPool
-    private let network: () -> PeerNetwork
+    private unowned let network: PeerNetwork
     private var exchanges: [DeviceID: Exchange] = [:]
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
     /// Devices that introduce themselves just now.
     private var introducing: Set<DeviceID> = []
 
-    init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: @escaping () -> PeerNetwork) {
+    init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: PeerNetwork) {
         self.loop = loop
         self.log = log
         self.keeper = keeper

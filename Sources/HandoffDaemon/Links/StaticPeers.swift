@@ -11,16 +11,6 @@ import LoopIO
 ///
 /// Who is at an address shows when it answers: one member after the other is called there.
 final class StaticPeers {
-    /// What the calls need of the rest of the daemon.
-    struct Surroundings {
-        /// Whether a device is there.
-        let isThere: (DeviceID) -> Bool
-        /// What opens the gate of a member that is called by an address alone, in the order in which to try it.
-        let ways: (DeviceID) -> [(gate: SecretBytes, isIntroduction: Bool)]
-        /// The wall clock, in seconds since 1970.
-        let unixSeconds: () -> UInt64
-    }
-
     private struct Entry {
         var device: DeviceID?
         /// Who answered last, also if it has gone since.
@@ -34,16 +24,21 @@ final class StaticPeers {
     private let log: Logger
     private let discovery: StaticDiscovery
     private let pool: LinkPool
-    private let surroundings: Surroundings
+    private unowned let network: PeerNetwork
+    private let wallClock: any WallClock
     private var entries: [StaticAddress: Entry] = [:]
     private var members: Set<DeviceID> = []
 
-    init(loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, surroundings: Surroundings) {
+    init(
+        loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork,
+        wallClock: any WallClock
+    ) {
         self.loop = loop
         self.log = log
         self.discovery = discovery
         self.pool = pool
-        self.surroundings = surroundings
+        self.network = network
+        self.wallClock = wallClock
     }
 
     /// The addresses, with the device that answered there.
@@ -101,18 +96,21 @@ final class StaticPeers {
         StaticPeer(text: address.text)?.instance ?? address.text
     }
 
+    private func isThere(_ device: DeviceID) -> Bool { network.table[device] != nil }
+
     private func isSettled(_ entry: Entry) -> Bool {
-        entry.device.map(surroundings.isThere) ?? false
+        entry.device.map(isThere) ?? false
     }
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
         // Its label is not known: one that both sides make from the clock stands in for it.
-        let label = Gate.staticLabel(unixSeconds: surroundings.unixSeconds())
+        let label = Gate.staticLabel(unixSeconds: wallClock.unixSeconds)
         let calls = candidates(entry).flatMap { device in
-            surroundings.ways(device).map { way in
+            // What opens its gate, in the order in which to try it.
+            network.missing.pairwise.keys(for: device).map { keys, isIntroduction in
                 let way = LinkPool.Way(
-                    label: label, addresses: addresses, gate: way.gate, isIntroduction: way.isIntroduction)
+                    label: label, addresses: addresses, gate: keys.gate, isIntroduction: isIntroduction)
                 return (device: device, way: way)
             }
         }
@@ -124,8 +122,8 @@ final class StaticPeers {
     /// The members that may be at an address: who was there last, then those that are not known to be elsewhere.
     private func candidates(_ entry: Entry) -> [DeviceID] {
         let others = pool.ring.others.sorted()
-        let away = others.filter { !surroundings.isThere($0) }
-        let here = others.filter(surroundings.isThere)
+        let away = others.filter { !isThere($0) }
+        let here = others.filter(isThere)
         return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
     }
 

@@ -16,7 +16,7 @@ final class TicketJoin {
     private let loop: EventLoop
     private let log: Logger
     private let pool: LinkPool
-    private let network: () -> PeerNetwork
+    private unowned let network: PeerNetwork
     /// Those that are being called, or have answered.
     private var called: Set<DeviceID> = []
     /// Those that were called and did not answer, since the last pause.
@@ -26,7 +26,7 @@ final class TicketJoin {
     private var timer: LoopTimer?
     private var retryTimer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, pool: LinkPool, network: @escaping () -> PeerNetwork) {
+    init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork) {
         self.loop = loop
         self.log = log
         self.pool = pool
@@ -54,7 +54,6 @@ final class TicketJoin {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered, and has not handed over the account key yet"
         }
-        let network = network()
         if network.sightings.values.contains(where: \.isMarked) {
             return "a member is in reach, and has not let this device in yet"
         }
@@ -70,7 +69,7 @@ final class TicketJoin {
 
     private func callNext() {
         guard pool.ring.isJoining else { return }
-        let seen = network().sightings.keys.sorted()
+        let seen = network.sightings.keys.sorted()
         guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
         called.insert(next)

@@ -45,8 +45,8 @@ extension Inviter {
             let (salt, password) = secrets.password(of: door)
             let guest = Guest(
                 machine: InviterSession(
-                    password: password, salt: salt, exporter: exporter, identity: surroundings.identity,
-                    name: surroundings.name()), connection: connection, door: door)
+                    password: password, salt: salt, exporter: exporter, identity: keeper.device,
+                    name: keeper.ring.name(of: keeper.deviceID)), connection: connection, door: door)
             guests[id] = guest
             if let refusal = window.refusal(starting: id, now: BootInstant(loop.now)) {
                 perform(guest.machine.refuse(refusal), guest, id)
@@ -92,7 +92,7 @@ extension Inviter {
     }
 
     private func count(_ guest: Guest, _ id: PairingWindow.SessionID) {
-        let refusal = window.wrongGuess(id, now: BootInstant(loop.now), allowance: &surroundings.allowance.value)
+        let refusal = window.wrongGuess(id, now: BootInstant(loop.now), allowance: &allowance.value)
         log.notice(
             "A wrong pairing code was tried",
             ["from": guest.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
@@ -103,7 +103,7 @@ extension Inviter {
 
     private func stored(_ guest: Guest) {
         guard let peer = guest.peer else { return }
-        surroundings.finished(peer.device)
+        keeper.finished(peer.device)
         guests = guests.filter { $0.value !== guest }
         bidFarewell(guest.connection)
         finish(.success(PairingDevice(peer)))

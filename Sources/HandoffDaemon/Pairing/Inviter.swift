@@ -14,24 +14,6 @@ import LoopIO
 ///
 /// What concerns single connections is in `Inviter+Sessions.swift`.
 final class Inviter {
-    /// What a window needs of the rest of the daemon.
-    struct Surroundings {
-        /// The key of this device.
-        let identity: SigningKey
-        /// What this device is called.
-        let name: () -> String
-        /// The account as it is stored.
-        let account: () -> AccountState?
-        /// Admits a device durably.
-        let admit: (PublicKey, String, @escaping (Result<AccountState, any Error>) -> Void) -> Void
-        /// A device has said that it has stored the account.
-        let finished: (DeviceID) -> Void
-        /// Addresses of this machine that others may call, best first; asked on a worker.
-        let addresses: @Sendable () -> [IPAddress]
-        /// What the codes of this daemon's life have left; changed by wrong guesses.
-        let allowance: PairingAllowanceBox
-    }
-
     /// What the window knows that opens it.
     struct Secrets {
         /// The digits with what was made of them; nil while only the link opens.
@@ -60,7 +42,11 @@ final class Inviter {
 
     let loop: EventLoop
     let log: Logger
-    let surroundings: Surroundings
+    let keeper: AccountKeeper
+    /// What the codes of this daemon's life have left; changed by wrong guesses.
+    let allowance: PairingAllowanceBox
+    /// The addresses of this machine that may be shown.
+    private let addresses: PairingAddresses
     var state = State.preparing
     var window: PairingWindow
     /// Connections whose TLS is not set up.
@@ -84,21 +70,24 @@ final class Inviter {
     ///   - ports: those that are tried first.
     ///   - address: the one address to listen on; nil for all.
     init(
-        isAutomatic: Bool, ports: ClosedRange<UInt16>?, address: IPAddress?, air: PairingAir,
-        limits: PairingLimits = PairingLimits(),
-        loop: EventLoop, log: Logger, surroundings: Surroundings
+        isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
+        air: PairingAir, limits: PairingLimits = PairingLimits(),
+        keeper: AccountKeeper, allowance: PairingAllowanceBox, loop: EventLoop, log: Logger
     ) throws {
         self.isAutomatic = isAutomatic
         self.air = air
         self.limits = limits
         self.loop = loop
         self.log = log
-        self.surroundings = surroundings
-        window = PairingWindow(allowance: surroundings.allowance.value, now: BootInstant(loop.now))
+        self.keeper = keeper
+        self.allowance = allowance
+        self.addresses = addresses
+        window = PairingWindow(allowance: allowance.value, now: BootInstant(loop.now))
         worker = try Worker(name: "pairing")
         // Made for this window and thrown away with it: it says nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
-        listener = try PairingListener(ports: ports, address: address, context: context, limits: limits, on: loop)
+        listener = try PairingListener(
+            ports: ports, address: addresses.only, context: context, limits: limits, on: loop)
         port = listener.port
     }
 
@@ -110,10 +99,10 @@ final class Inviter {
         let offersDigits = window.offersDigits
         // The digits cost 0.2 s of processor time and 64 MiB; addresses are a question to the kernel.
         worker.run(
-            { [port, addresses = surroundings.addresses] in
+            { [port, addresses] in
                 let code = offersDigits ? PairingCode() : nil
                 let salted = try code.map { try PairingPassword.salted($0) }
-                let places = addresses().map { SocketAddress($0, port: port).description }
+                let places = addresses.reachable().map { SocketAddress($0, port: port).description }
                 return (code, salted, places)
             }, on: loop
         ) { [weak self] result in
@@ -168,7 +157,7 @@ final class Inviter {
         window.asks(id)
         guest.peer = peer
         guest.isAsked = true
-        guard surroundings.account()?.view.isRemoved(peer.device) != true else {
+        guard keeper.state?.view.isRemoved(peer.device) != true else {
             return end(.removedDevice(peer.name), saying: .removed)
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
@@ -194,7 +183,7 @@ final class Inviter {
 
     /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
     private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: LoopInstant) {
-        surroundings.admit(peer.publicKey, peer.name) { [weak self] result in
+        keeper.admit(peer.publicKey, name: peer.name) { [weak self] result in
             guard let self else { return }
             guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
             guests[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in

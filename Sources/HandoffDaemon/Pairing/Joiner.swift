@@ -11,20 +11,6 @@ import LoopIO
 /// One attempt of this device to join an account by pairing: finds inviters, calls them one at a time, and stores the
 /// account that it is given. Lives on the daemon's loop. Diagram: `docs/state-machines/pairing.md`.
 final class Joiner {
-    /// What the attempt needs of the rest of the daemon.
-    struct Surroundings {
-        /// The key of this device.
-        let identity: SigningKey
-        /// What this device is called.
-        let name: String
-        /// Stores the account durably.
-        let join: (Roster, SecretBytes, @escaping (Result<AccountID, any Error>) -> Void) -> Void
-        /// Whether this machine is on a network; asked on a worker.
-        let isOnNetwork: @Sendable () -> Bool
-        /// The wall clock, in seconds since 1970.
-        let unixSeconds: () -> UInt64
-    }
-
     /// What came of it.
     struct Joined {
         let account: AccountID
@@ -55,7 +41,9 @@ final class Joiner {
     private let worker: Worker
     private let place: JoinPlace
     private let air: PairingAir
-    private let surroundings: Surroundings
+    private let keeper: AccountKeeper
+    private let addresses: PairingAddresses
+    private let wallClock: any WallClock
     private let setting: JoinCall.Setting
     private var state = State.idle
     private var targets: JoinTargets
@@ -68,10 +56,12 @@ final class Joiner {
 
     /// An attempt that has not begun.
     ///
+    /// - Parameter name: what this device is called.
     /// - Throws: `PairingFailure` when the code or link cannot be right, `CallError` for a wrong address.
     init(
-        _ request: JoinRequest, air: PairingAir, limits: PairingLimits = PairingLimits(), loop: EventLoop, log: Logger,
-        surroundings: Surroundings
+        _ request: JoinRequest, name: String, addresses: PairingAddresses, air: PairingAir,
+        limits: PairingLimits = PairingLimits(), keeper: AccountKeeper, wallClock: any WallClock, loop: EventLoop,
+        log: Logger
     ) throws {
         let worker = try Worker(name: "pairing")
         let (given, place) = try JoinPlace.read(request)
@@ -81,13 +71,15 @@ final class Joiner {
         self.worker = worker
         self.place = place
         self.air = air
-        self.surroundings = surroundings
+        self.keeper = keeper
+        self.addresses = addresses
+        self.wallClock = wallClock
         settled = loop.now.advanced(by: limits.settling)
         targets = JoinTargets(limits: limits)
         setting = JoinCall.Setting(
             loop: loop, log: log, limits: limits, context: try TLSContext.pairingClient(),
-            secret: JoinSecret(given, worker: worker, loop: loop), identity: surroundings.identity,
-            name: surroundings.name)
+            secret: JoinSecret(given, worker: worker, loop: loop), identity: keeper.device,
+            name: name)
     }
 
     // MARK: - Life
@@ -129,7 +121,7 @@ final class Joiner {
     // MARK: - Finding
 
     private func startSearch() {
-        worker.run(surroundings.isOnNetwork, on: loop) { [weak self] result in
+        worker.run({ [addresses] in addresses.isOnNetwork() }, on: loop) { [weak self] result in
             guard let self, case .idle = state else { return }
             guard case .success(true) = result else { return end(.failure(.noNetwork)) }
             search = PairingSearch(air, limit: limits.instances) { [weak self] in self?.found($0) }
@@ -229,7 +221,7 @@ final class Joiner {
     private func fail(_ failure: PairingFailure) {
         guard failure.reason == .unreachable || failure.reason == .nobodyThere else { return end(.failure(failure)) }
         state = .failing
-        worker.run(surroundings.isOnNetwork, on: loop) { [weak self] result in
+        worker.run({ [addresses] in addresses.isOnNetwork() }, on: loop) { [weak self] result in
             guard let self, case .failing = state else { return }
             let isOnNetwork = (try? result.get()) ?? true
             end(.failure(isOnNetwork ? failure : .noNetwork))
@@ -240,8 +232,8 @@ final class Joiner {
 
     private func store(_ account: PairedAccount, from inviter: PairingPeer, _ call: JoinCall) {
         state = .storing(call)
-        let device = DeviceID(surroundings.identity.publicKey)
-        let now = surroundings.unixSeconds()
+        let device = DeviceID(keeper.device.publicKey)
+        let now = wallClock.unixSeconds
         // Thousands of signatures are checked in a second, not at once.
         worker.run({ try account.state(for: device, inviter: inviter, now: now).roster }, on: loop) {
             [weak self] result in
@@ -249,7 +241,7 @@ final class Joiner {
             switch result {
             case .failure(let error): refuse(error, call)
             case .success(let roster):
-                surroundings.join(roster, account.accountKey) { [weak self] result in
+                keeper.join(roster: roster, accountKey: account.accountKey) { [weak self] result in
                     guard let self, case .storing = state else { return }
                     switch result {
                     case .failure(let error): refuse(error, call)

@@ -2,19 +2,38 @@ package import HandoffDiscovery
 package import LoopIO
 
 /// Where a pairing window can be reached: addresses of this machine, the likeliest first. A plain value.
-package enum PairingAddresses {
+package struct PairingAddresses: Sendable {
     /// Addresses that are shown and put into a link at most.
     package static let most = 8
+
+    /// The one address to listen on; nil for all.
+    package let only: IPAddress?
+    /// The only interfaces to be found on; empty: all but loopback.
+    package let interfaces: [String]
+
+    /// The addresses of a machine that listens there.
+    package init(only: IPAddress?, interfaces: [String]) {
+        self.only = only ?? (interfaces == ["lo"] ? .loopbackIPv4 : nil)
+        self.interfaces = interfaces
+    }
+
+    /// What a device elsewhere may call; none without the kernel's table: discovery may still find the window.
+    ///
+    /// Asks the kernel, so it is for a worker.
+    func reachable() -> [IPAddress] {
+        reachable(in: (try? InterfaceTable.current()) ?? InterfaceTable())
+    }
+
+    /// Whether there is any network to look for others on; true where that cannot be found out. For a worker, too.
+    func isOnNetwork() -> Bool {
+        (try? InterfaceTable.current()).map(isOnNetwork(in:)) ?? true
+    }
 
     /// What a device elsewhere may call, of what the machine has.
     ///
     /// IPv6 addresses that are valid on one link only are left out: they are of no use without the name that the *other*
     /// machine has for the link. A joiner on the same link finds us by discovery instead.
-    ///
-    /// - Parameters:
-    ///   - only: the one address to listen on; nil for all.
-    ///   - interfaces: the only interfaces to be found on; empty: all but loopback.
-    package static func reachable(_ table: InterfaceTable, only: IPAddress?, interfaces: [String]) -> [IPAddress] {
+    package func reachable(in table: InterfaceTable) -> [IPAddress] {
         if let only, !only.isUnspecified { return [only] }
         let wantsLoopback = interfaces == ["lo"]
         let fitting = table.usable.filter { local in
@@ -28,14 +47,14 @@ package enum PairingAddresses {
         }
         // Stable within each rank: the table is ordered by interface.
         let ranked = fitting.map(\.address).enumerated().sorted { one, other in
-            (rank(one.element), one.offset) < (rank(other.element), other.offset)
+            (Self.rank(one.element), one.offset) < (Self.rank(other.element), other.offset)
         }
-        return ranked.prefix(most).map(\.element)
+        return ranked.prefix(Self.most).map(\.element)
     }
 
     /// Whether there is any network to look for others on: an address besides those of the machine itself, unless it is
     /// to be found on this machine alone.
-    package static func isOnNetwork(_ table: InterfaceTable, only: IPAddress?, interfaces: [String]) -> Bool {
+    package func isOnNetwork(in table: InterfaceTable) -> Bool {
         if interfaces == ["lo"] || only?.isLoopback == true { return true }
         return table.usable.contains { !table.isLoopback($0.interface) && !$0.address.isLoopback }
     }

@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
 import HandoffLog
@@ -6,33 +7,33 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 
+/// What the network asks of the daemon, and whom it tells what it finds. On the daemon's loop.
+protocol PeerNetworkDelegate: AnyObject {
+    /// What this device offers, most recent first, with ages as of now.
+    var ownOffers: [OfferedActivity] { get }
+    /// The devices that are told of no activity.
+    var unadvertised: Set<DeviceID> { get }
+    /// The offers of other devices have changed, or devices have come or gone.
+    func peersChanged()
+    /// A member was heard that has the key of the epoch in force.
+    func heard(_ device: DeviceID)
+    /// A device is there, or has said another thing of itself: its roster may differ from ours.
+    func rosterMayDiffer(_ peer: Peer)
+    /// A member shows itself by a mark: it is in another epoch, or this device is.
+    func sighted(_ device: DeviceID)
+    /// Tells a device by connection what this device says of itself now; the completion is told whether it was reached.
+    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void)
+    /// Fetches the whole list of a device's activities.
+    func fetchList(of device: DeviceID)
+    /// Discovery has resolved a configured address.
+    func foundStatic(_ service: DiscoveredService)
+}
+
 /// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
 ///
 /// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
 /// discovery and connections say, and performs what they ask for.
 final class PeerNetwork {
-    /// What the network needs of the rest of the daemon.
-    struct Surroundings {
-        /// What this device offers, most recent first, with ages as of now.
-        let offers: () -> [OfferedActivity]
-        /// The devices that are told of no activity.
-        let unadvertised: () -> Set<DeviceID>
-        /// The offers of other devices have changed, or devices have come or gone.
-        let peersChanged: () -> Void
-        /// A member was heard that has the key of the epoch in force.
-        let heard: (DeviceID) -> Void
-        /// A device is there, or has said another thing of itself: its roster may differ from ours.
-        let rosterMayDiffer: (Peer) -> Void
-        /// A member shows itself by a mark: it is in another epoch, or this device is.
-        let sighted: (DeviceID) -> Void
-        /// Tells a device by connection what this device says of itself now; the completion is told whether it was reached.
-        let deliver: (DeviceID, @escaping (Bool) -> Void) -> Void
-        /// Fetches the whole list of a device's activities.
-        let fetchList: (DeviceID) -> Void
-        /// Tells a static address that was found.
-        let foundStatic: (DiscoveredService) -> Void
-    }
-
     /// Where a member was seen by the mark beside its beacon: it is in another epoch, or this device is, or is joining.
     struct Sighting {
         let instance: String
@@ -45,7 +46,7 @@ final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
-    let surroundings: Surroundings
+    unowned let delegate: any PeerNetworkDelegate
     private(set) var policy: AdvertisePolicy
     private(set) var showsTitles: Bool
     var ring: KeyRing
@@ -106,12 +107,12 @@ final class PeerNetwork {
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
         discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool,
         lifetime: Duration,
-        surroundings: Surroundings
+        delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
         self.log = log
         self.socket = socket
-        self.surroundings = surroundings
+        self.delegate = delegate
         self.budgets = budgets
         self.policy = policy
         self.showsTitles = showsTitles
@@ -122,6 +123,11 @@ final class PeerNetwork {
         missing.accountChanged(ring)
         machine = AdvertMachine(at: BootInstant(loop.now))
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
+    }
+
+    /// Where an activity came from, or who continued it.
+    func origin(of device: DeviceID) -> ControlOrigin {
+        ControlOrigin(device: device, deviceName: ring.name(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
     /// Begins to receive, and to speak if there is an account.
@@ -290,16 +296,16 @@ final class PeerNetwork {
             case .appeared(let id), .changed(let id):
                 hasNews = true
                 perform(machine.discovered(id, peers: table, at: now))
-                if let peer = table[id] { surroundings.rosterMayDiffer(peer) }
+                if let peer = table[id] { delegate.rosterMayDiffer(peer) }
             case .offersChanged: hasNews = true
-            case .moreToFetch(let id): surroundings.fetchList(id)
+            case .moreToFetch(let id): delegate.fetchList(of: id)
             case .gone(let id, let reason):
                 hasNews = true
                 machine.forget(id)
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }
-        if hasNews { surroundings.peersChanged() }
+        if hasNews { delegate.peersChanged() }
         rearm()
     }
 
@@ -311,11 +317,11 @@ final class PeerNetwork {
 
     /// What one device is told of them.
     func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        surroundings.unadvertised().contains(device) ? [] : announcedOffers()
+        delegate.unadvertised.contains(device) ? [] : announcedOffers()
     }
 
     /// Whether the beacon, which all members read, lists activities.
-    var listsInBeacon: Bool { policy == .all && surroundings.unadvertised().isEmpty }
+    var listsInBeacon: Bool { policy == .all && delegate.unadvertised.isEmpty }
 
     /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
     func switchesChanged() {
@@ -325,7 +331,7 @@ final class PeerNetwork {
 
     /// The latest advert, as one device gets it.
     func advert(for device: DeviceID?) -> SignedAdvert? {
-        guard let device, surroundings.unadvertised().contains(device) else { return announcer.advert }
+        guard let device, delegate.unadvertised.contains(device) else { return announcer.advert }
         do {
             return try announcer.emptyAdvert()
         } catch {
@@ -335,7 +341,7 @@ final class PeerNetwork {
     }
 
     private func shownOffers() -> [OfferedActivity] {
-        let offers = surroundings.offers()
+        let offers = delegate.ownOffers
         guard !showsTitles else { return offers }
         return offers.map {
             OfferedActivity(
@@ -347,7 +353,7 @@ final class PeerNetwork {
     private func deliverByConnection(to id: DeviceID) {
         guard !isCloned else { return }
         let position = announcer.position
-        surroundings.deliver(id) { [self] isReached in
+        delegate.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
             table.delivered(position, to: id)
             machine.delivered(to: id, peers: table)

@@ -10,24 +10,6 @@ import LoopIO
 /// The streams of continuations, on either side: who may open one, where it runs, and how it ended. Lives on the daemon's
 /// loop; the bytes move on stream loops.
 final class StreamDesk {
-    /// What the desk needs of the rest of the daemon.
-    struct Surroundings {
-        /// Asks the origin of an activity for a ticket, for the apps' own stream or a resource; the answer comes exactly once,
-        /// unless cancelled.
-        let ask:
-            (DeviceID, ActivityID, StreamResource?, @escaping (Result<[UInt8], HandoffFailure>) -> Void) -> FetchHandle
-        /// Calls a device for a stream; the answer comes exactly once, unless the call is dropped. Nil: there is no way to it.
-        let dial: (DeviceID, @escaping (Result<StreamChannel, HandoffFailure>) -> Void) -> Dial?
-        /// Tells the owner of an activity that a device asks for a stream; false when nobody is left to be told.
-        let announce: (StreamID, StreamBook.Grant) -> Bool
-        /// What a device is called.
-        let name: (DeviceID) -> String
-        /// The app with an attachment.
-        let app: (SessionID) -> String?
-        /// Keeps which streams there were.
-        let note: (ControlLogEntry) -> Void
-    }
-
     /// A stream that has a connection.
     struct OpenStream {
         let device: DeviceID
@@ -62,7 +44,11 @@ final class StreamDesk {
 
     let loop: EventLoop
     let log: Logger
-    let surroundings: Surroundings
+    let client: PeerClient
+    private let keeper: AccountKeeper
+    private let network: PeerNetwork
+    private let apps: AppService
+    private let history: History
     private let loops = StreamLoops()
     private(set) var book = StreamBook()
     private var streams: [StreamID: OpenStream] = [:]
@@ -74,12 +60,25 @@ final class StreamDesk {
     private var places = FilePlaces()
     private var isStopped = false
 
-    init(loop: EventLoop, log: Logger, sleepLock: SleepLock, surroundings: Surroundings) {
+    init(
+        loop: EventLoop, log: Logger, sleepLock: SleepLock, client: PeerClient, keeper: AccountKeeper,
+        network: PeerNetwork, apps: AppService, history: History
+    ) {
         self.loop = loop
         self.log = log
         self.sleepLock = sleepLock
-        self.surroundings = surroundings
+        self.client = client
+        self.keeper = keeper
+        self.network = network
+        self.apps = apps
+        self.history = history
     }
+
+    /// What a device is called.
+    func name(_ device: DeviceID) -> String { keeper.ring.name(of: device) }
+
+    /// The app with an attachment.
+    private func app(_ session: SessionID) -> String? { apps.registry.session(session)?.app }
 
     // MARK: - Calls of apps
 
@@ -124,7 +123,7 @@ final class StreamDesk {
         let part = FilePart(
             direction: request.direction == .send ? .send : .receive, position: UInt64(request.position),
             length: request.length.map(Int64.init), file: file)
-        let name = surroundings.name(stream.device)
+        let name = name(stream.device)
         let place = ObjectIdentifier(call)
         guard places.take(place, for: stream.device) else {
             throw CallError.fileFailed(moved: 0, "too many files are read or written for \(name)")
@@ -214,7 +213,7 @@ final class StreamDesk {
         loops.release(stream.handle.loop)
         let count = counts[stream.device, default: 1] - 1
         counts[stream.device] = count > 0 ? count : nil
-        let reply = AwaitStreamReply(report, device: surroundings.name(stream.device))
+        let reply = AwaitStreamReply(report, device: name(stream.device))
         switch stream.phase {
         case .awaitingTicket:
             proved(stream.device)
@@ -228,10 +227,10 @@ final class StreamDesk {
                 "device": stream.device.short, "outcome": reply.outcome.rawValue, "sent": "\(report.sent)",
                 "received": "\(report.received)",
             ])
-        surroundings.note(
+        history.note(
             ControlLogEntry(
                 event: .stream, direction: stream.opening != nil ? .in : .out, device: stream.device,
-                deviceName: surroundings.name(stream.device), app: stream.app, outcome: reply.outcome.rawValue,
+                deviceName: name(stream.device), app: stream.app, outcome: reply.outcome.rawValue,
                 sent: Int64(clamping: report.sent), received: Int64(clamping: report.received)))
         for call in outcomes.ended(id, reply, now: loop.now) { call.reply(reply.json) }
     }
@@ -271,10 +270,12 @@ final class StreamDesk {
         proved(stream.device)
         let timer = loop.timer(after: Self.patienceForApp) { [weak self] in self?.tooLate(id) }
         streams[id]?.phase = .offered(to: grant.session, timer)
-        streams[id]?.app = surroundings.app(grant.session)
+        streams[id]?.app = app(grant.session)
         stream.handle.accept()
         log.info("Stream was opened", ["by": stream.device.short])
-        if !surroundings.announce(id, grant) { stream.handle.reset(.refused) }
+        let isAnnounced = apps.announce(
+            id, grant.resource, of: grant.activity, to: grant.session, from: network.origin(of: grant.device))
+        if !isAnnounced { stream.handle.reset(.refused) }
     }
 
     private func tooLate(_ id: StreamID) {
@@ -286,7 +287,7 @@ final class StreamDesk {
 
     private func begin(_ id: ContinuationID, _ resource: StreamResource?, _ call: ControlCall) throws {
         guard let continued = book.continuation(id) else { throw CallError.streamFailed(.notContinued) }
-        let name = surroundings.name(continued.device)
+        let name = name(continued.device)
         guard continued.hasStreams else { throw CallError.streamFailed(.streamsUnsupported(device: name)) }
         guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
             throw CallError.streamFailed(.tooManyStreams(device: name))
@@ -316,7 +317,7 @@ final class StreamDesk {
         let id = add(
             channel, device: opening.device, greeting: .show(ticket: ticket), phase: .flowing, opening: opening)
         guard let id else { return false }
-        streams[id]?.app = opening.session.flatMap(surroundings.app)
+        streams[id]?.app = opening.session.flatMap(app)
         log.info("Stream is open", ["to": opening.device.short])
         hand(id, to: opening.call)
         return true
@@ -377,7 +378,7 @@ final class StreamDesk {
         book.accountChanged(live: live)
         for stream in streams.values where !live.contains(stream.device) { stream.handle.reset(.notMember) }
         for opening in openings.all(where: { !live.contains($0) }) {
-            opening.fail(.notMember(device: surroundings.name(opening.device)))
+            opening.fail(.notMember(device: name(opening.device)))
         }
     }
 
@@ -385,7 +386,7 @@ final class StreamDesk {
     func stop() {
         isStopped = true
         for opening in openings.all(where: { _ in true }) {
-            opening.fail(.cancelled(device: surroundings.name(opening.device)))
+            opening.fail(.cancelled(device: name(opening.device)))
         }
         for stream in streams.values {
             stream.handle.reset(.stopping)

@@ -61,14 +61,14 @@ final class StreamOpening {
         begun = begun ?? desk.loop.now
         deadline = desk.loop.timer(after: Self.patience) { [weak self] in
             guard let self else { return }
-            fail(.timedOut(device: desk.surroundings.name(device)))
+            fail(.timedOut(device: desk.name(device)))
         }
         guard let untaken else { return ask() }
-        tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: untaken.cause)) { $0.ask() }
+        tryAgain(.peerUnreachable(device: desk.name(device), cause: untaken.cause)) { $0.ask() }
     }
 
     private func ask() {
-        ticket = desk.surroundings.ask(device, activity, resource) { [weak self] result in
+        ticket = desk.client.askForStream(of: activity, resource, from: device) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let ticket): connect(ticket)
@@ -79,7 +79,7 @@ final class StreamOpening {
     }
 
     private func connect(_ ticket: [UInt8]) {
-        dial = desk.surroundings.dial(device) { [weak self] result in
+        dial = desk.client.dialStream(to: device) { [weak self] result in
             guard let self else { return }
             dial = nil
             switch result {
@@ -88,13 +88,13 @@ final class StreamOpening {
                 let isShown =
                     untaken.map { desk.show(ticket, over: channel, again: $0.id, $0.socket) }
                     ?? desk.show(ticket, over: channel, for: self)
-                if isShown { untaken = nil } else { tell(.tooManyStreams(device: desk.surroundings.name(device))) }
+                if isShown { untaken = nil } else { tell(.tooManyStreams(device: desk.name(device))) }
             case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
         if dial == nil {
             let cause = "no address of it is known"
-            tryAgain(.peerUnreachable(device: desk.surroundings.name(device), cause: cause)) { $0.connect(ticket) }
+            tryAgain(.peerUnreachable(device: desk.name(device), cause: cause)) { $0.connect(ticket) }
         }
     }
 

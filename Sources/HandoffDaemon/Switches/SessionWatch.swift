@@ -7,7 +7,7 @@ package import LoopIO
 final class SessionWatch {
     private let loop: EventLoop
     private let log: Logger
-    private let unixSeconds: () -> UInt64
+    private let wallClock: any WallClock
     private let changed: () -> Void
     private let quietChanged: (Bool) -> Void
     private var gate: SessionGate
@@ -18,12 +18,12 @@ final class SessionWatch {
     ///   - changed: what is kept from being advertised has changed.
     ///   - quietChanged: whether what other devices do is to stay off the screen has changed; at first it is.
     init(
-        loop: EventLoop, log: Logger, delays: SessionGate.Delays, unixSeconds: @escaping () -> UInt64,
+        loop: EventLoop, log: Logger, delays: SessionGate.Delays, wallClock: any WallClock,
         changed: @escaping () -> Void, quietChanged: @escaping (Bool) -> Void
     ) {
         self.loop = loop
         self.log = log
-        self.unixSeconds = unixSeconds
+        self.wallClock = wallClock
         self.changed = changed
         self.quietChanged = quietChanged
         gate = SessionGate(delays: delays)
@@ -56,11 +56,11 @@ final class SessionWatch {
 
     /// Takes other delays.
     func take(_ delays: SessionGate.Delays) {
-        change { $0.take(delays, unixSeconds: unixSeconds(), now: loop.now) }
+        change { $0.take(delays, unixSeconds: wallClock.unixSeconds, now: loop.now) }
     }
 
     private func take(_ report: LoginReport) {
-        change { $0.take(report, unixSeconds: unixSeconds(), now: loop.now) }
+        change { $0.take(report, unixSeconds: wallClock.unixSeconds, now: loop.now) }
     }
 
     private func change(_ body: (inout SessionGate) -> Void) {

@@ -6,22 +6,14 @@ import LoopIO
 /// What may be advertised and received now: the user's switches, below the configuration, the administrator's policy and
 /// the session. Lives on the daemon's loop.
 final class SwitchBoard {
-    /// What the board needs of the rest of the daemon.
-    struct Surroundings {
-        /// Writes the switches durably, on the worker's thread.
-        let store: @Sendable (Switches) throws -> Void
-        /// The wall clock, in seconds since 1970.
-        let unixSeconds: () -> UInt64
-        /// What a device is called.
-        let name: (DeviceID) -> String
-        /// Something is allowed, or forbidden, that was not before.
-        let changed: () -> Void
-    }
-
     private let loop: EventLoop
     private let worker: Worker
     private let log: Logger
-    private let surroundings: Surroundings
+    private let folder: StateFolder
+    private let keeper: AccountKeeper
+    private let wallClock: any WallClock
+    /// Something is allowed, or forbidden, that was not before.
+    private let onChange: () -> Void
     /// What holds now, and is stored.
     private(set) var switches: Switches
     /// What will hold once all that was asked for is stored.
@@ -35,7 +27,7 @@ final class SwitchBoard {
 
     init(
         loop: EventLoop, worker: Worker, log: Logger, switches: Switches, policy: Policy, isConfiguredOff: Bool,
-        surroundings: Surroundings
+        folder: StateFolder, keeper: AccountKeeper, wallClock: any WallClock, onChange: @escaping () -> Void
     ) {
         self.loop = loop
         self.worker = worker
@@ -44,7 +36,10 @@ final class SwitchBoard {
         wanted = switches
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
-        self.surroundings = surroundings
+        self.folder = folder
+        self.keeper = keeper
+        self.wallClock = wallClock
+        self.onChange = onChange
     }
 
     // MARK: - What is allowed
@@ -109,7 +104,7 @@ final class SwitchBoard {
             holds.append(ControlHold(direction: .advertise, author: .session, message: sessionHold))
         }
         holds += switches.entries.map { place, off in
-            let device = place.device.map { ": \(surroundings.name($0))" } ?? ""
+            let device = place.device.map { ": \(keeper.ring.name(of: $0))" } ?? ""
             return ControlHold(
                 direction: place.direction, author: .user, device: place.device, until: off.until.map { Double($0) },
                 message: "\(Self.words(place.direction)) is switched off\(device)")
@@ -119,7 +114,7 @@ final class SwitchBoard {
             holds += directions.map { direction in
                 ControlHold(
                     direction: direction, author: .policy, device: device,
-                    message: "\(surroundings.name(device)) is forbidden by \(place)")
+                    message: "\(keeper.ring.name(of: device)) is forbidden by \(place)")
             }
         }
         return holds
@@ -159,7 +154,7 @@ final class SwitchBoard {
             }
         }
         let next = wanted
-        worker.run({ [store = surroundings.store] in try store(next) }, on: loop) { [weak self] result in
+        worker.run({ [folder] in try folder.store(switches: next) }, on: loop) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success:
@@ -180,27 +175,27 @@ final class SwitchBoard {
         guard policy != self.policy || isConfiguredOff != self.isConfiguredOff else { return }
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
-        surroundings.changed()
+        onChange()
     }
 
     /// Takes why the session lets nothing be advertised; nil when it does.
     func take(sessionHold: String?) {
         guard sessionHold != self.sessionHold else { return }
         self.sessionHold = sessionHold
-        surroundings.changed()
+        onChange()
     }
 
     private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
     private var moment: SwitchMoment {
-        SwitchMoment(unixSeconds: surroundings.unixSeconds(), instant: loop.now)
+        SwitchMoment(unixSeconds: wallClock.unixSeconds, instant: loop.now)
     }
 
     private func take(_ next: Switches) {
         guard next != switches else { return }
         switches = next
         review()
-        surroundings.changed()
+        onChange()
     }
 
     /// Switches on what is over, and waits for what ends next.
@@ -210,7 +205,7 @@ final class SwitchBoard {
         _ = wanted.review(at: moment)
         if wasOver {
             let next = switches
-            worker.run({ [store = surroundings.store] in try store(next) }, on: loop) { [weak self] result in
+            worker.run({ [folder] in try folder.store(switches: next) }, on: loop) { [weak self] result in
                 guard case .failure(let error) = result else { return }
                 // It is over all the same: what is stored says until when.
                 self?.log.error("Cannot store the switches", ["error": "\(error)"])
@@ -220,7 +215,7 @@ final class SwitchBoard {
                 ["advertise": Self.word(allows(.advertise)), "receive": Self.word(allows(.receive))])
         }
         arm(switches.wait(at: moment))
-        if wasOver { surroundings.changed() }
+        if wasOver { onChange() }
     }
 
     private func arm(_ wait: Duration?) {

@@ -35,9 +35,6 @@ package enum ProcessEnvironment {
         (try? FileStatus(of: descriptor).isSocket) ?? false
     }
 
-    /// The time of day in seconds since 1970; 0 for a clock before that.
-    package static var unixSeconds: UInt64 { UInt64(max(0, time(nil))) }
-
     /// No core file of this process is written, and no debugger of the same user may attach (prctl(2)).
     package static func forbidDump() {
         // Cannot fail with this argument.

@@ -24,6 +24,7 @@ import Testing
         let failing = Counter()
         let clock = Counter()
         let inReach = Counter()
+        private let network: Members
 
         /// - Parameter paired: a device that was let in, and has not finished joining.
         init(members: Int = 1, paired: PublicKey? = nil) throws {
@@ -42,15 +43,9 @@ import Testing
             keeper = AccountKeeper(
                 device: device, state: state, loop: loop, worker: worker,
                 log: Logger(subsystem: "test", sink: MemorySink(), level: .debug),
-                surroundings: AccountKeeper.Surroundings(
-                    store: { _ in
-                        stores.value.add(1, ordering: .relaxed)
-                        guard failing.value.load(ordering: .relaxed) > 0 else { return }
-                        failing.value.subtract(1, ordering: .relaxed)
-                        throw Errno(rawValue: ENOSPC)
-                    },
-                    unixSeconds: { AccountKeeperTests.start + UInt64(clock.value.load(ordering: .relaxed)) },
-                    membersInReach: { inReach.value.load(ordering: .relaxed) }))
+                storage: Disk(stores: stores, failing: failing), wallClock: CountedClock(seconds: clock))
+            network = Members(inReach: inReach)
+            keeper.delegate = network
         }
 
         /// Lets time pass, with what is stored meanwhile.
@@ -62,6 +57,39 @@ import Testing
                 time.advance(by: .seconds(1))
             }
         }
+    }
+
+    /// Storage that fails as often as it is told to.
+    private struct Disk: AccountStorage {
+        let stores: Counter
+        let failing: Counter
+
+        func store(account: AccountState) throws(StateError) {
+            stores.value.add(1, ordering: .relaxed)
+            guard failing.value.load(ordering: .relaxed) > 0 else { return }
+            failing.value.subtract(1, ordering: .relaxed)
+            throw .cannotWrite(path: "account", Errno(rawValue: ENOSPC))
+        }
+    }
+
+    /// A wall clock that a test sets.
+    private struct CountedClock: WallClock {
+        let seconds: Counter
+
+        var unixSeconds: UInt64 { AccountKeeperTests.start + UInt64(seconds.value.load(ordering: .relaxed)) }
+    }
+
+    /// So many members that are in reach.
+    private final class Members: AccountKeeperDelegate {
+        private let inReach: Counter
+
+        init(inReach: Counter) {
+            self.inReach = inReach
+        }
+
+        var membersInReach: Int { inReach.value.load(ordering: .relaxed) }
+
+        func accountChanged(from former: AccountState?, to present: AccountState) {}
     }
 
     private final class Counter: Sendable {

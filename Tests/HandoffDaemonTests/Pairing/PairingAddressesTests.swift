@@ -20,7 +20,7 @@ import Testing
     private func texts(
         _ table: InterfaceTable, only: String? = nil, interfaces: [String] = []
     ) -> [String] {
-        PairingAddresses.reachable(table, only: only.flatMap { IPAddress(text: $0) }, interfaces: interfaces)
+        PairingAddresses(only: only.flatMap { IPAddress(text: $0) }, interfaces: interfaces).reachable(in: table)
             .map(\.description)
     }
 
@@ -48,11 +48,11 @@ import Testing
 
     @Test func aMachineIsOnANetworkWithAnAddressThatOthersSee() throws {
         let alone = try table([(1, "127.0.0.1"), (1, "::1")])
-        #expect(!PairingAddresses.isOnNetwork(alone, only: nil, interfaces: []))
-        #expect(PairingAddresses.isOnNetwork(alone, only: nil, interfaces: ["lo"]))
-        #expect(PairingAddresses.isOnNetwork(alone, only: .loopbackIPv4, interfaces: []))
+        #expect(!PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: alone))
+        #expect(PairingAddresses(only: nil, interfaces: ["lo"]).isOnNetwork(in: alone))
+        #expect(PairingAddresses(only: .loopbackIPv4, interfaces: []).isOnNetwork(in: alone))
         // A link without any other network is one: discovery works there.
-        #expect(PairingAddresses.isOnNetwork(try table([(2, "fe80::5")]), only: nil, interfaces: []))
+        #expect(PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: try table([(2, "fe80::5")])))
     }
 
     @Test func theTableOfThisMachineHasItsLoopback() throws {

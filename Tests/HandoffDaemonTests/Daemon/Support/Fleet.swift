@@ -12,6 +12,13 @@ private final class Ticks: Sendable {
     let count = Atomic(0)
 }
 
+/// The wall clock of a fleet, which goes with its other clock.
+struct FleetWallClock: WallClock {
+    let clock: ManualClock
+
+    var unixSeconds: UInt64 { 1_800_000_000 + clock.now.nanoseconds / 1_000_000_000 }
+}
+
 /// Whole daemons on one loop, which belongs to the test's thread: real sockets, state folders and control connections;
 /// only discovery and time are fakes.
 ///
@@ -59,14 +66,10 @@ final class Fleet {
     }
 
     /// The wall clock of all devices, in seconds since 1970; it goes with the other clock.
-    var unixSeconds: UInt64 { Self.unixSeconds(clock) }
+    var unixSeconds: UInt64 { FleetWallClock(clock: clock).unixSeconds }
 
     /// Seconds since 2001-01-01 UTC, as activities count them.
     var appleSeconds: Double { Double(unixSeconds) - 978_307_200 }
-
-    static func unixSeconds(_ clock: ManualClock) -> UInt64 {
-        1_800_000_000 + clock.now.nanoseconds / 1_000_000_000
-    }
 
     /// A device that runs, in no account.
     func device(_ name: String, configure: (TestDevice) -> Void = { _ in }) throws -> TestDevice {

@@ -88,7 +88,7 @@ final class TestDevice {
             try daemon.start(
                 sockets, configuration: configuration, stored: stored, name: name, discovery: makeDiscovery,
                 pairingDiscovery: pairingDiscovery, userID: geteuid(), apps: apps,
-                group: { .process($0) }, unixSeconds: { Fleet.unixSeconds(clock) })
+                group: { .process($0) }, wallClock: FleetWallClock(clock: clock))
             daemon.startDiscovery()
             return bound
         }

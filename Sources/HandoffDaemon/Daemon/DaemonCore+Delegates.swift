@@ -1,0 +1,160 @@
+import HandoffAccount
+import HandoffControl
+import HandoffDiscovery
+import HandoffHandlers
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// What links tell, and what they say of this device.
+extension DaemonCore: LinkPoolDelegate {
+    func hello(to device: DeviceID) -> Hello? {
+        let ring = self.ring
+        return Hello(
+            software: Version.daemon, kind: kind, port: port, label: network.labels.label,
+            boot: network.announcer.position.boot, seq: network.announcer.position.seq,
+            listSeq: network.announcer.listSeq, seenBoot: network.table.seenBoot(of: device),
+            rosterDigest: ring.rosterDigest, epoch: ring.epochName, isGoodbye: network.isLeaving)
+    }
+
+    func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way] {
+        network.ways(to: device, isForRoster: isForRoster)
+    }
+
+    func nobodyAnswered(_ device: DeviceID, at address: SocketAddress) {
+        network.unanswered(device, at: address)
+    }
+
+    func news(for device: DeviceID) -> [UInt8]? { sync.takeNews(for: device) }
+
+    var introductionStatements: [UInt8] {
+        guard let roster = keeper.state?.roster else { return [] }
+        let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
+        return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
+    }
+
+    var removalStatements: [UInt8] { StatementList.encode(keeper.state?.roster.removals ?? []) }
+
+    // MARK: - Events of links
+
+    func linkEstablished(_ link: PeerLink, hello: Hello) {
+        // Its connections were closed when it was removed; should one have been overlooked, it ends here.
+        guard ring.peerKey(link.device) != nil else { return link.close(.notLive) }
+        health.note(link.device, at: loop.now)
+        health.note(link.device, trouble: nil)
+        network.linkEstablished(link, hello)
+        sync.heard(hello, over: link, isFirst: true)
+    }
+
+    func link(_ link: PeerLink, merge statements: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
+        sync.merge(link, statements, completion: completion)
+    }
+
+    func link(_ link: PeerLink, received hello: Hello) {
+        network.takeHello(hello, over: link)
+        sync.heard(hello, over: link, isFirst: false)
+    }
+
+    func link(_ link: PeerLink, receivedEpochKey body: [UInt8]) {
+        sync.takeEpochKey(link, body)
+    }
+
+    func link(_ link: PeerLink, received request: PeerRequest) {
+        service.handle(request, over: link)
+    }
+
+    func link(_ link: PeerLink, received notice: PeerNotice) {
+        service.take(notice, from: link.device)
+    }
+
+    func linkSawBoot(_ seen: UInt64) {
+        raiseBoot(above: seen)
+    }
+
+    func linkGrew(_ link: PeerLink) {
+        pool.relieve()
+    }
+
+    func linkEnded(_ link: PeerLink) {
+        pool.ended(link)
+        // One that the other side has closed in order, as it does with those that are idle, is no trouble.
+        let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
+        if ring.live.contains(link.device) {
+            health.note(link.device, trouble: isTrouble ? link.trouble : nil)
+        }
+        network.linkEnded(link)
+        statics.review()
+    }
+}
+
+extension DaemonCore: AccountKeeperDelegate {
+    package var membersInReach: Int { network.table.count }
+}
+
+/// What is heard of the other devices.
+extension DaemonCore: PeerNetworkDelegate {
+    var unadvertised: Set<DeviceID> { board.unadvertised.intersection(ring.live) }
+
+    func peersChanged() {
+        control.offersChanged()
+        statics.review()
+    }
+
+    /// A member was heard under the key in force.
+    func heard(_ device: DeviceID) {
+        health.note(device, at: loop.now)
+        guard holders.heard(device, in: ring) else { return }
+        removals.heard(device)
+        keeper.finished(device)
+    }
+
+    func rosterMayDiffer(_ peer: Peer) {
+        sync.consider(peer)
+    }
+
+    func sighted(_ device: DeviceID) {
+        if ring.isJoining { joining.sighted(device) } else { sync.sighted(device) }
+    }
+
+    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
+        client.deliver(to: device, completion: completion)
+    }
+
+    func fetchList(of device: DeviceID) {
+        lists.fetch(of: device)
+    }
+
+    func foundStatic(_ service: DiscoveredService) {
+        statics.found(service)
+    }
+}
+
+/// What the apps here do.
+extension DaemonCore: AppServiceDelegate {
+    var deviceName: String { ring.name(of: keeper.deviceID) }
+
+    func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
+
+    func ownOffersChanged() {
+        network.say()
+        apps.desk.reviewRecords()
+    }
+
+    func handlersChanged() {
+        control.offersChanged()
+    }
+
+    func sessionBegan(_ session: AppSession) {
+        broker.sessionBegan(session)
+    }
+
+    func sessionEnded(_ session: AppSession) {
+        broker.sessionEnded(session)
+        streams.sessionEnded(session.id)
+    }
+
+    func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
+        broker.answered(continuation, by: session, handled: handled)
+    }
+}

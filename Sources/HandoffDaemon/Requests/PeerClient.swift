@@ -1,0 +1,222 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffJSON
+import HandoffModel
+import HandoffProtocol
+import HandoffStreams
+import HandoffTLS
+import LoopIO
+
+/// Asks the other devices, over connections: for payloads, tickets to streams, lists of activities. Lives on the daemon's loop.
+///
+/// `PeerService` is the other side of it.
+final class PeerClient {
+    /// How long to wait for an answer on a warm connection before asking whether anyone is there.
+    private static let patienceForAnswer = Duration.milliseconds(300)
+
+    /// How soon to try again when a device was asked too often, or the key in force is on its way here.
+    private static let pause = Duration.milliseconds(50)
+    /// How long a device may take to give a ticket.
+    private static let patienceForTicket = Duration.seconds(10)
+
+    private let loop: EventLoop
+    private let keeper: AccountKeeper
+    private let pool: LinkPool
+    private let network: PeerNetwork
+    /// Makes the connections of streams.
+    private let streamDialer: Dialer
+    /// How often each device was asked of late.
+    private var paces: [DeviceID: AskingPace] = [:]
+
+    init(loop: EventLoop, keeper: AccountKeeper, pool: LinkPool, network: PeerNetwork, streamDialer: Dialer) {
+        self.loop = loop
+        self.keeper = keeper
+        self.pool = pool
+        self.network = network
+        self.streamDialer = streamDialer
+    }
+
+    /// The account is another one now.
+    func accountChanged(live: Set<DeviceID>) {
+        paces = paces.filter { live.contains($0.key) }
+    }
+
+    /// Asks a device for the payload of an activity that it offers.
+    func fetch(
+        _ activity: ActivityID, from device: DeviceID, timeout: Duration,
+        completion: @escaping (Result<Payload, HandoffFailure>) -> Void
+    ) -> FetchHandle {
+        let name = keeper.ring.name(of: device)
+        let question = Question(device: device, method: PeerMethod.continueActivity, activity: activity)
+        return ask(question, timeout: timeout) { result in
+            completion(
+                result.flatMap { payload in
+                    do {
+                        let content = try ActivityContent(payload: payload)
+                        let origin = PayloadOrigin(payload: payload)
+                        // As we write it, it may be longer than it came, and apps read messages up to a limit.
+                        try content.validate(origin: origin, maximumPayload: Limits.payloadMaximum)
+                        return .success(Payload(content: content, origin: origin))
+                    } catch {
+                        return .failure(.invalidPayload(device: name, cause: "\(error)"))
+                    }
+                })
+        }
+    }
+
+    /// Asks a device for a ticket to a stream of an activity that was continued here, for the apps' own or a resource.
+    func askForStream(
+        of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
+        completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
+    ) -> FetchHandle {
+        let name = keeper.ring.name(of: device)
+        let question = Question(
+            device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
+        return ask(question, timeout: Self.patienceForTicket) { result in
+            completion(
+                result.flatMap { answer in
+                    guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
+                        return .failure(.peerUnreachable(device: name, cause: "it gave no ticket"))
+                    }
+                    return .success(ticket.bytes)
+                })
+        }
+    }
+
+    /// What a device is asked about one of its activities.
+    private struct Question {
+        let device: DeviceID
+        let method: String
+        let activity: ActivityID
+        var resource: StreamResource?
+
+        var parameters: JSONObject {
+            var parameters: JSONObject = ["activity": .string(activity.hex)]
+            parameters["resource"] = resource.map { .string($0.text) }
+            return parameters
+        }
+    }
+
+    /// Asks a device; the completion is called exactly once, unless the handle is cancelled.
+    private func ask(
+        _ question: Question, timeout: Duration, completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
+    ) -> FetchHandle {
+        let handle = FetchHandle()
+        ask(question, timeout: timeout, mayRetry: true, for: handle) { result in
+            if !handle.isCancelled { completion(result) }
+        }
+        return handle
+    }
+
+    private func ask(
+        _ question: Question, timeout: Duration, mayRetry: Bool, for handle: FetchHandle,
+        completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
+    ) {
+        guard !handle.isCancelled else { return }
+        let device = question.device
+        let name = keeper.ring.name(of: device)
+        guard keeper.ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
+        // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
+        let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: BootInstant(loop.now))
+        guard mayAsk, keeper.ring.isCurrent, let link = pool.link(to: device) else {
+            let rest = timeout - Self.pause
+            guard rest > .zero, !mayAsk || !keeper.ring.isCurrent else {
+                return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
+            }
+            handle.timer = loop.timer(after: Self.pause) { [self] in
+                ask(question, timeout: rest, mayRetry: mayRetry, for: handle, completion: completion)
+            }
+            return
+        }
+        let wasWarm = link.isEstablished
+        // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
+        if wasWarm { handle.timer = loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
+        link.request(question.method, question.parameters, timeout: timeout) {
+            [self] outcome in
+            switch outcome {
+            case .answered(.result(let answer)): completion(.success(answer))
+            case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
+            case .timedOut: completion(.failure(.timedOut(device: name)))
+            case .lost where mayRetry && wasWarm:
+                // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
+                ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
+            case .lost:
+                let cause = link.trouble ?? "the connection was lost"
+                completion(.failure(.peerUnreachable(device: name, cause: cause)))
+            }
+        }
+    }
+
+    /// Tells a device that an activity of it was continued here.
+    func tellOrigin(_ device: DeviceID, _ activity: ActivityID) {
+        guard let link = pool.link(to: device) else { return }
+        link.whenEstablished { isEstablished in
+            // Without a connection the origin never learns of it, which harms nobody.
+            if isEstablished { _ = link.notify(PeerMethod.wasContinued, ["activity": .string(activity.hex)]) }
+        }
+    }
+
+    /// Says by connection what this device says of itself now, where datagrams do not arrive.
+    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
+        guard let link = pool.link(to: device) else { return completion(false) }
+        // A new connection begins with it.
+        if link.isEstablished { return completion(link.sayHello()) }
+        link.whenEstablished(completion)
+    }
+
+    /// Asks a device for the whole list of its activities, of which only a part fits its announcements.
+    func askForList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
+        guard keeper.ring.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
+        link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { outcome in
+            guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result)
+            else { return completion(nil) }
+            completion(list)
+        }
+    }
+
+    /// Calls a member for a stream.
+    /// - Returns: nil when there is no way to it now.
+    func dialStream(
+        to device: DeviceID, completion: @escaping (Result<StreamChannel, HandoffFailure>) -> Void
+    ) -> Dial? {
+        let ring = keeper.ring
+        guard ring.isCurrent, ring.peerKey(device) != nil,
+            let way = network.ways(to: device).first(where: { !$0.isIntroduction })
+        else { return nil }
+        return streamDialer.dial(way.target(device, ring)) { [weak self] result in
+            guard let self else { return }
+            let name = keeper.ring.name(of: device)
+            switch result {
+            case .failure(let error):
+                for failure in error.failures where failure.hadNoAnswer {
+                    network.unanswered(device, at: failure.address)
+                }
+                completion(.failure(.peerUnreachable(device: name, cause: error.description)))
+            case .success(let connection):
+                guard keeper.ring.peerKey(device) != nil else {
+                    connection.close("the device is no longer live")
+                    return completion(.failure(.notMember(device: name)))
+                }
+                guard let channel = connection.detach() else {
+                    return completion(.failure(.peerUnreachable(device: name, cause: "the connection was lost")))
+                }
+                completion(.success(channel))
+            }
+        }
+    }
+}
+
+/// A question to another device that can be given up.
+final class FetchHandle {
+    /// Whether nobody waits for the answer any more.
+    private(set) var isCancelled = false
+    /// Armed while the request waits for its next try.
+    var timer: LoopTimer?
+
+    /// Gives the request up; its answer, if it still comes, is dropped.
+    func cancel() {
+        isCancelled = true
+        timer = nil
+    }
+}

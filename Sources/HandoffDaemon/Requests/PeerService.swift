@@ -1,0 +1,145 @@
+import HandoffAccount
+import HandoffControl
+import HandoffCrypto
+import HandoffJSON
+import HandoffLog
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// Answers what the other devices ask, over connections: for payloads, tickets to streams, lists of activities. Lives on the
+/// daemon's loop.
+///
+/// `PeerClient` is the other side of it.
+final class PeerService {
+    private let log: Logger
+    /// What this device is called in failures.
+    private let name: String
+    private let keeper: AccountKeeper
+    private let network: PeerNetwork
+    private let board: SwitchBoard
+    private let apps: AppService
+    private let streams: StreamDesk
+    private let history: History
+
+    init(
+        log: Logger, name: String, keeper: AccountKeeper, network: PeerNetwork, board: SwitchBoard, apps: AppService,
+        streams: StreamDesk, history: History
+    ) {
+        self.log = log
+        self.name = name
+        self.keeper = keeper
+        self.network = network
+        self.board = board
+        self.apps = apps
+        self.streams = streams
+        self.history = history
+    }
+
+    /// Answers a request.
+    func handle(_ request: PeerRequest, over link: PeerLink) {
+        guard keeper.ring.isCurrent, keeper.ring.peerKey(link.device) != nil else {
+            return link.respond(to: request.id, with: .failure(.paused(device: name)))
+        }
+        switch request.method {
+        case PeerMethod.continueActivity: handOver(request, over: link)
+        case PeerMethod.activities:
+            let list = ActivityList(
+                position: network.announcer.position,
+                activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maximumCount)))
+            link.respond(to: request.id, with: .result(list.json))
+        case PeerMethod.openStream: giveTicket(request, over: link)
+        default:
+            link.respond(
+                to: request.id,
+                with: .failure(
+                    HandoffFailure(
+                        code: HandoffFailure.unsupportedCode, reason: "unknownMethod",
+                        message: "\(name) does not know this request")))
+        }
+    }
+
+    private func handOver(_ request: PeerRequest, over link: PeerLink) {
+        guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }) else {
+            return link.respond(to: request.id, with: .failure(.unknownActivity(device: name)))
+        }
+        let device = link.device
+        // Also for an activity that was on offer a moment ago: what was switched off is not given any more.
+        guard mayHandOver(id, to: device) else {
+            return link.respond(to: request.id, with: .failure(.paused(device: name)))
+        }
+        apps.desk.serve(id, to: device) { [self] result in
+            // The account may have changed while the app was saving.
+            guard keeper.ring.isCurrent, keeper.ring.peerKey(device) != nil else {
+                return link.respond(to: request.id, with: .failure(.paused(device: name)))
+            }
+            switch result {
+            case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
+            case .success(let payload):
+                let object = payload.content.encodedPayload(origin: payload.origin)
+                let bytes = object.encoded().count
+                guard bytes <= apps.payloadLimit else {
+                    return link.respond(
+                        to: request.id,
+                        with: .failure(.tooLarge(device: name, bytes: bytes, limit: apps.payloadLimit)))
+                }
+                link.respond(to: request.id, with: .result(object))
+                history.note(
+                    ControlLogEntry(
+                        event: .payload, direction: .out, type: payload.content.type.text, device: device,
+                        deviceName: keeper.ring.name(of: device), app: payload.origin.app,
+                        outcome: "given"))
+                log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
+            }
+        }
+    }
+
+    private func giveTicket(_ request: PeerRequest, over link: PeerLink) {
+        guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
+            let activity = apps.desk.activity(fetchedAs: id, by: link.device)
+        else { return link.respond(to: request.id, with: .failure(.unknownActivity(device: name))) }
+        guard activity.content.supportsStreams else {
+            return link.respond(to: request.id, with: .failure(.streamsUnsupported(device: name)))
+        }
+        var resource: StreamResource?
+        if let wanted = request.parameters["resource"], !wanted.isNull {
+            resource = wanted.string.flatMap(StreamResource.init)
+            guard resource != nil else {
+                let cause = "what its stream is asked for has no valid name"
+                return link.respond(to: request.id, with: .failure(.rejected(device: name, cause: cause)))
+            }
+        }
+        let grant = StreamBook.Grant(
+            device: link.device, activity: activity.id, session: activity.session, resource: resource)
+        switch streams.grant(grant, name: name) {
+        case .success(let ticket):
+            link.respond(to: request.id, with: .result(["ticket": .string(Hex.encode(ticket))]))
+        case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
+        }
+    }
+
+    /// Acts on a notice.
+    func take(_ notice: PeerNotice, from device: DeviceID) {
+        guard notice.method == PeerMethod.wasContinued,
+            let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
+            apps.desk.hasFetched(id, device)
+        else { return }
+        log.notice("Was continued", ["by": device.short])
+        let activity = apps.desk.activity(fetchedAs: id, by: device)
+        history.note(
+            ControlLogEntry(
+                event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
+                deviceName: keeper.ring.name(of: device),
+                app: activity.flatMap { apps.registry.session($0.session)?.app },
+                outcome: "continued"))
+        apps.wasContinued(id, by: network.origin(of: device))
+    }
+
+    /// Whether an activity may be given to a device that asks for it.
+    private func mayHandOver(_ offer: ActivityID, to device: DeviceID) -> Bool {
+        guard board.allows(.advertise, with: device) else { return false }
+        // One that nobody knows has an answer of its own.
+        guard let activity = apps.store.offered(offer) else { return true }
+        return board.policy.forbids(activity.content.type) == nil
+    }
+}
