@@ -39,7 +39,8 @@ final class AppService {
     /// Bytes of payload that another device may continue; more is published with a warning.
     var payloadLimit: Int
     private let wallClock: any WallClock
-    private unowned let delegate: any AppServiceDelegate
+    /// Weak: an app may answer while the daemon ends.
+    private weak var delegate: (any AppServiceDelegate)?
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
     /// Serves payloads to the devices that continue.
@@ -80,9 +81,9 @@ final class AppService {
             case .invalidate: try invalidate(call)
             case .answerSave: try answerSave(call)
             case .answerContinue: try answerContinue(call)
-            case .openStream: try delegate.streams.open(call)
-            case .passFile: try delegate.streams.passFile(call)
-            case .awaitStream: try delegate.streams.await(call)
+            case .openStream: try delegate?.streams.open(call)
+            case .passFile: try delegate?.streams.passFile(call)
+            case .awaitStream: try delegate?.streams.await(call)
             }
         } catch {
             call.fail(error)
@@ -97,10 +98,12 @@ final class AppService {
     /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
     private var appleSeconds: Double { Double(wallClock.unixSeconds) - 978_307_200 }
 
+    private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
+
     /// The activity on offer under an id.
     func offered(_ offer: ActivityID) -> PublishedActivity? {
         guard let activity = store.offered(offer) else { return nil }
-        return delegate.isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
+        return isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
     }
 
     /// Tells the owner of an offer that a device continued it.
@@ -145,8 +148,8 @@ final class AppService {
         add(session, call)
         session.send(.attached(session: session.id))
         log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
-        if !session.types.isEmpty { delegate.handlersChanged() }
-        if delegate.isEnabled(session.app) { delegate.sessionBegan(session) }
+        if !session.types.isEmpty { delegate?.handlersChanged() }
+        if isEnabled(session.app) { delegate?.sessionBegan(session) }
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {
@@ -159,8 +162,8 @@ final class AppService {
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
         for id in mine { desk.saveEnded(id) }
-        delegate.sessionEnded(session)
-        if !session.types.isEmpty { delegate.handlersChanged() }
+        delegate?.sessionEnded(session)
+        if !session.types.isEmpty { delegate?.handlersChanged() }
         log.debug("App detached", ["app": session.app])
     }
 
@@ -260,7 +263,7 @@ final class AppService {
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
         let handled = try fields.flag("handled")
-        guard let id = ContinuationID(hex: text), delegate.answered(id, by: session.id, handled: handled) else {
+        guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false else {
             throw CallError.noSuchContinuation(text)
         }
         call.reply([:])
@@ -286,7 +289,7 @@ final class AppService {
                 registry.session(activity.session)?.send(.save(id))
                 desk.awaitSave(of: id)
             case .offersChanged:
-                delegate.ownOffersChanged()
+                delegate?.ownOffersChanged()
             case .withdrawn(let id, let session):
                 registry.session(session)?.send(.withdrawn(id))
                 desk.saveEnded(id)
@@ -321,7 +324,7 @@ final class AppService {
 }
 
 extension AppService: OriginDeskDelegate {
-    var deviceName: String { delegate.deviceName }
+    var deviceName: String { delegate?.deviceName ?? "" }
 
     func activity(_ id: ActivityID) -> PublishedActivity? { store.activity(id) }
 

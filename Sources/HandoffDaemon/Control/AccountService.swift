@@ -6,7 +6,7 @@ import HandoffModel
 
 /// The part of the control interface that concerns the account and its devices. Lives on the daemon's loop.
 final class AccountService {
-    private unowned let core: DaemonCore
+    unowned let core: DaemonCore
 
     init(core: DaemonCore) {
         self.core = core
@@ -22,16 +22,16 @@ final class AccountService {
     }
 
     func get(_ call: ControlCall) {
-        call.reply(core.account().json)
+        call.reply(account().json)
     }
 
     func listDevices(_ call: ControlCall) {
-        call.reply(["devices": .array(core.devices().map { .object($0.json) })])
+        call.reply(["devices": .array(devices().map { .object($0.json) })])
     }
 
     func export(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        try core.requireMember()
+        _ = try core.keeper.member(core.keeper.state)
         try core.accountFiles.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
         core.accountFiles.export(over: stream)
@@ -71,13 +71,13 @@ final class AccountService {
     func removeDevice(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let fields = Fields(call.parameters)
-        try core.removeDevice(
+        try removeDevice(
             try fields.text("device"), dropping: try fields.optionalTexts("drop") ?? [], call: call)
     }
 
     func renameDevice(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        core.renameDevice(try fields.text("device"), to: try fields.text("name")) { result in
+        renameDevice(try fields.text("device"), to: try fields.text("name")) { result in
             switch result {
             case .success: call.reply([:])
             case .failure(let error): call.fail(error)
@@ -86,7 +86,7 @@ final class AccountService {
     }
 
     func leave(_ call: ControlCall) throws {
-        core.leaveAccount { result in
+        leaveAccount { result in
             switch result {
             case .success(let told): call.reply(["told": .array(told.sorted().map { .string($0.hex) })])
             case .failure(let error): call.fail(error)

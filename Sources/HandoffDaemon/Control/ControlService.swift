@@ -12,7 +12,7 @@ final class ControlService {
     private static let maximumTimeout = 3600.0
 
     private let log: Logger
-    private unowned let core: DaemonCore
+    unowned let core: DaemonCore
     private let account: AccountService
     private let pairing: PairingService
     private let history: History
@@ -31,9 +31,9 @@ final class ControlService {
     func handle(_ method: ControlMethod, _ call: ControlCall) {
         do {
             switch method {
-            case .getStatus: call.reply(core.status().json)
+            case .getStatus: call.reply(status().json)
             case .setSwitches: try setSwitches(call)
-            case .diagnose: core.diagnose { call.reply($0.json) }
+            case .diagnose: diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
             case .followLog: try history.follow(call)
             case .createAccount: account.create(call)
@@ -49,13 +49,13 @@ final class ControlService {
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
-            case .addPeer: try changePeers(call, core.addPeer)
-            case .removePeer: try changePeers(call, core.removePeer)
+            case .addPeer: try changePeers(call, addPeer)
+            case .removePeer: try changePeers(call, removePeer)
             case .listActivities: try list(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
             case .listApps:
-                call.reply(["apps": .array(core.listApps().map { .object($0.json) })])
+                call.reply(["apps": .array(listApps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
             }
         } catch {
@@ -65,7 +65,7 @@ final class ControlService {
 
     /// The offers, or what would open them, may have changed: watchers are told the difference.
     func offersChanged() {
-        let offers = core.offers().map(core.shown)
+        let offers = offers().map(shown)
         let events = board.update(offers)
         guard !events.isEmpty else { return }
         core.notifications.take(offers.compactMap(NotificationOffer.init))
@@ -85,9 +85,37 @@ final class ControlService {
         }
     }
 
+    /// Stores an address, and begins to call it.
+    func addPeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
+        changePeers(text, { $0.adding($1) }, { [core] in core.statics.add($0) }, completion: completion)
+    }
+
+    /// Removes an address, and calls it no more.
+    func removePeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
+        changePeers(text, { $0.removing($1) }, { [core] in core.statics.remove($0) }, completion: completion)
+    }
+
+    private func changePeers(
+        _ text: String, _ change: (PeersFile, StaticAddress) -> PeersFile, _ apply: @escaping (StaticAddress) -> Void,
+        completion: @escaping (Result<Void, any Error>) -> Void
+    ) {
+        guard let address = StaticAddress(text) else {
+            return completion(.failure(CallError.invalidAddress(text)))
+        }
+        let changed = change(core.peersFile, address)
+        core.worker.run({ [folder = core.stored.folder] in try folder.store(peers: changed) }, on: core.loop) {
+            [core] result in
+            if case .success = result {
+                core.peersFile = changed
+                apply(address)
+            }
+            completion(result)
+        }
+    }
+
     private func setAppEnabled(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        core.setApp(try fields.text("app"), enabled: try fields.flag("enabled")) { result in
+        setApp(try fields.text("app"), enabled: try fields.flag("enabled")) { result in
             switch result {
             case .success(let app): call.reply(["app": .string(app)])
             case .failure(let error): call.fail(error)
@@ -96,7 +124,7 @@ final class ControlService {
     }
 
     private func setSwitches(_ call: ControlCall) throws {
-        core.setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
+        setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
@@ -104,9 +132,25 @@ final class ControlService {
         }
     }
 
+    /// Switches on or off; the device is a member's name or the beginning of its id.
+    private func setSwitches(
+        _ request: SetSwitchesRequest, completion: @escaping (Result<ControlSwitches, any Error>) -> Void
+    ) {
+        do {
+            let device = try request.device.map { try account.member($0) }
+            guard device != core.keeper.deviceID else {
+                throw CallError.noSuchDevice(
+                    request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
+            }
+            core.board.set(request, device: device, live: core.ring.live, completion: completion)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
     private func list(_ call: ControlCall) throws {
         let here = try Fields(call.parameters).optionalFlag("here") ?? false
-        let activities = core.offers().map(core.shown).filter { !here || $0.opens.kind != .nothing }
+        let activities = offers().map(shown).filter { !here || $0.opens.kind != .nothing }
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }
 
@@ -114,8 +158,8 @@ final class ControlService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         // What has changed unseen is told to the others first, so that the new watcher begins from the same board.
         offersChanged()
-        for offer in core.offers() {
-            call.replyContinuing(WatchEvent.added(core.shown(offer)).json)
+        for offer in offers() {
+            call.replyContinuing(WatchEvent.added(shown(offer)).json)
         }
         call.replyContinuing(WatchEvent.ready.json)
         let key = ObjectIdentifier(call)
@@ -125,7 +169,7 @@ final class ControlService {
 
     /// An activity as it is on offer now.
     func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
-        core.offers().first { $0.device == device && $0.activity.id == activity }.map(core.shown)
+        offers().first { $0.device == device && $0.activity.id == activity }.map(shown)
     }
 
     /// Begins to continue what was asked for.
@@ -145,11 +189,11 @@ final class ControlService {
             return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
         }
-        let fitting = core.offers().filter(isMeant)
+        let fitting = offers().filter(isMeant)
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
             // What is switched off here is the reason, if it is what was asked for.
-            let hidden = core.hiddenOffers().filter(isMeant)
+            let hidden = hiddenOffers().filter(isMeant)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
                 let hold = core.board.hold(.receive, of: offer.activity.type, with: offer.device)
             {
@@ -162,11 +206,30 @@ final class ControlService {
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
-            let taker = take ? .caller : try core.taker(of: offer.activity).get()
+            let taker = take ? .caller : try taker(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
                     taker: taker, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
+        }
+    }
+
+    /// Continues what the user chose in a notification, as `Continue` of the control interface does.
+    func continueChosen(
+        _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
+    ) {
+        // Under the same id its device may have named another type or page since, which something else opens.
+        if let present = offered(offer.activity, by: offer.device),
+            NotificationOffer(present)?.opener != offer.opener
+        {
+            return completion("something else would open it now than the notification said")
+        }
+        let caller = NotificationContinuation(completion)
+        do {
+            let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
+            try begin(request, token: token, for: caller)
+        } catch {
+            caller.failed(CallError(error))
         }
     }
 

@@ -1,8 +1,10 @@
 import HandoffAccount
 import HandoffControl
+import HandoffDiscovery
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import LoopIO
 
 /// The part of the control interface that pairs: opening a window, answering for it, joining. Lives on the daemon's loop.
 ///
@@ -23,8 +25,8 @@ final class PairingService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
         guard inviter == nil else { throw PairingFailure.windowOpen.callError }
-        try core.requireKey()
-        let inviter = try core.inviter(isAutomatic: isAutomatic)
+        try requireKey()
+        let inviter = try makeInviter(isAutomatic: isAutomatic)
         self.inviter = inviter
         log.notice("A pairing window opens", ["port": "\(inviter.port)", "automatic": "\(isAutomatic)"])
         call.onClosed = { [weak inviter] in inviter?.cancel(.cancelledHere) }
@@ -62,7 +64,7 @@ final class PairingService {
         let request = try JoinRequest(json: call.parameters)
         try core.keeper.refuseAnother(core.keeper.state)
         guard joiner == nil else { throw PairingFailure.joining.callError }
-        let joiner = try core.joiner(request)
+        let joiner = try makeJoiner(request)
         self.joiner = joiner
         log.notice("This device tries to join an account")
         call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
@@ -101,5 +103,41 @@ final class PairingService {
         case .success(let device): log.notice(success, ["device": device.id.short])
         case .failure(let error): log.notice(failure, ["reason": error.reason.rawValue])
         }
+    }
+
+    // MARK: - Making windows and attempts
+
+    /// The key of a new epoch may still be on its way: `Inviter` waits for it once somebody is let in.
+    private func requireKey() throws {
+        guard try core.keeper.member(core.keeper.state).held != nil else { throw AccountError.noCurrentKey }
+    }
+
+    /// A window that is not open yet.
+    private func makeInviter(isAutomatic: Bool) throws -> Inviter {
+        // Whoever wants no fixed port for the daemon wants none here.
+        let ports = core.configuration.port == .any ? nil : BoundPort.defaultPorts
+        do {
+            return try Inviter(
+                isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses, air: core.air, keeper: core.keeper,
+                allowance: core.pairingAllowance, loop: core.loop, log: log)
+        } catch {
+            throw PairingFailure.cannotOpen("\(error)").callError
+        }
+    }
+
+    /// An attempt to join that has not begun.
+    private func makeJoiner(_ request: JoinRequest) throws -> Joiner {
+        do {
+            return try Joiner(
+                request, name: core.name, addresses: pairingAddresses, air: core.air, keeper: core.keeper,
+                wallClock: core.wallClock,
+                loop: core.loop, log: log)
+        } catch let failure as PairingFailure {
+            throw failure.callError
+        }
+    }
+
+    private var pairingAddresses: PairingAddresses {
+        PairingAddresses(only: core.configuration.address, interfaces: core.configuration.interfaces)
     }
 }

@@ -1,26 +1,11 @@
 import HandoffAccount
 import HandoffControl
-import HandoffCrypto
-import HandoffJSON
 import HandoffLog
 import HandoffModel
-import HandoffProtocol
+import LoopIO
 
-/// What the account service shows, and what it can do.
+/// What this device is in its account.
 extension DaemonCore {
-    /// Throws unless this device is a member.
-    func requireMember() throws {
-        _ = try keeper.member(keeper.state)
-    }
-
-    /// The account, for the control interface.
-    func account() -> ControlAccount {
-        let state = keeper.state
-        return ControlAccount(
-            account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,
-            tickets: tickets())
-    }
-
     /// What this device is in the account has changed for the worse: the log says so too.
     func tellStanding(from former: AccountState?, to present: AccountState) {
         let standing = present.standing(of: keeper.deviceID)
@@ -31,5 +16,35 @@ extension DaemonCore {
         guard standing != before, standing != .joining, let words = Self.words(for: standing)
         else { return }
         log.error("\(words)")
+    }
+
+    /// What the user has to know of this device's standing in the account.
+    static func words(for standing: Standing) -> String? {
+        switch standing {
+        case .member, .joining: nil
+        case .fileUsedTwice:
+            """
+            another device joined with the same account file, so neither is a member: leave the account, and join with \
+            a new file
+            """
+        case .fileClosed:
+            """
+            the account file that this device joined with was closed, so it is no member: leave the account, and join \
+            with a new file
+            """
+        case .removed: "this device was removed from its account"
+        }
+    }
+
+    /// The exported files that may still be used.
+    func tickets() -> [ControlTicket] {
+        guard let state = keeper.state else { return [] }
+        let now = wallClock.unixSeconds
+        return state.view.openTickets.map { ticket in
+            let export = state.exports.first { $0.ticket == ticket.id }
+            return ControlTicket(
+                id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == keeper.deviceID,
+                age: export.map { Double($0.age(at: now)) })
+        }
     }
 }

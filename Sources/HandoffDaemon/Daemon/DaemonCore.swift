@@ -127,7 +127,7 @@ final class DaemonCore {
 
     private(set) lazy var notifications: NotificationDesk = NotificationDesk(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
-        continuing: { [unowned self] in continueChosen($0, token: $1, completion: $2) })
+        continuing: { [unowned self] in control.continueChosen($0, token: $1, completion: $2) })
 
     /// How the notification server is found; nil: nothing is shown.
     private var findNotifications: NotificationServerFinding? {
@@ -416,4 +416,14 @@ final class DaemonCore {
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
     private static let maximumUnproved = 64
+
+    /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the
+    /// key in force.
+    func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
+        let device = DeviceID(key)
+        guard ring.isCurrent, ring.peerKey(device) != nil, !connection.isIntroduction else {
+            return connection.close("only members open streams")
+        }
+        streams.accept(connection, from: device)
+    }
 }

@@ -61,7 +61,8 @@ final class LinkPool {
     let log: Logger
     let budgets: MemberBudgets
     private let dialer: Dialer
-    private unowned let delegate: any LinkPoolDelegate
+    /// Weak: a question that waits may outlive the daemon.
+    private weak var delegate: (any LinkPoolDelegate)?
     private var links: [DeviceID: [PeerLink]] = [:]
     private var sweeper: LoopTimer?
     /// Calls to devices that are known only when they answer.
@@ -107,7 +108,7 @@ final class LinkPool {
         guard !isStopped, ring.peerKey(device) != nil else { return nil }
         let usable = links[device, default: []].filter(\.isUsable)
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
-        let ways = delegate.ways(to: device, isForRoster: isForRoster)
+        let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
@@ -121,7 +122,7 @@ final class LinkPool {
                 failures[device, default: 0] += 1
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 for failure in error.failures where failure.hadNoAnswer {
-                    delegate.nobodyAnswered(device, at: failure.address)
+                    delegate?.nobodyAnswered(device, at: failure.address)
                 }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
@@ -179,13 +180,13 @@ final class LinkPool {
             guard let self else { return }
             dials[id] = nil
             guard case .success(let connection) = result else { return }
-            connection.send([Frame(.statements, delegate.removalStatements)])
+            connection.send([Frame(.statements, delegate?.removalStatements ?? [])])
             connection.close("it is removed")
         }
     }
 
     private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? delegate.introductionStatements : delegate.news(for: device)
+        way.isIntroduction ? delegate?.introductionStatements : delegate?.news(for: device)
     }
 
     private func dial(
@@ -229,7 +230,7 @@ final class LinkPool {
             let mayStay = link.isIntroducing ? ring.mayIntroduce(link.device) : ring.peerKey(link.device) != nil
             if !mayStay {
                 // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
-                if link.isEstablished { link.sendStatements(delegate.removalStatements) }
+                if link.isEstablished { link.sendStatements(delegate?.removalStatements ?? []) }
                 link.close(.notLive)
             } else {
                 link.accountChanged()
@@ -277,7 +278,7 @@ final class LinkPool {
     private func makeLink(
         _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
     ) -> PeerLink? {
-        guard let hello = delegate.hello(to: device) else { return nil }
+        guard let delegate, let hello = delegate.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
             loop: loop, log: log, budgets: budgets, delegate: delegate)

@@ -53,7 +53,7 @@ extension PeerNetwork {
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
         missing.heard(link.device, under: hello.label, ring)
-        if hello.epoch != nil, hello.epoch == ring.epochName { delegate.heard(link.device) }
+        if hello.epoch != nil, hello.epoch == ring.epochName { delegate?.heard(link.device) }
         handle(changes)
     }
 
@@ -81,7 +81,7 @@ extension PeerNetwork {
 
     /// An announcement was sealed with the key that is held: its device has that key.
     func noteKeyHolder(_ device: DeviceID) {
-        if ring.isCurrent { delegate.heard(device) }
+        if ring.isCurrent { delegate?.heard(device) }
     }
 
     /// The machine has told what it is.

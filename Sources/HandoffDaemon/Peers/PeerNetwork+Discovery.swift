@@ -49,7 +49,7 @@ extension PeerNetwork {
 
     private func found(_ service: DiscoveredService) {
         guard let label = Label(instanceName: service.instance) else {
-            delegate.foundStatic(service)
+            delegate?.foundStatic(service)
             return
         }
         guard label != labels.label else { return }
@@ -80,7 +80,7 @@ extension PeerNetwork {
         if !isKnown { log.info("Device is there", ["device": peer.deviceID.short, "via": "mdns"]) }
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
-        if !hadAddresses { delegate.rosterMayDiffer(peer) }
+        if !hadAddresses { delegate?.rosterMayDiffer(peer) }
     }
 
     /// A record of this very device under a label that was never its own: some cache repeats one of a former start, or another
@@ -132,7 +132,7 @@ extension PeerNetwork {
             way: LinkPool.Way(
                 label: label, addresses: service.addresses, gate: author.keys.gate,
                 isIntroduction: author.isIntroduction))
-        delegate.sighted(author.device)
+        delegate?.sighted(author.device)
     }
 
     private func loseMark(of instance: String) {

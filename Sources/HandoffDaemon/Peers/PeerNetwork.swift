@@ -46,7 +46,8 @@ final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
-    unowned let delegate: any PeerNetworkDelegate
+    /// Weak: a question that waits may outlive the daemon.
+    weak var delegate: (any PeerNetworkDelegate)?
     private(set) var policy: AdvertisePolicy
     private(set) var showsTitles: Bool
     var ring: KeyRing
@@ -124,6 +125,8 @@ final class PeerNetwork {
         machine = AdvertMachine(at: BootInstant(loop.now))
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
+
+    private var unadvertised: Set<DeviceID> { delegate?.unadvertised ?? [] }
 
     /// Where an activity came from, or who continued it.
     func origin(of device: DeviceID) -> ControlOrigin {
@@ -296,16 +299,16 @@ final class PeerNetwork {
             case .appeared(let id), .changed(let id):
                 hasNews = true
                 perform(machine.discovered(id, peers: table, at: now))
-                if let peer = table[id] { delegate.rosterMayDiffer(peer) }
+                if let peer = table[id] { delegate?.rosterMayDiffer(peer) }
             case .offersChanged: hasNews = true
-            case .moreToFetch(let id): delegate.fetchList(of: id)
+            case .moreToFetch(let id): delegate?.fetchList(of: id)
             case .gone(let id, let reason):
                 hasNews = true
                 machine.forget(id)
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }
-        if hasNews { delegate.peersChanged() }
+        if hasNews { delegate?.peersChanged() }
         rearm()
     }
 
@@ -317,11 +320,11 @@ final class PeerNetwork {
 
     /// What one device is told of them.
     func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        delegate.unadvertised.contains(device) ? [] : announcedOffers()
+        unadvertised.contains(device) ? [] : announcedOffers()
     }
 
     /// Whether the beacon, which all members read, lists activities.
-    var listsInBeacon: Bool { policy == .all && delegate.unadvertised.isEmpty }
+    var listsInBeacon: Bool { policy == .all && unadvertised.isEmpty }
 
     /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
     func switchesChanged() {
@@ -331,7 +334,7 @@ final class PeerNetwork {
 
     /// The latest advert, as one device gets it.
     func advert(for device: DeviceID?) -> SignedAdvert? {
-        guard let device, delegate.unadvertised.contains(device) else { return announcer.advert }
+        guard let device, unadvertised.contains(device) else { return announcer.advert }
         do {
             return try announcer.emptyAdvert()
         } catch {
@@ -341,7 +344,7 @@ final class PeerNetwork {
     }
 
     private func shownOffers() -> [OfferedActivity] {
-        let offers = delegate.ownOffers
+        let offers = delegate?.ownOffers ?? []
         guard !showsTitles else { return offers }
         return offers.map {
             OfferedActivity(
@@ -353,7 +356,7 @@ final class PeerNetwork {
     private func deliverByConnection(to id: DeviceID) {
         guard !isCloned else { return }
         let position = announcer.position
-        delegate.deliver(to: id) { [self] isReached in
+        delegate?.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
             table.delivered(position, to: id)
             machine.delivered(to: id, peers: table)

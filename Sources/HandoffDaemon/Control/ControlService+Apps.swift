@@ -1,0 +1,76 @@
+import HandoffControl
+import HandoffHandlers
+import HandoffModel
+import LoopIO
+
+/// The apps of this device, as the control interface shows and switches them.
+extension ControlService {
+    /// The apps that have files, that are attached, or that are switched off.
+    func listApps() -> [ControlApp] {
+        let registry = core.installed.registry
+        let attached = core.apps.registry.all.filter { !$0.app.isEmpty }
+        let yields = registry.yields()
+        var list = registry.handlers.map { handler in
+            let sessions = attached.filter { $0.app.utf8.elementsEqual(handler.id.text.utf8) }
+            let source: ControlApp.Source =
+                switch handler.source {
+                case .desktop: .desktop
+                case .manifest: .manifest
+                }
+            return ControlApp(
+                id: handler.id.text, name: handler.name, source: source, file: handler.path,
+                types: handler.types.map(\.text).sorted(), team: handler.team,
+                domains: handler.domains.map(\.description), running: !sessions.isEmpty,
+                verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text),
+                yields: (yields[handler.id] ?? []).map { ControlApp.Yield(claim: $0.claim, to: $0.to.id.text) })
+        }
+        var known = Set(list.map { Array($0.id.utf8) })
+        for session in attached.reversed() where known.insert(Array(session.app.utf8)).inserted {
+            list.append(
+                ControlApp(
+                    id: session.app, name: session.app, source: .attached, file: nil,
+                    types: session.types.map(\.text).sorted(), team: session.team, domains: [], running: true,
+                    verified: session.isVerified, enabled: registry.isEnabled(session.app)))
+        }
+        for id in core.disabledApps.ids where known.insert(Array(id.text.utf8)).inserted {
+            list.append(
+                ControlApp(
+                    id: id.text, name: id.text, source: .none, file: nil, types: [], team: nil, domains: [],
+                    running: false, verified: nil, enabled: false))
+        }
+        return list.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    }
+
+    /// Switches an app on or off, for ever.
+    ///
+    /// - Parameters:
+    ///   - text: its id, or the beginning of its id if no other has that.
+    ///   - completion: gets the whole id.
+    func setApp(_ text: String, enabled: Bool, completion: @escaping (Result<String, any Error>) -> Void) {
+        let known = listApps().map(\.id)
+        let fitting =
+            known.contains { $0.utf8.elementsEqual(text.utf8) }
+            ? [text] : known.filter { $0.utf8.starts(with: text.utf8) }
+        guard fitting.count < 2 || text.isEmpty else {
+            return completion(.failure(CallError.ambiguous(text, fitting, of: "apps")))
+        }
+        guard !text.isEmpty, let full = fitting.first, let id = AppID(full) else {
+            return completion(.failure(CallError.noSuchApp(text)))
+        }
+        var next = core.disabledApps
+        if enabled { next.ids.remove(id) } else { next.ids.insert(id) }
+        guard next.encoded() != nil else {
+            return completion(.failure(CallError.limitExceeded("apps", "too many apps are switched off")))
+        }
+        core.worker.run({ [folder = core.stored.folder, next] in try folder.store(apps: next) }, on: core.loop) {
+            [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success:
+                core.takeDisabled(next)
+                completion(.success(full))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+}

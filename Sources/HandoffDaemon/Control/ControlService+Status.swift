@@ -1,0 +1,105 @@
+import HandoffAccount
+import HandoffControl
+import HandoffDiscovery
+import HandoffModel
+import HandoffProtocol
+import LoopIO
+
+/// What `GetStatus` and `Diagnose` answer.
+extension ControlService {
+    /// What `GetStatus` answers.
+    func status() -> ControlStatus {
+        let state = core.keeper.state
+        return ControlStatus(
+            daemon: Version.daemon, device: core.keeper.deviceID, name: displayName, kind: core.kind,
+            account: state?.accountID, epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
+            discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
+            published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
+            switches: core.board.shown, warnings: warnings())
+    }
+
+    private var displayName: String {
+        core.keeper.state == nil ? core.name : core.ring.name(of: core.keeper.deviceID)
+    }
+
+    private func peers() -> [ControlPeer] {
+        let known = core.network.table.all.map { peer in
+            let best = peer.candidates.ranked.first
+            return ControlPeer(
+                device: peer.deviceID, name: core.ring.name(of: peer.deviceID),
+                address: best.flatMap { SocketAddress($0.address) }?.description,
+                via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
+                connected: core.pool.isConnected(peer.deviceID), activities: peer.offers.count)
+        }
+        let unreached = core.statics.addresses.filter { _, device in device.flatMap { core.network.table[$0] } == nil }
+        return known
+            + unreached.map { address, device in
+                ControlPeer(
+                    device: device, name: device.map { core.ring.name(of: $0) }, address: address.text, via: .static,
+                    connected: false, activities: 0)
+            }
+    }
+
+    private func warnings() -> [String] {
+        var warnings: [String] = []
+        if core.network.isCloned {
+            warnings.append("another machine runs with this device's identity: reset one of the two state folders")
+        }
+        if let state = core.keeper.state {
+            if state.hasLeft(core.keeper.deviceID) {
+                warnings.append("this device has left its account, and could not forget it: leave the account again")
+            } else if core.ring.isJoining {
+                warnings.append("this device has not joined its account yet: \(core.joining.missing)")
+            } else if let words = DaemonCore.words(for: state.standing(of: core.keeper.deviceID)) {
+                warnings.append(words)
+            }
+            if state.view.isLive(core.keeper.deviceID), !core.ring.isJoining, !state.isCurrent {
+                warnings.append("the account key in force has not reached this device yet")
+            }
+        }
+        warnings += unfinishedWarnings()
+        if case .unavailable(let reason) = core.discoveryStates.state(of: core.discovery.kind) {
+            warnings.append("discovery is not available: \(reason)")
+        }
+        return warnings
+    }
+
+    /// Lines for `status` about devices that were let in and may not know it.
+    private func unfinishedWarnings() -> [String] {
+        core.keeper.unfinished.sorted().map { id in
+            let name = VisibleText.escape(core.ring.name(of: id))
+            return "\(name) (\(id.short)) was let in and has not finished joining: let it join again, or remove it"
+        }
+    }
+
+    // MARK: - Diagnose
+
+    /// How many seconds a clock may be ahead before it is worth a word: devices start with their clock as number.
+    private static let clockTolerance: UInt64 = 300
+
+    /// `Diagnose`. The folder is looked at on the worker: its disk may be the trouble.
+    func diagnose(completion: @escaping (ControlDiagnosis) -> Void) {
+        core.worker.run({ [folder = core.stored.folder] in folder.mode }, on: core.loop) { [weak self] result in
+            guard let self else { return }
+            completion(
+                ControlDiagnosis(
+                    stateFolder: core.stored.folder.path, stateMode: (try? result.get()).map { Int($0) },
+                    openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
+                    isIsolated: MachineInfo.isInUserNamespace,
+                    appProblems: core.installed.problems.sorted(),
+                    members: members()))
+        }
+    }
+
+    private func members() -> [ControlDiagnosis.Member] {
+        let clock = core.wallClock.unixSeconds
+        return core.ring.live.subtracting([core.keeper.deviceID]).sorted().map { device in
+            let start = core.network.table.seenBoot(of: device) ?? 0
+            let (ahead, underflow) = start.subtractingReportingOverflow(clock)
+            return ControlDiagnosis.Member(
+                device: device, name: core.ring.name(of: device), online: core.network.table[device] != nil,
+                heard: core.health.age(of: device, at: core.loop.now), trouble: core.health.trouble(with: device),
+                clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
+        }
+    }
+}
