@@ -70,3 +70,42 @@ extension ActivityContent {
         }
     }
 }
+
+/// The app that an activity comes from, as its payload names it: claims of a process, good for display and for
+/// telling versions apart, never for trust.
+package struct PayloadOrigin: Sendable, Equatable {
+    /// The app's identifier.
+    package var app: String?
+    /// The app's version, in whatever form it has.
+    package var appVersion: String?
+
+    /// An origin of which nothing or something is known.
+    package init(app: String? = nil, appVersion: String? = nil) {
+        self.app = app
+        self.appVersion = appVersion
+    }
+
+    /// What a payload says; a field that is missing or of another type is not known.
+    package init(payload: JSONObject) {
+        self.init(
+            app: payload[PayloadKey.app]?.string.flatMap(Self.bounded),
+            appVersion: payload[PayloadKey.appVersion]?.string.flatMap(Self.bounded))
+    }
+
+    private static func bounded(_ text: String) -> String? {
+        text.utf8.count <= Limits.appName ? text : nil
+    }
+}
+
+/// The keys of a payload, as they cross the network.
+enum PayloadKey {
+    static let type = "type"
+    static let title = "title"
+    static let userInfo = "userInfo"
+    static let webpageURL = "webpageURL"
+    static let team = "team"
+    static let requiredUserInfoKeys = "requiredUserInfoKeys"
+    static let streams = "streams"
+    static let app = "app"
+    static let appVersion = "appVersion"
+}
