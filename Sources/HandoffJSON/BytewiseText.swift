@@ -1,3 +1,5 @@
+import Glibc
+
 /// A text that is equal to another only when their UTF-8 bytes are: the key type for dictionaries of such texts.
 package struct BytewiseText: Hashable, Sendable {
     /// The text itself.
@@ -14,5 +16,34 @@ package struct BytewiseText: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) {
         text.hashBytes(into: &hasher)
+    }
+}
+
+extension String {
+    /// Whether both texts are the same UTF-8 bytes.
+    ///
+    /// `==` is canonical equivalence, which would make one key of two that differ only in composition.
+    package func hasSameBytes(as other: String) -> Bool {
+        var left = self
+        var right = other
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return true }
+                return memcmp(leftBase, rightBase, left.count) == 0
+            }
+        }
+    }
+
+    /// Feeds the UTF-8 bytes, and a terminator that no UTF-8 text contains, to a hasher.
+    package func hashBytes(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(0xFF as UInt8)
+    }
+
+    /// Whether the UTF-8 bytes of this text sort before those of the other.
+    package func precedesInBytes(_ other: String) -> Bool {
+        utf8.lexicographicallyPrecedes(other.utf8)
     }
 }
