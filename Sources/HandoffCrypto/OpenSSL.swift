@@ -50,3 +50,76 @@ package enum OpenSSL {
         return true
     }()
 }
+
+/// Why a cryptographic operation could not be done; says nothing about data that failed a check (those give `nil` or `false`).
+package enum CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// OpenSSL refused `call`; `detail` is the text of its error queue.
+    case library(call: String, detail: String)
+    /// An input has a length that the algorithm does not take.
+    case wrongLength(of: String, count: Int)
+
+    /// The error of the call that has just failed, with what OpenSSL's queue of this thread says about it.
+    ///
+    /// - Parameter call: name of the C function.
+    package static func failed(_ call: String) -> CryptoError {
+        .library(call: call, detail: OpenSSL.takeErrors())
+    }
+
+    package var description: String {
+        switch self {
+        case .library(let call, let detail): "\(call) failed: \(detail)"
+        case .wrongLength(let name, let count): "\(name) of \(count) bytes is not possible"
+        }
+    }
+}
+
+/// Sole owner of an OpenSSL object that is not changed after this is made.
+///
+/// Proof for `@unchecked`: OpenSSL allows several threads to use an object (EVP_PKEY, SSL_CTX, fetched algorithm) at once
+/// as long as none changes it; makers of a `SharedHandle` finish all changes before, and references are counted
+/// atomically by OpenSSL.
+package final class SharedHandle: @unchecked Sendable {
+    /// The object; valid as long as this owner is, so keep the owner alive across the call.
+    package let pointer: OpaquePointer
+    private let free: @convention(c) (OpaquePointer?) -> Void
+
+    /// Takes ownership of `pointer`, and calls `free` with it at the end.
+    package init(_ pointer: OpaquePointer, free: @escaping @convention(c) (OpaquePointer?) -> Void) {
+        self.pointer = pointer
+        self.free = free
+    }
+
+    deinit {
+        free(pointer)
+    }
+}
+
+/// Algorithms fetched once: each fetch costs microseconds, each use of a fetched one does not.
+enum Algorithm {
+    /// SHA-256 (`EVP_MD_fetch`).
+    static let sha256 = fetch("SHA256", EVP_MD_fetch, EVP_MD_free)
+    /// AES-256-GCM (`EVP_CIPHER_fetch`).
+    static let aes256GCM = fetch("AES-256-GCM", EVP_CIPHER_fetch, EVP_CIPHER_free)
+    /// HKDF (`EVP_KDF_fetch`).
+    static let hkdf = fetch("HKDF", EVP_KDF_fetch, EVP_KDF_free)
+    /// HMAC with SHA-256 that waits for a key; only ever copied (`EVP_MAC_CTX_dup`).
+    static let hmacSHA256: SharedHandle = {
+        let mac = fetch("HMAC", EVP_MAC_fetch, EVP_MAC_free)
+        guard let template = copenssl_hmac_template(mac.pointer, "SHA256") else {
+            preconditionFailure("OpenSSL has no HMAC with SHA256")
+        }
+        return SharedHandle(template, free: EVP_MAC_CTX_free)
+    }()
+
+    private static func fetch(
+        _ name: String, _ fetch: (OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer?,
+        _ free: @escaping @convention(c) (OpaquePointer?) -> Void
+    ) -> SharedHandle {
+        OpenSSL.start()
+        guard let handle = fetch(nil, name, nil) else {
+            // All of these are in the default provider of every OpenSSL 3: their absence is a broken installation.
+            preconditionFailure("OpenSSL has no \(name)")
+        }
+        return SharedHandle(handle, free: free)
+    }
+}

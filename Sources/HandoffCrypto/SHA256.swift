@@ -29,3 +29,48 @@ package enum SHA256 {
         }
     }
 }
+
+/// SHA-256 of bytes that come in pieces, such as a file; used by one thread at a time.
+package final class SHA256Hasher {
+    private let context: OpaquePointer
+
+    /// An empty message (`EVP_DigestInit_ex`).
+    package init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Algorithm.sha256.pointer, nil) == 1 else {
+            preconditionFailure("a digest context fails only without memory")
+        }
+        self.context = context
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    /// Adds `bytes` to the message.
+    package func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// Adds a slice to the message.
+    package func update(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// Adds borrowed memory to the message.
+    package func update(_ buffer: UnsafeRawBufferPointer) {
+        let result = EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
+        precondition(result == 1, "EVP_DigestUpdate fails only when misused")
+    }
+
+    /// Digest of all bytes so far, 32 bytes; more may be added after it.
+    package func digest() -> [UInt8] {
+        guard let copy = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(copy, context) == 1 else {
+            preconditionFailure("a digest context fails only without memory")
+        }
+        defer { EVP_MD_CTX_free(copy) }
+        return [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { digest, initialized in
+            precondition(EVP_DigestFinal_ex(copy, digest.baseAddress, nil) == 1, "fails only when misused")
+            initialized = SHA256.byteCount
+        }
+    }
+}

@@ -267,3 +267,33 @@ package final class TLSSession {
         return error
     }
 }
+
+/// Where a handshake stands; send what `takeCiphertext` gives in every case, also an alert after a failure.
+package enum TLSStep: Equatable, Sendable {
+    /// More bytes of the other side are needed.
+    case incomplete
+    /// Both sides are proved; `peerKey` is known, and `read` and `write` work.
+    case done
+    /// The session is over.
+    case failed(TLSError)
+}
+
+/// What reading from a session gave.
+package enum TLSRead: Equatable, Sendable {
+    /// Plaintext, at least one byte.
+    case bytes([UInt8])
+    /// No whole record is here; feed more ciphertext.
+    case wouldBlock
+    /// The other side said that it sends no more (close_notify). The end of the TCP stream without it is a cut.
+    case closed
+}
+
+/// What reading from a session into borrowed memory gave.
+package enum TLSReadCount: Equatable, Sendable {
+    /// This many bytes of plaintext, at least one.
+    case bytes(Int)
+    /// No whole record is here; feed more ciphertext.
+    case wouldBlock
+    /// The other side said that it sends no more (close_notify).
+    case closed
+}
