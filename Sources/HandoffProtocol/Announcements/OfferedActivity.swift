@@ -1,3 +1,4 @@
+package import HandoffJSON
 package import HandoffModel
 
 /// What another device says about an activity that can be continued from it; the payload is fetched later.
@@ -62,5 +63,103 @@ extension OfferedActivity: Hashable {
     /// Hashes the id alone: it is random, and two values with one id are rare.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(id)
+    }
+}
+
+extension OfferedActivity {
+    /// Longest title in an announcement in bytes; longer ones are cut, since they would push activities out.
+    package static let announcedTitleCount = 128
+
+    /// Longest title that is kept of a list, in bytes: of what many devices offer, one answer to a client must hold all.
+    static let listedTitleCount = 256
+
+    /// Longest text of any field in bytes, as one byte tells its length.
+    package static let maximumTextCount = 255
+
+    private static let streamsFlag: UInt8 = 1
+    private static let webFlag: UInt8 = 2
+    private static let titleFlag: UInt8 = 4
+    private static let teamFlag: UInt8 = 8
+
+    /// Reads one activity of an announcement; unknown flags are ignored.
+    init(reading reader: inout ByteReader) throws(ByteError) {
+        guard let id = ActivityID(bytes: try reader.bytes(ActivityID.byteCount)) else { throw .malformed }
+        let age = try reader.u32()
+        let flags = try reader.u8()
+        guard let type = ActivityType(try reader.text(Int(try reader.u8()))) else { throw .malformed }
+        let title = flags & Self.titleFlag != 0 ? try reader.text(Int(try reader.u8())) : nil
+        let team = flags & Self.teamFlag != 0 ? try reader.text(Int(try reader.u8())) : nil
+        self.init(
+            id: id, type: type, title: title, team: team, supportsStreams: flags & Self.streamsFlag != 0,
+            hasWebpageURL: flags & Self.webFlag != 0, age: age)
+    }
+
+    /// Bytes of the activity in an announcement; nil when a field is longer than its length byte can say.
+    func announced() -> [UInt8]? {
+        let title = title.map { Self.cut($0, to: Self.announcedTitleCount) }
+        guard let typeCount = UInt8(exactly: type.text.utf8.count),
+            let titleCount = UInt8(exactly: title?.utf8.count ?? 0),
+            let teamCount = UInt8(exactly: team?.utf8.count ?? 0)
+        else { return nil }
+        var flags: UInt8 = 0
+        if supportsStreams { flags |= Self.streamsFlag }
+        if hasWebpageURL { flags |= Self.webFlag }
+        if title != nil { flags |= Self.titleFlag }
+        if team != nil { flags |= Self.teamFlag }
+        var writer = ByteWriter(capacity: 256)
+        writer.raw(id.bytes)
+        writer.u32(age)
+        writer.u8(flags)
+        writer.u8(typeCount)
+        writer.text(type.text)
+        if let title {
+            writer.u8(titleCount)
+            writer.text(title)
+        }
+        if let team {
+            writer.u8(teamCount)
+            writer.text(team)
+        }
+        return writer.bytes
+    }
+
+    /// The text, or as many whole characters of it as fit with an ellipsis into `count` bytes.
+    private static func cut(_ text: String, to count: Int) -> String {
+        guard text.utf8.count > count else { return text }
+        let ellipsis = "…"
+        var result = ""
+        var used = ellipsis.utf8.count
+        for character in text {
+            used += String(character).utf8.count
+            guard used <= count else { break }
+            result.append(character)
+        }
+        return result + ellipsis
+    }
+
+    /// The activity as an element of the answer to `activities`.
+    package var json: JSONObject {
+        var object: JSONObject = ["id": .string(id.hex), "type": .string(type.text)]
+        if let title { object["title"] = .string(title) }
+        if let team { object["team"] = .string(team) }
+        object["streams"] = .bool(supportsStreams)
+        object["webpageURL"] = .bool(hasWebpageURL)
+        object["age"] = .integer(Int64(age))
+        return object
+    }
+
+    /// Reads an element of the answer to `activities`; unknown keys are ignored.
+    package init(json: JSONObject) throws(MessageError) {
+        let fields = MessageFields(json)
+        guard let id = ActivityID(hex: try fields.text("id", maximum: 64)) else { throw .field("id") }
+        guard let type = ActivityType(try fields.text("type", maximum: Self.maximumTextCount)) else {
+            throw .field("type")
+        }
+        let title = try fields.optionalText("title", maximum: 4096).map { Self.cut($0, to: Self.listedTitleCount) }
+        let team = try fields.optionalText("team", maximum: Self.maximumTextCount)
+        guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
+        self.init(
+            id: id, type: type, title: title, team: team, supportsStreams: try fields.flag("streams"),
+            hasWebpageURL: try fields.flag("webpageURL"), age: age)
     }
 }

@@ -22,3 +22,88 @@ package struct Frame: Sendable, Equatable {
         self.body = body
     }
 }
+
+/// What the body of a ``Frame`` is; the numbers cross the network and never change.
+package enum FrameKind: UInt8, Sendable, CaseIterable {
+    /// Signed statements of the roster, binary.
+    case statements = 1
+
+    /// ``Hello``, JSON.
+    case hello = 2
+
+    /// ``PeerRequest``, JSON.
+    case request = 3
+
+    /// ``PeerResponse``, JSON.
+    case response = 4
+
+    /// ``PeerNotice``, JSON.
+    case notice = 5
+
+    /// The account key of the epoch in force, binary.
+    case epochKey = 6
+}
+
+/// The longest body of each kind that one state of a connection takes; a kind without one is refused.
+package struct FrameCaps: Sendable, Equatable {
+    private var byKind: [FrameKind: Int]
+
+    /// Longest body of a kind that this version does not know; nil refuses unknown kinds.
+    private let unknown: Int?
+
+    /// Caps in bytes of body; `unknown` is the one for kinds of later versions, which are read and ignored.
+    package init(_ byKind: [FrameKind: Int], unknown: Int? = nil) {
+        self.byKind = byKind
+        self.unknown = unknown
+    }
+
+    /// The cap of a kind in bytes of body, or nil when frames of it are refused.
+    package func maximumBody(code: UInt8) -> Int? {
+        guard let kind = FrameKind(rawValue: code) else { return unknown }
+        return byKind[kind]
+    }
+
+    /// The greatest cap of all, to judge a length before its kind has arrived.
+    package var maximumBody: Int? {
+        let largest = byKind.values.max()
+        guard let unknown else { return largest }
+        return max(largest ?? unknown, unknown)
+    }
+}
+
+extension FrameCaps {
+    /// Nobody has proved anything: no frame at all.
+    package static let nothing = FrameCaps([:])
+
+    /// TLS is done with a certificate that is not live: statements only, and no more of them than a new device has.
+    package static let introduction = FrameCaps([.statements: 512 * 1024])
+
+    /// The client before the server's hello: the hello only.
+    package static let helloOnly = FrameCaps([.hello: 4 * 1024])
+
+    /// The server before the hello of a live client.
+    package static let beforeHello = FrameCaps([.hello: 4 * 1024, .statements: 8 * 1024 * 1024])
+
+    /// A live device after hello. JSON of 1 MiB holds the largest payload that a user may configure, with room.
+    package static let live = FrameCaps(
+        [
+            .statements: 8 * 1024 * 1024, .hello: 4 * 1024, .request: 1024 * 1024, .response: 1024 * 1024,
+            .notice: 1024 * 1024, .epochKey: 256,
+        ], unknown: 64 * 1024)
+}
+
+/// Writes frames.
+package enum FrameEncoder {
+    /// Bytes before the body: length and kind.
+    package static let headerCount = 5
+
+    /// The bytes of `frame`; nil when its body is too long for the length field, which no cap allows anyway.
+    package static func encode(_ frame: Frame) -> [UInt8]? {
+        guard let length = UInt32(exactly: frame.body.count + 1) else { return nil }
+        var writer = ByteWriter(capacity: headerCount + frame.body.count)
+        writer.u32(length)
+        writer.u8(frame.code)
+        writer.raw(frame.body)
+        return writer.bytes
+    }
+}

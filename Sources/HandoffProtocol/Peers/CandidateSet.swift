@@ -90,3 +90,31 @@ package struct CandidateSet: Sendable, Equatable {
         return candidate.sources.contains(.fixed) ? (1, 0) : (0, candidate.added.nanoseconds)
     }
 }
+
+/// An address where a device may be.
+package struct Candidate: Sendable, Equatable {
+    /// Host and port to try.
+    package let address: PeerAddress
+
+    /// How it became known; empty once nothing says it any more.
+    package internal(set) var sources: Set<CandidateSource>
+
+    /// When the device last proved that it is there, by a TLS handshake or an acknowledged advert; nil if never, or
+    /// since a try failed.
+    package internal(set) var proved: BootInstant?
+
+    /// When it became known.
+    let added: BootInstant
+}
+
+/// How an address of a device became known.
+package enum CandidateSource: Sendable, Hashable, CaseIterable {
+    /// A record of the service; anybody on the network can forge those.
+    case mdns
+
+    /// The source of a datagram or connection; the datagram may have been replayed from elsewhere.
+    case datagram
+
+    /// The user's configuration.
+    case fixed
+}

@@ -1,0 +1,146 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// Names of requests and notices between devices.
+package enum PeerMethod {
+    /// Request `{activity: hex}`: hand over an activity; answered with its payload.
+    package static let continueActivity = "continue"
+
+    /// Request `{}`: everything that is offered; answered with ``ActivityList``.
+    package static let activities = "activities"
+
+    /// Request `{activity: hex, resource: ?text}`: a stream of an activity that was continued, and what it is for; answered
+    /// with `{ticket: hex}`.
+    package static let openStream = "openStream"
+
+    /// Notice `{activity: hex}`: an app here has taken the activity over.
+    package static let wasContinued = "wasContinued"
+}
+
+/// Something that one device asks of the other; answered by one ``PeerResponse`` with the same id.
+package struct PeerRequest: Sendable, Equatable {
+    /// Chosen by the asking side: 1 for its first request on the connection, one more for each.
+    package let id: Int64
+
+    /// What is asked, one of ``PeerMethod`` or unknown to this version.
+    package let method: String
+
+    /// What the method takes.
+    package let parameters: JSONObject
+
+    /// Longest method name that is accepted, in bytes.
+    private static let maximumMethodCount = 64
+
+    /// A request.
+    package init(id: Int64, method: String, parameters: JSONObject) {
+        self.id = id
+        self.method = method
+        self.parameters = parameters
+    }
+
+    /// The body of the frame.
+    package func encoded() -> [UInt8] {
+        JSON.object(["id": .integer(id), "method": .string(method), "parameters": .object(parameters)]).encoded()
+    }
+
+    /// Reads the body of a frame; unknown members are ignored.
+    package init(decoding body: [UInt8]) throws(MessageError) {
+        let fields = try MessageFields(parsing: body)
+        let id = try fields.integer("id")
+        guard id >= 1 else { throw .field("id") }
+        self.init(
+            id: id, method: try fields.text("method", maximum: Self.maximumMethodCount),
+            parameters: try fields.optionalObject("parameters") ?? [:])
+    }
+}
+
+/// The answer to a ``PeerRequest``.
+package struct PeerResponse: Sendable, Equatable {
+    /// What became of the request.
+    package enum Outcome: Sendable, Equatable {
+        /// It was done; what the method gives.
+        case result(JSONObject)
+
+        /// It was refused or failed, and why.
+        case failure(HandoffFailure)
+    }
+
+    /// Id of the request.
+    package let id: Int64
+
+    /// What became of it.
+    package let outcome: Outcome
+
+    /// Longest reason and message that are accepted, in bytes.
+    private static let maximumReasonCount = 64
+    private static let maximumMessageCount = 1024
+
+    /// An answer.
+    package init(id: Int64, outcome: Outcome) {
+        self.id = id
+        self.outcome = outcome
+    }
+
+    /// The body of the frame.
+    package func encoded() -> [UInt8] {
+        switch outcome {
+        case .result(let result):
+            return JSON.object(["id": .integer(id), "result": .object(result)]).encoded()
+        case .failure(let failure):
+            let error: JSONObject = [
+                "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
+                "message": .string(failure.message),
+            ]
+            return JSON.object(["id": .integer(id), "error": .object(error)]).encoded()
+        }
+    }
+
+    /// Reads the body of a frame, which has either `result` or `error`; unknown members are ignored.
+    package init(decoding body: [UInt8]) throws(MessageError) {
+        let fields = try MessageFields(parsing: body)
+        let id = try fields.integer("id")
+        switch (try fields.optionalObject("result"), try fields.optionalObject("error")) {
+        case (let result?, nil): self.init(id: id, outcome: .result(result))
+        case (nil, let error?): self.init(id: id, outcome: .failure(try Self.failure(MessageFields(error))))
+        case (nil, nil), (_?, _?): throw .field("result")
+        }
+    }
+
+    private static func failure(_ fields: MessageFields) throws(MessageError) -> HandoffFailure {
+        guard let code = Int(exactly: try fields.integer("code")) else { throw .field("code") }
+        return HandoffFailure(
+            code: code, reason: try fields.text("reason", maximum: Self.maximumReasonCount),
+            message: try fields.text("message", maximum: Self.maximumMessageCount))
+    }
+}
+
+/// Something that one device tells the other, without an answer.
+package struct PeerNotice: Sendable, Equatable {
+    /// What is told, one of ``PeerMethod`` or unknown to this version, then ignored.
+    package let method: String
+
+    /// What the method takes.
+    package let parameters: JSONObject
+
+    /// Longest method name that is accepted, in bytes.
+    private static let maximumMethodCount = 64
+
+    /// A notice.
+    package init(method: String, parameters: JSONObject) {
+        self.method = method
+        self.parameters = parameters
+    }
+
+    /// The body of the frame.
+    package func encoded() -> [UInt8] {
+        JSON.object(["method": .string(method), "parameters": .object(parameters)]).encoded()
+    }
+
+    /// Reads the body of a frame; unknown members are ignored.
+    package init(decoding body: [UInt8]) throws(MessageError) {
+        let fields = try MessageFields(parsing: body)
+        self.init(
+            method: try fields.text("method", maximum: Self.maximumMethodCount),
+            parameters: try fields.optionalObject("parameters") ?? [:])
+    }
+}
