@@ -1,3 +1,5 @@
+internal import HandoffModel
+
 /// What a hostile member can make the others store, at most; honest accounts stay far below.
 ///
 /// Names and epoch records keep the greatest of their key, whatever the order, so that limiting commutes with merging; epoch
@@ -17,4 +19,83 @@ package enum RosterLimits {
     package static let bytes = 8 * 1024 * 1024
     /// Subjects that a signer may still remove when ``bytes`` are used up, so that a removal always fits.
     package static let removalsWhenFull = 8
+}
+
+/// What one signer has in the roster, as far as ``RosterLimits`` count it.
+struct SignerTally: Sendable {
+    /// Statements that admit someone.
+    var admissions = 0
+    /// Removals by subject, at most ``RosterLimits/removalsOfSubject`` each, ascending by id.
+    var removals: [Fingerprint: [Fingerprint]] = [:]
+    /// The greatest name for each subject.
+    var names: [DeviceID: RankedStatement] = [:]
+    /// The greatest epoch record that names the present removed digest.
+    var epoch: RankedStatement?
+}
+
+/// A statement by what decides between it and others of its key: a number, then the id.
+struct RankedStatement: Comparable, Sendable {
+    /// Counter of a name, or number of an epoch.
+    let number: UInt32
+    /// The statement.
+    let id: Fingerprint
+
+    static func < (left: RankedStatement, right: RankedStatement) -> Bool {
+        (left.number, left.id) < (right.number, right.id)
+    }
+}
+
+extension RosterUnion {
+    /// How a statement stands to the limits of its signer.
+    enum Fit {
+        /// It can be taken; the statement `displacing` of the same key goes.
+        case fits(displacing: Fingerprint?)
+        /// Greater statements of its key are there already: nothing to take, nothing to complain about.
+        case isObsolete
+        /// A limit does not let it in.
+        case exceeds(MergeResult.FullLimit)
+    }
+
+    /// Counts the statement in `tally`, which the caller keeps only if it takes the statement.
+    static func fit(_ statement: Statement, into tally: inout SignerTally, known: Set<Fingerprint>) -> Fit {
+        switch statement.content {
+        case .found:
+            // Its account's id names key and nonce, so that the roster's own is the only one that can be genuine.
+            return .fits(displacing: nil)
+        case .add, .ticket, .use:
+            guard tally.admissions < RosterLimits.admissions else { return .exceeds(.admissions) }
+            if let admitted = statement.admitted, !known.contains(admitted), known.count >= RosterLimits.keys {
+                return .exceeds(.keys)
+            }
+            tally.admissions += 1
+            return .fits(displacing: nil)
+        case .remove(let subject, _):
+            return fitRemoval(statement.id, of: subject, into: &tally)
+        case .name(let subject, let counter, _):
+            let name = RankedStatement(number: counter, id: statement.id)
+            let old = tally.names[subject]
+            if let old, old > name { return .isObsolete }
+            tally.names[subject] = name
+            return .fits(displacing: old?.id)
+        case .epoch(let n, _, _):
+            let record = RankedStatement(number: n, id: statement.id)
+            let old = tally.epoch
+            if let old, old > record { return .isObsolete }
+            tally.epoch = record
+            return .fits(displacing: old?.id)
+        }
+    }
+
+    private static func fitRemoval(
+        _ id: Fingerprint, of subject: Fingerprint, into tally: inout SignerTally
+    ) -> Fit {
+        var ids = tally.removals[subject] ?? []
+        if ids.isEmpty, tally.removals.count >= RosterLimits.removals { return .exceeds(.removals) }
+        ids.append(id)
+        ids.sort()
+        let displaced = ids.count > RosterLimits.removalsOfSubject ? ids.removeFirst() : nil
+        if displaced == id { return .isObsolete }
+        tally.removals[subject] = ids
+        return .fits(displacing: displaced)
+    }
 }

@@ -1,5 +1,5 @@
 package import HandoffCrypto
-internal import HandoffModel
+package import HandoffModel
 
 extension AccountState {
     /// Adds what another member sent; all of it or, on a throw, none.
@@ -32,5 +32,27 @@ extension AccountState {
     private mutating func noteExposure(since old: RosterView) {
         guard let record = old.currentEpoch, record == view.currentEpoch else { return }
         if !old.live.isSubset(of: view.live) { exposedRecord = record.id }
+    }
+}
+
+/// A state with the statements of another device merged in, and what that changed.
+package struct AccountMerge: Sendable {
+    /// The new state, to be stored before anything is done about it.
+    package let state: AccountState
+    /// Which statements were new, and which were refused.
+    package let result: MergeResult
+    /// Members that were none before.
+    package let joined: Set<DeviceID>
+    /// Devices that were members before: close their connections, streams and offers at once.
+    package let left: Set<DeviceID>
+    /// Whether another epoch record holds than before, or none.
+    package let hasNewEpoch: Bool
+
+    init(from old: AccountState, to new: AccountState, result: MergeResult) {
+        state = new
+        self.result = result
+        joined = new.view.live.subtracting(old.view.live)
+        left = old.view.live.subtracting(new.view.live)
+        hasNewEpoch = old.view.currentEpoch != new.view.currentEpoch
     }
 }

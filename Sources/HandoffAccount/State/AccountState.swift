@@ -90,3 +90,64 @@ package struct AccountState: Sendable {
         guard view.isLive(device) else { throw .notLive(device) }
     }
 }
+
+extension AccountState {
+    /// A new account with one device: its founding statement, its name, and epoch 1.
+    ///
+    /// - Parameters:
+    ///   - device: the key of this device.
+    ///   - name: what people call it, 1 to 64 bytes.
+    ///   - now: seconds since 1970.
+    package static func creating(device: SigningKey, name: String, now: UInt64) throws -> AccountState {
+        let nonce = Randomness.bytes(Statement.nonceCount)
+        let accountID = AccountID(founder: device.publicKey, nonce: nonce)
+        let founding = try Statement.sign(.found(nonce: nonce), accountID: accountID, with: device)
+        return try AccountState(roster: Roster(founding: founding))
+            .naming(DeviceID(device.publicKey), name, by: device)
+            .makingEpoch(by: device, now: now)
+    }
+}
+
+extension AccountState {
+    /// The account that a member gave to this device when they were paired.
+    ///
+    /// The caller stores it before it tells the member that it has arrived.
+    ///
+    /// - Throws: ``AccountError/notLive(_:)`` when the roster does not admit `device`, ``AccountError/noCurrentKey`` or
+    ///   ``AccountError/wrongKey`` when the key is not the one of the epoch in force.
+    package static func joining(
+        _ roster: Roster, device: DeviceID, accountKey: SecretBytes, now: UInt64
+    ) throws -> AccountState {
+        guard roster.view.isLive(device) else { throw AccountError.notLive(device) }
+        return try AccountState(roster: roster).accepting(accountKey, now: now)
+    }
+}
+
+/// What this device is in its account, as far as it knows.
+package enum Standing: Sendable, Equatable {
+    /// A member like any other.
+    case member
+    /// It has imported an exported file, and no member has let it in yet. If that lasts while members are in reach, the file was
+    /// used or closed before: to them this device is a stranger, and nobody can tell it so.
+    case joining
+    /// It joined by an exported file that another device has used too, so neither is admitted.
+    case fileUsedTwice
+    /// It joined by an exported file that was closed and does not admit it.
+    case fileClosed
+    /// A member removed it.
+    case removed
+}
+
+extension AccountState {
+    /// What `device`, this one, is in the account.
+    package func standing(of device: DeviceID) -> Standing {
+        let own = view.openTickets.first { $0.users.contains(device) }
+        if view.isLive(device) { return held == nil ? .joining : .member }
+        if view.isRemoved(device) { return .removed }
+        if own != nil { return .fileUsedTwice }
+        let cameByFile = roster.ordered.contains { statement in
+            if case .use(let key) = statement.content { DeviceID(key) == device } else { false }
+        }
+        return cameByFile ? .fileClosed : .removed
+    }
+}

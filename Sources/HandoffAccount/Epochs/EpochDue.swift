@@ -1,5 +1,27 @@
 internal import HandoffCrypto
 package import HandoffModel
+package import HandoffProtocol
+
+/// That this device should make a new epoch, unless something changes before its turn comes.
+package struct EpochDue: Sendable, Equatable {
+    /// Why a new epoch is needed.
+    package enum Reason: Sendable, Equatable {
+        /// No record counts, as after removals that crossed.
+        case missing
+        /// The key in force may be held by a device that is no member any more.
+        case exposed
+        /// A record holds, but nobody has handed over its key: its maker may be gone.
+        case withheld
+        /// The key is in force for more than 30 days.
+        case old
+    }
+
+    /// Why.
+    package let reason: Reason
+    /// How long to wait before asking again, and making the epoch if the answer is the same. It grows with the rank of the
+    /// device among the members, so that mostly one of them makes the epoch; several do no harm.
+    package let after: Duration
+}
 
 extension AccountState {
     /// Seconds after which an epoch is renewed.
@@ -36,5 +58,29 @@ extension AccountState {
     private func jitter(of device: DeviceID, record: Fingerprint) -> UInt64 {
         let hash = Fingerprint(hashing: device.bytes + record.bytes).bytes
         return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } % Self.epochJitter
+    }
+}
+
+/// Since when an epoch is due, so that the wait for those whose turn comes first ends. A plain value; the owner asks at each
+/// change of the account, and when the wait is over. See `docs/state-machines/account.md`.
+package struct EpochTurn: Sendable {
+    private var reason: EpochDue.Reason?
+    private var since = BootInstant(nanoseconds: 0)
+
+    /// Nothing is due yet.
+    package init() {}
+
+    /// What is left of the wait: zero when this device is to make the epoch now, nil while none is due.
+    ///
+    /// - Parameter due: what `AccountState.epochDue` says now.
+    package mutating func rest(of due: EpochDue?, at now: BootInstant) -> Duration? {
+        if due?.reason != reason {
+            reason = due?.reason
+            since = now
+        }
+        guard let due else { return nil }
+        // The wait for a key counts from when the key was first missed, and is shorter each time it is asked for.
+        guard due.reason != .withheld else { return due.after }
+        return max(.zero, due.after - now.duration(since: since))
     }
 }
