@@ -1,4 +1,6 @@
-internal import HandoffCrypto
+internal import HandoffAccount
+package import HandoffCrypto
+package import HandoffModel
 internal import HandoffProtocol
 
 /// The plaintext of an identity frame: who a side is, proved for this session.
@@ -59,4 +61,21 @@ package enum PairingIdentity {
     private static func signed(_ info: [UInt8], _ role: PairingRole, _ exporter: [UInt8]) -> [UInt8] {
         domain + [role.rawValue] + exporter + info
     }
+}
+
+/// The device at the other end, which has proved that it knows the code and owns the key.
+package struct PairingPeer: Sendable, Hashable {
+    /// Its key.
+    package let publicKey: PublicKey
+    /// What it calls itself, from 1 to 64 bytes: text of a stranger, to be escaped wherever it is shown.
+    package let name: String
+
+    /// Takes a key that was proved, and a name; `PairingIdentity` is what proves them in a session.
+    package init(publicKey: PublicKey, name: String) {
+        self.publicKey = publicKey
+        self.name = name
+    }
+
+    /// Its id, of which people compare the first seven digits.
+    package var device: DeviceID { DeviceID(publicKey) }
 }

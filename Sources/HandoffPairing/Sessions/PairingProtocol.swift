@@ -1,3 +1,5 @@
+package import HandoffCrypto
+
 /// Constants of pairing that the driver of a session needs.
 package enum PairingProtocol {
     /// The one protocol that is offered and taken in TLS.
@@ -21,4 +23,48 @@ package enum PairingProtocol {
             a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
             additionalData: Array("handoff/1 pair".utf8) + exporter)
     }
+}
+
+/// A side of a pairing session; the numbers are signed and part of nonces, and never change.
+package enum PairingRole: UInt8, Sendable, CaseIterable {
+    /// The new device, which calls; `A` of SPAKE2.
+    case joiner = 0
+    /// The member, which listens; `B` of SPAKE2.
+    case inviter = 1
+
+    /// The side at the other end.
+    package var other: PairingRole {
+        switch self {
+        case .joiner: .inviter
+        case .inviter: .joiner
+        }
+    }
+}
+
+/// What a session waits for, and so how long the driver lets it.
+package enum PairingWait: Sendable, Hashable {
+    /// The proofs of code and identity: ``PairingProtocol/proofTime`` from the beginning of the connection.
+    case proof
+    /// The user of the inviter: until the window ends, and ``PairingProtocol/answerGrace`` longer.
+    case answer
+    /// The account, or the word that it is stored: ``PairingProtocol/transferTime``.
+    case transfer
+    /// Nothing, it has ended.
+    case nothing
+}
+
+/// How a session ended; the driver closes the connection after sending what came before.
+package enum PairingEnd: Sendable, Equatable {
+    /// The joiner has stored the account, and the inviter knows it.
+    case finished
+    /// This side refused, and has said so.
+    case refused(PairingRefusal)
+    /// The other side refused.
+    case refusedByPeer(PairingRefusal)
+    /// The inviter does not know the code, or someone stands in between: the joiner must not try this code again.
+    case wrongConfirmation
+    /// The other side broke the protocol.
+    case violation(PairingViolation)
+    /// Our cryptography could not be done.
+    case failed(CryptoError)
 }

@@ -32,3 +32,23 @@ package struct PairingAllowance: Sendable, Equatable {
         expected = max(expected ?? now, now) + Self.interval
     }
 }
+
+/// Where connections are counted together: an IPv4 address, a link-local IPv6 address, or a /64 of other IPv6 addresses,
+/// of which one device has as many as it likes.
+package struct PairingSource: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    /// The source of a host of 4 or 16 bytes in network order.
+    package init(host: [UInt8]) {
+        let isLinkLocal = host.first == 0xFE && host.dropFirst().first.map { $0 & 0xC0 == 0x80 } == true
+        bytes = host.count == 16 && !isLinkLocal ? Array(host.prefix(8)) : host
+    }
+}
+
+/// How a session came in, and so which password is its.
+package enum PairingDoor: Sendable, Hashable {
+    /// Without a token: it will try the digits.
+    case digits
+    /// With a valid token of the link.
+    case link
+}

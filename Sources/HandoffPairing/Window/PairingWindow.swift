@@ -278,3 +278,23 @@ package struct PairingWindow: Sendable {
         return oldest.id
     }
 }
+
+/// What the passing of time asks the driver of a ``PairingWindow`` to do.
+package enum PairingExpiry: Sendable, Hashable {
+    /// The session has not proved itself in time: close it without a word.
+    case late(PairingWindow.SessionID)
+    /// The window is closed for this session: refuse it with ``PairingRefusal/windowClosed``.
+    case closed(PairingWindow.SessionID)
+    /// The window is over: stop listening.
+    case over
+}
+
+/// What it means to a ``PairingWindow`` that a session has ended.
+package enum PairingLoss: Sendable, Hashable {
+    /// Nothing: it had not proved the code.
+    case none
+    /// The device that was being asked about went away; the window goes on with the same code and link.
+    case gone
+    /// The window is over, as the session took it with it: handed over, declined, or gone after its time.
+    case over
+}
