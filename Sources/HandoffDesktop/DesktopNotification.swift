@@ -1,3 +1,6 @@
+package import HandoffControl
+package import HandoffJSON
+
 /// A notification as a notification server is given it (Desktop Notifications Specification 1.2). Plain values.
 package struct DesktopNotification: Sendable, Equatable {
     /// Something that the user can choose.
@@ -28,5 +31,49 @@ package struct DesktopNotification: Sendable, Equatable {
         self.body = body
         self.icon = icon
         self.choices = choices
+    }
+}
+
+extension DesktopNotification {
+    /// The longest line and the longest name, in bytes; what is shown is cut far below by whoever makes it.
+    static let longestLine = 4096
+    static let longestName = 256
+    /// The most actions of one notification.
+    static let mostActions = 8
+
+    /// The fields of a `Notification`.
+    package var json: JSONObject {
+        [
+            "summary": .string(summary), "body": .string(body), "icon": .string(icon),
+            "actions": .array(
+                choices.map { .object(["key": .string($0.key), "label": .string($0.label)]) }),
+        ]
+    }
+
+    /// Reads the fields: nothing may be longer than a notification needs, and nothing NUL.
+    /// - Throws: `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        let actions = try fields.list("actions")
+        guard actions.count <= Self.mostActions else { throw fields.invalid("actions") }
+        var choices: [Choice] = []
+        for action in actions {
+            choices.append(
+                Choice(
+                    key: try action.shortText("key", most: Self.longestName),
+                    label: try action.shortText("label", most: Self.longestName)))
+        }
+        self.init(
+            summary: try fields.shortText("summary", most: Self.longestLine),
+            body: try fields.shortText("body", most: Self.longestLine),
+            icon: try fields.shortText("icon", most: Self.longestName), choices: choices)
+    }
+}
+
+extension Fields {
+    /// A text of so many bytes at most, without NUL.
+    func shortText(_ key: String, most: Int) throws(VarlinkError) -> String {
+        let text = try text(key)
+        guard text.utf8.count <= most, !text.utf8.contains(0) else { throw invalid(key) }
+        return text
     }
 }

@@ -1,3 +1,6 @@
+package import HandoffControl
+package import HandoffJSON
+
 /// What the desktop's notification server, or the bus, says.
 package enum NotificationEvent: Sendable, Equatable {
     /// There may be a server now: the bus is there, or a server has come. It knows nothing of former notifications.
@@ -10,4 +13,57 @@ package enum NotificationEvent: Sendable, Equatable {
     case token(UInt32, String)
     /// The user has chosen something.
     case chosen(UInt32, key: String)
+}
+
+extension NotificationEvent {
+    /// The longest text that crosses the socket, in bytes.
+    static let longestText = 4096
+
+    /// The fields of a reply to `FollowNotifications`.
+    package var json: JSONObject {
+        switch self {
+        case .appeared: ["event": "appeared"]
+        case .gone: ["event": "gone"]
+        case .closed(let id, let reason):
+            ["event": "closed", "id": .integer(Int64(id)), "reason": .integer(Int64(reason))]
+        case .token(let id, let text): ["event": "token", "id": .integer(Int64(id)), "text": .string(text)]
+        case .chosen(let id, let key): ["event": "chosen", "id": .integer(Int64(id)), "text": .string(key)]
+        }
+    }
+
+    /// Whether it may cross the socket: what a server says is from outside.
+    package var isAcceptable: Bool {
+        switch self {
+        case .appeared, .gone, .closed: true
+        case .token(_, let text), .chosen(_, let text): text.utf8.count <= Self.longestText
+        }
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        switch try fields.text("event") {
+        case "appeared": self = .appeared
+        case "gone": self = .gone
+        case "closed": self = .closed(try fields.identifier("id"), reason: try fields.identifier("reason"))
+        case "token": self = .token(try fields.identifier("id"), try fields.text("text"))
+        case "chosen": self = .chosen(try fields.identifier("id"), key: try fields.text("text"))
+        default: throw fields.invalid("event")
+        }
+        guard isAcceptable else { throw fields.invalid("text") }
+    }
+}
+
+extension Fields {
+    /// A number of the bus's 32 bits without sign, such as the id of a notification.
+    package func identifier(_ key: String) throws(VarlinkError) -> UInt32 {
+        guard let number = UInt32(exactly: try integer(key)) else { throw invalid(key) }
+        return number
+    }
+
+    /// The same, or nil when it is absent.
+    package func optionalIdentifier(_ key: String) throws(VarlinkError) -> UInt32? {
+        guard let value = try optionalInteger(key) else { return nil }
+        guard let number = UInt32(exactly: value) else { throw invalid(key) }
+        return number
+    }
 }
