@@ -69,3 +69,91 @@ package struct ControlActivity: Sendable, Equatable {
         ]
     }
 }
+
+/// `Opens`: what would open an activity here.
+package struct ControlOpens: Sendable, Equatable {
+    /// What it is; the raw value is the field `kind`.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// An app, which `name` names.
+        case app
+        /// The web browser.
+        case web
+        /// Nothing; `reason` says why.
+        case nothing
+    }
+
+    /// What would open it.
+    package var kind: Kind
+    /// The app's or the browser's name.
+    package var name: String?
+    /// Why nothing would, as a fragment.
+    package var reason: String?
+
+    /// An app or a browser, by name, or nothing for a reason.
+    package init(kind: Kind, name: String? = nil, reason: String? = nil) {
+        self.kind = kind
+        self.name = name
+        self.reason = reason
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        guard let kind = Kind(rawValue: try fields.text("kind")) else { throw fields.invalid("kind") }
+        self.init(kind: kind, name: try fields.optionalText("name"), reason: try fields.optionalText("reason"))
+    }
+
+    /// The object on the socket; name and reason only when they are there.
+    package var json: JSONObject {
+        var json: JSONObject = ["kind": .string(kind.rawValue)]
+        json["name"] = name.map(JSON.string)
+        json["reason"] = reason.map(JSON.string)
+        return json
+    }
+}
+
+/// The results of `Watch`: how the offers of the other devices change.
+package enum WatchEvent: Sendable, Equatable {
+    /// An activity is on offer now.
+    case added(ControlActivity)
+    /// An offer is another than before.
+    case changed(ControlActivity)
+    /// An offer is gone; the activity is as it was last.
+    case removed(ControlActivity)
+    /// Every offer that there was at the beginning has been told.
+    case ready
+
+    /// Reads the results; throws `invalidParameter`.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        switch try fields.text("event") {
+        case "added": self = .added(try ControlActivity(try fields.fields("activity")))
+        case "changed": self = .changed(try ControlActivity(try fields.fields("activity")))
+        case "removed": self = .removed(try ControlActivity(try fields.fields("activity")))
+        case "ready": self = .ready
+        default: throw fields.invalid("event")
+        }
+    }
+
+    /// The results on the socket.
+    package var json: JSONObject {
+        ["event": .string(name), "activity": .nullable(activity?.json)]
+    }
+
+    /// The field `event`.
+    package var name: String {
+        switch self {
+        case .added: "added"
+        case .changed: "changed"
+        case .removed: "removed"
+        case .ready: "ready"
+        }
+    }
+
+    /// The activity that it is about.
+    package var activity: ControlActivity? {
+        switch self {
+        case .added(let activity), .changed(let activity), .removed(let activity): activity
+        case .ready: nil
+        }
+    }
+}

@@ -173,3 +173,33 @@ extension Fields {
         DeviceKind(name: try text(key)) ?? .other
     }
 }
+
+extension JSON {
+    /// A text, or null: replies name every nullable field, so that a reader finds the same keys each time.
+    static func nullable(_ text: String?) -> JSON {
+        text.map(JSON.string) ?? .null
+    }
+
+    /// An object, or null.
+    static func nullable(_ object: JSONObject?) -> JSON {
+        object.map(JSON.object) ?? .null
+    }
+
+    /// A list of texts.
+    static func texts(_ texts: [String]) -> JSON {
+        .array(texts.map(JSON.string))
+    }
+}
+
+extension HandoffFailure {
+    /// Reads `Failure`, or the fields of `ContinuationFailed`; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        self.init(
+            code: try fields.integer("code"), reason: try fields.text("reason"), message: try fields.text("message"))
+    }
+
+    /// The object on the socket: `Failure`, and the fields of `ContinuationFailed`.
+    package var json: JSONObject {
+        ["code": .integer(Int64(code)), "reason": .string(reason), "message": .string(message)]
+    }
+}

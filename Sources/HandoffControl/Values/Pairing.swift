@@ -1,0 +1,205 @@
+package import HandoffJSON
+package import HandoffModel
+
+/// `PairingWindow`: what a new device needs to reach an open window.
+package struct PairingWindowDescription: Sendable, Equatable {
+    /// Eight digits, or nil while only the link opens.
+    package var code: String?
+    /// The link with the long secret, as text.
+    package var link: String
+    /// Where the inviting device listens: host:port, the likeliest first.
+    package var addresses: [String]
+    /// How long the window is open, in seconds.
+    package var seconds: Int
+
+    /// A window with these properties.
+    package init(code: String?, link: String, addresses: [String], seconds: Int) {
+        self.code = code
+        self.link = link
+        self.addresses = addresses
+        self.seconds = seconds
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        self.init(
+            code: try fields.optionalText("code"), link: try fields.text("link"),
+            addresses: try fields.texts("addresses"), seconds: try fields.integer("seconds"))
+    }
+
+    /// The object on the socket.
+    package var json: JSONObject {
+        [
+            "code": .nullable(code), "link": .string(link), "addresses": .array(addresses.map(JSON.string)),
+            "seconds": .integer(Int64(seconds)),
+        ]
+    }
+}
+
+/// `PairingDevice`: the device at the other end of a pairing, which has proved that it knows the code.
+package struct PairingDevice: Sendable, Equatable {
+    /// Its id.
+    package var id: DeviceID
+    /// What it calls itself; text of that device.
+    package var name: String
+
+    /// A device with these properties.
+    package init(id: DeviceID, name: String) {
+        self.id = id
+        self.name = name
+    }
+
+    /// Reads the fields; throws `invalidParameter`.
+    package init(_ fields: Fields) throws(VarlinkError) {
+        self.init(id: try fields.id("id"), name: try fields.text("name"))
+    }
+
+    /// The object on the socket.
+    package var json: JSONObject {
+        ["id": .string(id.hex), "name": .string(name)]
+    }
+}
+
+/// The results of `Pair`: how the window on the inviting device goes.
+package enum PairEvent: Sendable, Equatable {
+    /// The window is open.
+    case opened(PairingWindowDescription)
+    /// Somebody tried a wrong code; so many guesses are left.
+    case wrongCode(guessesLeft: Int)
+    /// Too many wrong codes: only the link opens any more.
+    case codeEnded
+    /// A device knows the code: shall it be let in?
+    case confirm(PairingDevice)
+    /// The device that was asked about went away; the window goes on.
+    case gone(PairingDevice)
+    /// The account is handed over to the device.
+    case joining(PairingDevice)
+    /// The device is a member, and has stored the account.
+    case joined(PairingDevice)
+
+    /// Reads the results; throws `invalidParameter`.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        func device() throws(VarlinkError) -> PairingDevice { try PairingDevice(try fields.fields("device")) }
+        switch try fields.text("event") {
+        case "opened": self = .opened(try PairingWindowDescription(try fields.fields("window")))
+        case "wrongCode": self = .wrongCode(guessesLeft: try fields.integer("guessesLeft"))
+        case "codeEnded": self = .codeEnded
+        case "confirm": self = .confirm(try device())
+        case "gone": self = .gone(try device())
+        case "joining": self = .joining(try device())
+        case "joined": self = .joined(try device())
+        default: throw fields.invalid("event")
+        }
+    }
+
+    /// The results on the socket.
+    package var json: JSONObject {
+        var json: JSONObject = ["event": .string(name), "window": nil, "guessesLeft": nil, "device": nil]
+        switch self {
+        case .opened(let window): json["window"] = .object(window.json)
+        case .wrongCode(let guessesLeft): json["guessesLeft"] = .integer(Int64(guessesLeft))
+        case .codeEnded: break
+        case .confirm(let device), .gone(let device), .joining(let device), .joined(let device):
+            json["device"] = .object(device.json)
+        }
+        return json
+    }
+
+    /// The field `event`.
+    package var name: String {
+        switch self {
+        case .opened: "opened"
+        case .wrongCode: "wrongCode"
+        case .codeEnded: "codeEnded"
+        case .confirm: "confirm"
+        case .gone: "gone"
+        case .joining: "joining"
+        case .joined: "joined"
+        }
+    }
+}
+
+/// The parameters of `Join`: what was shown by the inviting device, and where that is.
+package struct JoinRequest: Sendable, Equatable {
+    /// The digits.
+    package var code: String?
+    /// The link, which also tells where the inviting device is.
+    package var link: String?
+    /// Where the inviting device listens, as host:port; without it and without a link it is looked for.
+    package var address: String?
+
+    /// A request with exactly one of code and link.
+    package init(code: String? = nil, link: String? = nil, address: String? = nil) {
+        self.code = code
+        self.link = link
+        self.address = address
+    }
+
+    /// Reads the parameters; throws `invalidParameter`, also unless there is one of code and link.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        self.init(
+            code: try fields.optionalText("code"), link: try fields.optionalText("link"),
+            address: try fields.optionalText("address"))
+        if (code == nil) == (link == nil) { throw fields.invalid(code == nil ? "code" : "link") }
+    }
+
+    /// The parameters on the socket; what is absent is left out.
+    package var json: JSONObject {
+        var json: JSONObject = [:]
+        json["code"] = code.map(JSON.string)
+        json["link"] = link.map(JSON.string)
+        json["address"] = address.map(JSON.string)
+        return json
+    }
+}
+
+/// The results of `Join`: how the new device gets on.
+package enum JoinEvent: Sendable, Equatable {
+    /// Looks for devices that invite.
+    case looking
+    /// Calls one, at host:port.
+    case calling(address: String)
+    /// The code is right; the user of that device has to agree.
+    case waiting(PairingDevice)
+    /// This device is a member of the account.
+    case joined(AccountID, by: PairingDevice)
+
+    /// Reads the results; throws `invalidParameter`.
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        func device() throws(VarlinkError) -> PairingDevice { try PairingDevice(try fields.fields("device")) }
+        switch try fields.text("event") {
+        case "looking": self = .looking
+        case "calling": self = .calling(address: try fields.text("address"))
+        case "waiting": self = .waiting(try device())
+        case "joined": self = .joined(try fields.id("account"), by: try device())
+        default: throw fields.invalid("event")
+        }
+    }
+
+    /// The results on the socket.
+    package var json: JSONObject {
+        var json: JSONObject = ["event": .string(name), "address": nil, "device": nil, "account": nil]
+        switch self {
+        case .looking: break
+        case .calling(let address): json["address"] = .string(address)
+        case .waiting(let device): json["device"] = .object(device.json)
+        case .joined(let account, let device):
+            json["device"] = .object(device.json)
+            json["account"] = .string(account.hex)
+        }
+        return json
+    }
+
+    /// The field `event`.
+    package var name: String {
+        switch self {
+        case .looking: "looking"
+        case .calling: "calling"
+        case .waiting: "waiting"
+        case .joined: "joined"
+        }
+    }
+}
