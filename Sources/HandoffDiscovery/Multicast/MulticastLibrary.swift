@@ -36,3 +36,41 @@ package protocol MulticastLibrary: AnyObject {
 extension MulticastLibrary {
     package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
 }
+
+/// What a library tells its driver.
+package enum MulticastEvent: Equatable, Sendable {
+    /// Browsers and groups can be made now.
+    case running
+    /// There is no daemon to talk to, but the library waits for it by itself.
+    case waiting(String)
+    /// It is over: the driver closes the library, and opens it again after a while.
+    case lost(String)
+    /// The library must be closed and opened again at once.
+    case restart(String)
+    case appeared(RecordQuery, RecordLink, [UInt8])
+    case vanished(RecordQuery, RecordLink, [UInt8])
+    case allForNow(RecordQuery)
+    /// The browser of that query has failed.
+    case browserFailed(RecordQuery, String)
+    case groupEstablished(UInt64)
+    /// Somebody else has a name of that group.
+    case groupCollided(UInt64)
+    case groupFailed(UInt64, String)
+}
+
+/// Why a call into one of Avahi's libraries failed; one case per reaction.
+package enum MulticastError: Error, Equatable, Sendable {
+    /// Nobody is there or nobody answers: the library must be closed. The text is Avahi's.
+    case disconnected(String)
+    /// The names are taken, by us or on this machine.
+    case collision(String)
+    /// This one call failed; another may work later.
+    case refused(String)
+
+    /// Avahi's text.
+    package var reason: String {
+        switch self {
+        case .disconnected(let reason), .collision(let reason), .refused(let reason): reason
+        }
+    }
+}

@@ -1,3 +1,5 @@
+package import LoopIO
+
 /// What one entry group of Avahi holds. A change of it makes another group, for a group that is reset and committed
 /// again waits a second and after some commits twenty; a new one waits for nothing.
 package enum PublicationGroup: Hashable, Sendable {
@@ -46,5 +48,23 @@ package enum PublicationGroup: Hashable, Sendable {
     /// The TXT record of an instance.
     static func textRecord(name: DomainName, text: [UInt8]) -> PublishedRecord {
         .raw(name: name.text, kind: .text, lifetime: instanceLifetime, data: text, isShared: false)
+    }
+}
+
+/// One record to publish.
+package enum PublishedRecord: Hashable, Sendable {
+    /// Any record; `data` is in wire form.
+    case raw(name: String, kind: RecordQuery.Kind, lifetime: UInt32, data: [UInt8], isShared: Bool)
+    /// An A or AAAA record without a reverse one, since only one name per address can have that.
+    case address(host: String, IPAddress)
+}
+
+extension PublishedRecord {
+    /// Whether other devices have records of the same name and kind, so that they may be there side by side.
+    package var isShared: Bool {
+        switch self {
+        case .raw(_, _, _, _, let isShared): isShared
+        case .address: false
+        }
     }
 }

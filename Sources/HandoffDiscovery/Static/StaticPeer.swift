@@ -1,3 +1,4 @@
+import Glibc
 package import LoopIO
 
 /// A peer from the configuration: a host name or an address, and a port.
@@ -34,4 +35,45 @@ package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
 
     /// The form that `init(text:)` reads.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// Looks host names up with the system's resolver (getaddrinfo(3)), which reads files, asks DNS, and waits.
+package enum NameLookup {
+    /// The addresses of a peer's host, best first as RFC 6724 sorts them, at most `ServiceDirectory.addressCap`; empty
+    /// when there are none or nobody answers.
+    package static func addresses(of peer: StaticPeer) -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(peer.host, String(peer.port), &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var next = list
+        while let entry = next?.pointee, addresses.count < ServiceDirectory.addressCap {
+            next = entry.ai_next
+            guard let address = address(of: entry), address.isUnicast else { continue }
+            let found = SocketAddress(address, port: peer.port)
+            if !addresses.contains(found) { addresses.append(found) }
+        }
+        return addresses
+    }
+
+    private static func address(of entry: addrinfo) -> IPAddress? {
+        guard let pointer = entry.ai_addr else { return nil }
+        switch entry.ai_family {
+        case AF_INET:
+            return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                withUnsafeBytes(of: $0.pointee.sin_addr) { IPAddress(bytes: Array($0)) }
+            }
+        case AF_INET6:
+            return pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+                withUnsafeBytes(of: address.pointee.sin6_addr) {
+                    IPAddress(bytes: Array($0), scope: address.pointee.sin6_scope_id)
+                }
+            }
+        default:
+            return nil
+        }
+    }
 }
