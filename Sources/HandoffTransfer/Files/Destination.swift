@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import HandoffModel
 import LoopIO
@@ -142,5 +143,36 @@ package final class Destination {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let parent = path[..<slash]
         return (parent.isEmpty ? "/" : String(parent), String(path[path.utf8.index(after: slash)...]))
+    }
+}
+
+/// The permissions that this process gives to no file that it makes.
+enum FileMask {
+    /// The mask (umask(2)), which the call for it can only tell by changing it, for all threads at once. So it is read from
+    /// where the kernel shows it, since Linux 4.7, and the call is left for systems without.
+    static func read() -> UInt32 {
+        if let status = try? LocalFile.read("/proc/self/status", limit: 65_536) {
+            for line in status.bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Umask:".utf8) {
+                let digits = line.dropFirst("Umask:".utf8.count).filter { $0 > UInt8(ascii: " ") }
+                if let mask = UInt32(String(decoding: digits, as: UTF8.self), radix: 8) { return mask }
+            }
+        }
+        let mask = umask(0o077)
+        umask(mask)
+        return mask
+    }
+}
+
+/// What a program that takes files from another device gives up before it reads a byte of that device's.
+///
+/// Names are checked and links are never followed; this holds should all of that have a mistake.
+enum Confinement {
+    /// Gives it up for the calling thread and all that it starts later, for ever (landlock(7)): to change any file outside
+    /// of a folder, to run programs, to use the network. What is open already stays usable, so does a unix socket's path.
+    /// - Parameter folder: the number of an open folder whose content may still be changed; nil for none.
+    /// - Returns: whether the kernel watches over it; without it, or on a file system that it cannot tell apart, everything
+    ///   works as before.
+    static func enter(folder: Int32?) -> Bool {
+        clinux_confine_writing(folder ?? -1) > 0
     }
 }

@@ -96,3 +96,27 @@ extension Errno {
     /// EISDIR: it is a folder.
     static let isAFolder = Errno(rawValue: EISDIR)
 }
+
+/// A descriptor with several holders, or one in a collection, closed with the last of them.
+final class SharedDescriptor {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// The number; valid as long as this value.
+    var raw: Int32 { descriptor.raw }
+}
+
+/// Which of the newer calls of the kernel are used where they are there. Only tests leave one out, to see what is done on
+/// systems without it.
+package struct KernelCalls: Sendable {
+    /// renameat2(2) with RENAME_NOREPLACE; some file systems have none.
+    package var renamesOnlyNew = true
+    /// openat2(2); there since Linux 5.6, and unknown to some sandboxes.
+    package var opensBeneath = true
+
+    /// All of them.
+    package init() {}
+}

@@ -1,3 +1,6 @@
+import HandoffJSON
+import HandoffModel
+
 /// One message of the transfer protocol.
 package enum TransferFrame: Hashable, Sendable {
     /// Sender: what is about to come.
@@ -52,5 +55,143 @@ package struct TransferStart: Hashable, Sendable {
         if let length, !(0...TransferLimits.size).contains(length) { return nil }
         self.offset = offset
         self.length = length
+    }
+}
+
+extension TransferFrame {
+    /// The JSON object behind its length (u32, big-endian), as it is sent.
+    package func encoded() -> [UInt8] {
+        let body = object.encoded()
+        var frame: [UInt8] = []
+        frame.reserveCapacity(4 + body.count)
+        // Every message is far below the limit, see TransferLimits.
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: body.count).bigEndian) { frame.append(contentsOf: $0) }
+        frame += body
+        return frame
+    }
+
+    private var object: JSONObject {
+        switch self {
+        case .header(let header):
+            [
+                "version": 1, "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
+                "size": header.size.map { .integer($0) } ?? .null, "id": header.id.map { .string($0.hex) } ?? .null,
+                "mode": header.mode.map { .integer(Int64($0)) } ?? .null,
+                "modified": header.modified.map { .integer($0) } ?? .null,
+            ]
+        case .have(let have):
+            ["have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null]
+        case .start(let start):
+            ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
+        case .go: ["go": true]
+        case .digest(let digest): ["sha256": .string(digest.hex)]
+        case .done: ["done": true]
+        case .error(let failure):
+            [
+                "error": [
+                    "reason": .string(failure.reason.rawValue),
+                    "message": .string(Self.cut(failure.message, to: TransferLimits.message)),
+                ]
+            ]
+        }
+    }
+
+    /// Reads the JSON object of a frame. Members that are unknown are passed over.
+    /// - Throws: `malformed`, or `unsupported` for another version or kind.
+    package init(decoding bytes: ArraySlice<UInt8>) throws(TransferFailure) {
+        let json: JSON
+        do throws(JSONError) {
+            json = try JSON(parsing: bytes, limits: JSONLimits(bytes: TransferLimits.frame, depth: 4, members: 64))
+        } catch {
+            throw .malformed("\(error)")
+        }
+        guard let object = json.object else { throw .malformed("a message is no JSON object") }
+        if let error = object["error"] {
+            self = .error(try Self.failure(error))
+        } else if object["version"] != nil {
+            self = .header(try Self.header(object))
+        } else if object["have"] != nil {
+            guard let have = TransferHave(offset: try object.number("have"), digest: try object.id("sha256")) else {
+                throw .malformed("'have' and 'sha256' do not fit")
+            }
+            self = .have(have)
+        } else if object["from"] != nil {
+            let length = object.isGiven("length") ? try object.number("length") : nil
+            guard let start = TransferStart(offset: try object.number("from"), length: length) else {
+                throw .malformed("'from' or 'length' is out of range")
+            }
+            self = .start(start)
+        } else if object["go"]?.bool == true {
+            self = .go
+        } else if object["done"]?.bool == true {
+            self = .done
+        } else if let digest: ContentDigest = try object.id("sha256") {
+            self = .digest(digest)
+        } else {
+            throw .malformed("a message of no known kind")
+        }
+    }
+
+    private static func header(_ object: JSONObject) throws(TransferFailure) -> TransferHeader {
+        guard object["version"]?.integer == 1 else {
+            throw TransferFailure(.unsupported, "the other device sends in a version that this program does not know")
+        }
+        guard let word = object["kind"]?.string else { throw .malformed("'kind' is missing") }
+        guard let kind = TransferHeader.Kind(rawValue: word) else {
+            throw TransferFailure(.unsupported, "the other device sends what this program does not know")
+        }
+        var name: String?
+        if object.isGiven("name") {
+            guard let text = object["name"]?.string else { throw .malformed("'name' is no text") }
+            name = text
+        }
+        let size = object.isGiven("size") ? try object.number("size") : nil
+        let mode = object.isGiven("mode") ? try object.number("mode") : nil
+        let modified = object.isGiven("modified") ? try object.number("modified") : nil
+        if let mode, !(0...0o7777).contains(mode) { throw .malformed("'mode' is out of range") }
+        let header = TransferHeader(
+            kind: kind, name: name, size: size, id: try object.id("id"),
+            mode: mode.map { UInt32(truncatingIfNeeded: $0) }, modified: modified)
+        guard let header else { throw .malformed("the description of the content makes no sense") }
+        return header
+    }
+
+    private static func failure(_ json: JSON) throws(TransferFailure) -> TransferFailure {
+        guard let error = json.object, let reason = error["reason"]?.string, let message = error["message"]?.string,
+            reason.utf8.count <= TransferLimits.reason, message.utf8.count <= TransferLimits.message
+        else { throw .malformed("an error without reason or message") }
+        // A newer program may have reasons that are unknown here; its message says what it is.
+        return TransferFailure(
+            reported: TransferFailure.Reason(rawValue: reason) ?? .failed, VisibleText.escape(message))
+    }
+
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var cut = ""
+        for scalar in text.unicodeScalars {
+            guard cut.utf8.count + UTF8.width(scalar) <= limit else { break }
+            cut.unicodeScalars.append(scalar)
+        }
+        return cut
+    }
+}
+
+extension JSONObject {
+    fileprivate func isGiven(_ key: String) -> Bool {
+        self[key].map { !$0.isNull } ?? false
+    }
+
+    fileprivate func number(_ key: String) throws(TransferFailure) -> Int64 {
+        guard let number = self[key]?.integer else { throw .malformed("'\(key)' is no integer") }
+        return number
+    }
+
+    /// An id in the only form in which it is written, nil when it is absent or null.
+    fileprivate func id<ID: FixedBytes>(_ key: String) throws(TransferFailure) -> ID? {
+        guard isGiven(key) else { return nil }
+        guard let text = self[key]?.string, let id = ID(hex: text), id.hex == text else {
+            throw .malformed("'\(key)' is no id")
+        }
+        return id
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HandoffModel
 package import LoopIO
 import Synchronization
 
@@ -129,5 +130,16 @@ private final class HashedFile: @unchecked Sendable {
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             count.store(place + Int64(read), ordering: .relaxed)
         }
+    }
+}
+
+/// The SHA-256 of a content, 32 bytes.
+package struct ContentDigest: FixedBytes {
+    package static let byteCount = 32
+
+    package let bytes: [UInt8]
+
+    package init(checked bytes: [UInt8]) {
+        self.bytes = bytes
     }
 }
