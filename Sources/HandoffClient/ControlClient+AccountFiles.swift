@@ -1,6 +1,6 @@
 import HandoffControl
 import HandoffJSON
-import HandoffModel
+package import HandoffModel
 
 // Account files travel as raw bytes: no key is ever part of a message.
 extension ControlClient {
@@ -70,4 +70,14 @@ extension ControlClient {
         let kind = name.split(separator: ".").last.map(String.init) ?? name
         return .success(.refused(name: kind, message: object["message"]?.string ?? "the account file was refused"))
     }
+}
+
+/// What came of an account file that was sent to the daemon.
+package enum ImportOutcome: Equatable, Sendable {
+    /// A member has let the device into this account.
+    case joined(account: AccountID)
+    /// The file is stored, and no member has let the device in yet: what is missing, for people.
+    case waiting(account: AccountID, missing: String)
+    /// The daemon did not take it: the error's name, and why.
+    case refused(name: String, message: String)
 }
