@@ -15,3 +15,81 @@ package struct HelpCommand: Command {
         context.finish(.done)
     }
 }
+
+/// The text of help: an overview, a group, or one command.
+package enum HelpText {
+    /// Help on some words, which begin a command or name one.
+    /// - Throws: `UsageError` when they lead nowhere.
+    package static func text(for words: [String], table: CommandTable = .standard) throws(UsageError) -> String {
+        guard let first = words.first else { return overview(table) }
+        switch table.find(words) {
+        case .command(let command): return text(of: command.specification)
+        case .group: return group(first, table)
+        case .none where words.count == 1:
+            throw .unknownCommand(first, suggestion: table.suggestion(for: first))
+        case .none:
+            let suggestion = Spelling.nearest(to: words[1], among: table.subcommands(of: first))
+            throw .unknownSubcommand(words[1], of: first, suggestion: suggestion.map { "\(first) \($0)" })
+        }
+    }
+
+    /// Stands instead of a command, so that it is no option of any.
+    private static let version = ("--version", "print the version of handoffctl")
+
+    private static func overview(_ table: CommandTable) -> String {
+        """
+        Continue on this device what was begun on another one.
+
+        Usage: handoffctl [--socket PATH] [--json] COMMAND
+
+        Commands:
+        \(lines(table.commands.map { ($0.specification.title, $0.specification.summary) }))
+
+        Options for every command, before or after it:
+        \(lines(OptionSpecification.global.map { ($0.synopsis, $0.summary) } + [version]))
+
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 nothing to continue.
+        More on one command: handoffctl help COMMAND
+
+        """
+    }
+
+    private static func group(_ first: String, _ table: CommandTable) -> String {
+        let members = table.commands.map { $0.specification }.filter { $0.words.first == first }
+        return """
+            Usage: handoffctl \(first) COMMAND
+
+            Commands:
+            \(lines(members.map { ($0.title, $0.summary) }))
+
+            More on one command: handoffctl help \(first) COMMAND
+
+            """
+    }
+
+    private static func text(of command: CommandSpecification) -> String {
+        var text = """
+            Usage: handoffctl \(command.usage)
+
+            \(command.summary.prefix(1).uppercased() + command.summary.dropFirst()).
+
+            """
+        if !command.details.isEmpty { text += "\n\(command.details)\n" }
+        let options = command.options + OptionSpecification.global
+        text += "\nOptions:\n\(lines(options.map { ($0.synopsis, $0.summary) }))\n"
+        text += "\nExample:\n  \(command.example)\n"
+        return text
+    }
+
+    /// Two columns; a left side that is too long gets a line of its own.
+    private static func lines(_ rows: [(left: String, right: String)]) -> String {
+        let widest = 26
+        let width = rows.map(\.left.count).filter { $0 <= widest }.max() ?? widest
+        return rows.map { row in
+            let gap = String(repeating: " ", count: max(0, width - row.left.count))
+            return row.left.count <= width
+                ? "  \(row.left)\(gap)  \(row.right)"
+                : "  \(row.left)\n  \(String(repeating: " ", count: width))  \(row.right)"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffModel
 
 /// `status`: the daemon, the device and the network, for those who ask whether it works.
 package struct StatusCommand: Command {
@@ -19,5 +20,49 @@ package struct StatusCommand: Command {
                 context.console.write(StatusText.text(status))
             }
         }
+    }
+}
+
+/// The daemon's status, for people.
+enum StatusText {
+    /// Labels and values, then tables of peers, tickets and warnings; whole lines.
+    static func text(_ status: ControlStatus) -> String {
+        var fields: [(label: String, value: String)] = [
+            ("daemon", VisibleText.escape(status.daemon)),
+            ("device", "\(VisibleText.escape(status.name)) (\(status.kind.name))"),
+            ("id", status.device.grouped),
+            ("account", account(status)),
+            ("discovery", "\(VisibleText.escape(status.discovery)), \(VisibleText.escape(status.discoveryState))"),
+            ("port", "\(status.port)"),
+            ("activities", "\(status.published) published here, \(status.offered) offered by other devices"),
+            ("switches", SwitchText.text(status.switches)),
+            ("peers", peers(status.peers)),
+        ]
+        if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }
+        if !status.warnings.isEmpty {
+            fields.append(("warnings", status.warnings.map(VisibleText.escape).joined(separator: "\n")))
+        }
+        return ColumnTable.fields(fields)
+    }
+
+    private static func account(_ status: ControlStatus) -> String {
+        guard let account = status.account else { return "none" }
+        return account.grouped + (status.epoch.map { ", epoch \($0)" } ?? "")
+    }
+
+    private static func peers(_ peers: [ControlPeer]) -> String {
+        if peers.isEmpty { return "none" }
+        var table = ColumnTable(["NAME", "ID", "ADDRESS", "VIA", "CONNECTION", "OFFERS"])
+        for peer in peers {
+            table.add([
+                VisibleText.escape(peer.name ?? (peer.device == nil ? "not yet known" : "unnamed")),
+                peer.device?.short ?? "",
+                VisibleText.escape(peer.address ?? ""),
+                peer.via.rawValue,
+                peer.connected ? "open" : "none",
+                "\(peer.activities)",
+            ])
+        }
+        return table.lines.joined(separator: "\n")
     }
 }

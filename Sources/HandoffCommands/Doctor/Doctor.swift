@@ -1,4 +1,5 @@
-import HandoffControl
+package import HandoffControl
+package import HandoffJSON
 import HandoffModel
 import LoopIO
 
@@ -119,5 +120,78 @@ package enum Doctor {
                             + "handoffctl apps"))
         }
         return checks
+    }
+}
+
+/// What came of one check of `doctor`.
+package struct DoctorCheck: Equatable, Sendable {
+    /// How it is; the raw values are the words of `--json`.
+    package enum State: String, Sendable {
+        /// As it should be.
+        case ok
+        /// It may stop a handoff, or nobody can tell.
+        case warning
+        /// It stops handoffs.
+        case problem
+    }
+
+    /// What was looked at: one word, stable.
+    package let name: String
+    package let state: State
+    /// What was found, as a sentence in lower case.
+    package let message: String
+    /// What to do about it; nil where there is nothing to do.
+    package let remedy: String?
+
+    package init(_ name: String, _ state: State, _ message: String, remedy: String? = nil) {
+        self.name = name
+        self.state = state
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// The check as `--json` prints it.
+    package var json: JSONObject {
+        [
+            "check": .string(name), "state": .string(state.rawValue), "message": .string(message),
+            "remedy": remedy.map { .string($0) } ?? .null,
+        ]
+    }
+}
+
+/// All that `doctor` has found out; what it means is decided by `Doctor`. Plain values.
+package struct DoctorFacts: Sendable {
+    /// How a daemon that said its status failed to answer what came after it.
+    package enum Interruption: Equatable, Sendable {
+        /// It was silent for as long as it may take.
+        case silence
+        /// It ended the connection, refused, or sent what makes no sense; why, for people.
+        case failure(String)
+    }
+
+    /// What the daemon says of itself; nil when it cannot be asked.
+    package var status: ControlStatus?
+    /// Why it cannot be asked.
+    package var unreachable: String?
+    /// Why it did not answer all that came after its status; nil when it did.
+    package var interruption: Interruption?
+    /// What only the daemon knows; nil when it does not tell.
+    package var diagnosis: ControlDiagnosis?
+    /// The apps here; nil when the daemon does not tell.
+    package var apps: [ControlApp]?
+    /// What the machine says.
+    package var machine: MachineFacts
+
+    /// Facts with these properties.
+    package init(
+        status: ControlStatus? = nil, unreachable: String? = nil, interruption: Interruption? = nil,
+        diagnosis: ControlDiagnosis? = nil, apps: [ControlApp]? = nil, machine: MachineFacts = MachineFacts()
+    ) {
+        self.status = status
+        self.unreachable = unreachable
+        self.interruption = interruption
+        self.diagnosis = diagnosis
+        self.apps = apps
+        self.machine = machine
     }
 }

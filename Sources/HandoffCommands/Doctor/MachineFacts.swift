@@ -62,3 +62,42 @@ package struct MachineFacts: Sendable {
     /// A machine of which nothing is known.
     package init() {}
 }
+
+/// The network interfaces of the machine, as the kernel's tables show them (proc(5)).
+enum InterfaceTable {
+    /// The interfaces that have a route or an address, but for the one inside the machine; nil when no table can be read, or none
+    /// is in use.
+    static func inUse(_ machine: MachineFacts) -> Set<String>? {
+        // The first line has the names of the columns.
+        let routes = lines(machine.routes).dropFirst().compactMap { words($0).first }
+        let addresses = lines(machine.addresses).compactMap { words($0).last }
+        let names = Set(routes + addresses).subtracting(["lo"])
+        return names.isEmpty ? nil : names
+    }
+
+    private static func lines(_ table: FileFact) -> [String] { ConfigurationText.lines(table.content ?? "") }
+
+    private static func words(_ line: String) -> [String] {
+        line.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+}
+
+/// Reads `/proc/net/tcp` and its like (proc_pid_net(5)).
+package enum SocketTable {
+    /// The states of sockets that take what comes: TCP_LISTEN, and TCP_CLOSE for UDP sockets without a peer.
+    private static let receiving: Set<String> = ["0A", "07"]
+
+    /// Whether a socket receives on a port, in any of the tables; nil when none can be read.
+    package static func listens(on port: UInt16, in tables: [FileFact]) -> Bool? {
+        let texts = tables.compactMap(\.content)
+        guard !texts.isEmpty else { return nil }
+        return texts.contains { text in
+            text.split(separator: "\n").dropFirst().contains { line in
+                //   sl  local_address rem_address   st ...
+                let words = line.split(separator: " ")
+                guard words.count > 3, receiving.contains(String(words[3])) else { return false }
+                return words[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } == port
+            }
+        }
+    }
+}

@@ -48,3 +48,61 @@ package struct Console {
     /// Writes to standard error; the text ends its own lines.
     package func writeDiagnostics(_ text: String) { diagnostics(text) }
 }
+
+extension Console {
+    /// The process's own standard output and standard error.
+    ///
+    /// - Parameter outputFailed: called when nobody reads standard output any more; the program then ends, as one whose
+    ///   reader went away does.
+    package static func standard(outputFailed: @escaping () -> Void) -> Console {
+        // Terminals of this type and of none show plain text only.
+        let isPlain = ["", "dumb"].contains(ProcessEnvironment.value("TERM") ?? "")
+        return Console(
+            outputIsTerminal: StandardStream.output.isTerminal,
+            diagnosticsAreTerminal: StandardStream.error.isTerminal,
+            graphicColumns: isPlain ? nil : StandardStream.output.columns,
+            diagnosticsCanRewrite: !isPlain && StandardStream.error.isTerminal,
+            output: { text in
+                do throws(Errno) {
+                    try StandardStream.output.write(Array(text.utf8))
+                } catch {
+                    // A reader that went away knows what it did; everything else is news.
+                    if error != .brokenPipe {
+                        let message = "handoffctl: cannot write to standard output: \(error)\n"
+                        try? StandardStream.error.write(Array(message.utf8))
+                    }
+                    outputFailed()
+                }
+            },
+            // There is no place left to say that nobody reads this.
+            diagnostics: { text in try? StandardStream.error.write(Array(text.utf8)) })
+    }
+}
+
+/// One line on standard error that is written anew again and again, below everything that was printed. Where that is not
+/// possible there is none.
+final class StatusLine {
+    /// To the first column, and everything to the right of it cleared (ECMA-48 EL).
+    private static let erase = "\r\u{1B}[K"
+
+    private let console: Console
+    private var isShown = false
+
+    init(_ console: Console) {
+        self.console = console
+    }
+
+    /// Writes it; a text that is wider than the terminal could not be cleared, so it should be short.
+    func show(_ text: String) {
+        guard console.diagnosticsCanRewrite else { return }
+        console.writeDiagnostics(Self.erase + text)
+        isShown = true
+    }
+
+    /// Takes it away; to be called before anything else is printed.
+    func clear() {
+        guard isShown else { return }
+        console.writeDiagnostics(Self.erase)
+        isShown = false
+    }
+}

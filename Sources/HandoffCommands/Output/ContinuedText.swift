@@ -1,3 +1,4 @@
+import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
@@ -25,5 +26,35 @@ enum ContinuedText {
         // Escaped already, and meant to have several lines.
         fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo))))
         return ColumnTable.fields(fields)
+    }
+}
+
+/// Tells a person who waits at a terminal which device is waited for.
+enum ContinueProgress {
+    /// Asks on a connection of its own, since the other one is occupied by the continuation.
+    static func show(_ request: ContinueRequest, _ context: CommandContext) {
+        guard let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
+            return say("the other device", context)
+        }
+        context.keep(client)
+        client.listActivities(here: false) { result in
+            let offered = (try? result.get()) ?? []
+            let name = offered.first { fits($0, request) }?.deviceName
+            say(name.map(VisibleText.escape) ?? "the other device", context)
+        }
+    }
+
+    private static func say(_ name: String, _ context: CommandContext) {
+        context.note("waiting for \(name)…")
+    }
+
+    /// Whether the daemon probably chose this one; a wrong guess costs no more than a wrong name.
+    private static func fits(_ activity: ControlActivity, _ request: ContinueRequest) -> Bool {
+        if let id = request.activity, !activity.id.hex.hasPrefix(id) { return false }
+        if let type = request.type, activity.type.text != type { return false }
+        if let device = request.from, activity.deviceName != device, !activity.device.hex.hasPrefix(device) {
+            return false
+        }
+        return true
     }
 }

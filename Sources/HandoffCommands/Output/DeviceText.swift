@@ -1,5 +1,5 @@
 import HandoffControl
-import HandoffModel
+package import HandoffModel
 
 /// The devices of the account, for people.
 struct DeviceText {
@@ -60,5 +60,54 @@ struct DeviceText {
             notes.append("named like \(others.map(shortID).joined(separator: ", "))")
         }
         return notes
+    }
+}
+
+/// Finds devices whose names a person could take for one another.
+///
+/// Names count as equal here when they differ in nothing but case, spaces and invisible characters. Letters of different
+/// scripts that look alike are told apart by the ids beside the names, not by this.
+package enum ConfusableNames {
+    /// For each device whose name is like that of others, those others.
+    package static func groups(_ names: [DeviceID: String]) -> [DeviceID: [DeviceID]] {
+        var alike: [String: [DeviceID]] = [:]
+        for (device, name) in names { alike[skeleton(name), default: []].append(device) }
+        var result: [DeviceID: [DeviceID]] = [:]
+        for devices in alike.values where devices.count > 1 {
+            for device in devices { result[device] = devices.filter { $0 != device }.sorted() }
+        }
+        return result
+    }
+
+    /// What remains of a name without what a reader overlooks. Characters that are composed and such that are equal to
+    /// them as a whole are the same to `String`.
+    package static func skeleton(_ name: String) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in name.lowercased().unicodeScalars {
+            let isJoiner = scalar == "\u{200C}" || scalar == "\u{200D}"
+            if scalar.properties.isWhitespace || isJoiner || VisibleText.isHidden(scalar) { continue }
+            if scalar.properties.isVariationSelector || scalar.properties.isDefaultIgnorableCodePoint { continue }
+            kept.append(scalar)
+        }
+        return String(kept)
+    }
+}
+
+/// Finds the device that a word on the command line means. What is shown to the user and what is done then concern the
+/// same device, whatever happens in between: the daemon is given the whole id.
+enum DeviceChoice {
+    /// The device of this name, or whose id begins like this.
+    /// - Throws: `CommandFailure` when none or several fit.
+    static func find(_ text: String, in devices: [ControlDevice]) throws(CommandFailure) -> ControlDevice {
+        let digits = text.lowercased().filter { !" -:".contains($0) }
+        let fitting = devices.filter { device in
+            device.name == text || (!digits.isEmpty && device.id.hex.hasPrefix(digits))
+        }
+        guard let device = fitting.first else { throw .noSuchDevice(text) }
+        guard fitting.count == 1 else {
+            let texts = DeviceText(devices)
+            throw .ambiguousDevice(text, candidates: fitting.map { texts.label($0.id) })
+        }
+        return device
     }
 }

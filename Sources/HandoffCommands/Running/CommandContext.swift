@@ -150,3 +150,9 @@ package final class CommandContext {
         note("the daemon went away; going on as soon as it is back")
     }
 }
+
+/// The signals with which a user, a terminal or a service manager asks a command to end.
+package enum Interrupts {
+    /// SIGHUP, SIGINT and SIGTERM.
+    package static let numbers: [Int32] = [1, 2, 15]
+}

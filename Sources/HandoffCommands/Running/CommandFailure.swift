@@ -2,6 +2,7 @@ package import HandoffClient
 import HandoffControl
 package import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 
 /// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in
 /// this file and its neighbours, `CommandFailure+….swift`.
@@ -173,5 +174,40 @@ extension CommandFailure {
         var object: JSONObject = ["error": .string(name), "message": .string(message)]
         for member in details where object[member.key] == nil { object[member.key] = member.value }
         return JSONLine.text(object) + "\n"
+    }
+}
+
+/// The exit statuses of `handoffctl`; scripts rely on the numbers.
+package enum ExitStatus: Int32, Sendable {
+    /// Done.
+    case done = 0
+    /// Failed; a message on standard error says why.
+    case failed = 1
+    /// The command line was wrong.
+    case wrongUsage = 2
+    /// The daemon is not reachable, or went away.
+    case daemonNotReachable = 3
+    /// Nothing on offer fits.
+    case nothingToContinue = 4
+    /// Interrupted before it was done; the number that a shell gives to a program which SIGINT ended.
+    case interrupted = 130
+}
+
+// Why streaming failed.
+extension CommandFailure {
+    /// A transfer came to nothing.
+    /// - Parameter advice: what is kept, and what to do next.
+    static func transfer(_ failure: TransferFailure, advice: [String] = []) -> CommandFailure {
+        CommandFailure(
+            .failed, "TransferFailed", failure.description, advice: advice,
+            details: ["reason": .string(failure.reason.rawValue)])
+    }
+
+    /// The activity that was continued has no streams.
+    static func noStreams(device: String) -> CommandFailure {
+        let failure = HandoffFailure.streamsUnsupported(device: device)
+        return CommandFailure(
+            .failed, "StreamFailed", "\(failure.message) (\(failure.code))",
+            advice: ["it was published without --stream, or by an app that has none"], details: failure.json)
     }
 }

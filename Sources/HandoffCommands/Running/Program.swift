@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffModel
 package import LoopIO
 
 /// `handoffctl` from its arguments to its exit status.
@@ -98,4 +99,12 @@ package enum Program {
         if let socket = surroundings.socket, !socket.isEmpty { return socket }
         return SocketPath.control(runtimeDirectory: surroundings.runtimeDirectory, userID: surroundings.userID)
     }
+}
+
+/// What this program calls itself.
+package enum ProgramVersion {
+    /// The name under which it attaches and speaks.
+    package static let program = "handoffctl"
+    /// The version of the package.
+    package static let number = Version.number
 }

@@ -27,3 +27,29 @@ package struct PeerAddCommand: Command {
         }
     }
 }
+
+/// `peer remove`: forgets an address that was added.
+package struct PeerRemoveCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["peer", "remove"], operands: "HOST:PORT", operandCount: 1...1,
+        summary: "forget an address that was added",
+        example: "handoffctl peer remove desk.example.org:24863")
+
+    private let address: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        address = try ArgumentValue.peerAddress(arguments.operands, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.removePeer(address, then)
+        } present: { _ in
+            if context.json {
+                context.console.line(["removed": .string(address)])
+            } else {
+                context.console.line("removed \(address)")
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// `account show`: the account of this device.
+package struct AccountShowCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["account", "show"], summary: "show the account of this device",
+        example: "handoffctl account show")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.getAccount(then)
+        } present: { account in
+            if context.json {
+                context.console.line(account.json)
+            } else {
+                context.console.write(Self.text(account))
+            }
+        }
+    }
+
+    private static func text(_ account: ControlAccount) -> String {
+        guard let id = account.account else { return "account  none; create one with: handoffctl account create\n" }
+        var fields: [(label: String, value: String)] = [("account", id.grouped)]
+        if let epoch = account.epoch { fields.append(("epoch", "\(epoch)")) }
+        fields.append(("devices", "\(account.devices)"))
+        if !account.tickets.isEmpty { fields.append(("tickets", TicketText.text(account.tickets))) }
+        return ColumnTable.fields(fields)
+    }
+}
+
+/// `account create`: the first device of an account makes it.
+package struct AccountCreateCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["account", "create"], summary: "create an account with this device as its first member",
+        details: "Other devices join by a code: see handoffctl help pair.",
+        example: "handoffctl account create")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.createAccount(then)
+        } present: { account in
+            if context.json {
+                context.console.line(["account": .string(account.hex)])
+            } else {
+                context.console.line("created account \(account.grouped)")
+            }
+        }
+    }
+}
+
+/// `account rotate`: a new account key for the same devices.
+package struct AccountRotateCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["account", "rotate"], summary: "make a new account key, and give it to all devices of the account",
+        details: """
+            For a key that may have become known. Who belongs to the account stays as it is. It does not help against who
+            has a lost device, or a copy of a device's state, as in a backup: take that device out with handoffctl device
+            remove, or let it leave, which makes a new key, too.
+            """,
+        example: "handoffctl account rotate")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.rotateKey(then)
+        } present: { epoch in
+            if context.json {
+                context.console.line(["epoch": .integer(Int64(epoch))])
+            } else {
+                context.console.line("made a new account key: epoch \(epoch)")
+                context.note("handoffctl devices shows who has not heard of it yet")
+            }
+        }
+    }
+}
+
+/// Account files that were exported and can still be imported, for people.
+enum TicketText {
+    /// One line for each.
+    static func text(_ tickets: [ControlTicket]) -> String {
+        tickets.map { ticket in
+            let exporter = ticket.mine ? "this device" : ticket.device.short
+            let age = ticket.age.map { $0 < 60 ? " just now" : " \(RelativeAge.text(seconds: $0)) ago" } ?? ""
+            return "\(VisibleText.escape(String(ticket.id.prefix(7)))), exported by \(exporter)\(age), not yet used"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,131 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// `apps`: the apps that continue activities here, and their switches.
+package struct AppsCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["apps"], summary: "list the apps that continue activities here, and which are switched off",
+        details: """
+            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or since they are attached. An app
+            is marked as unverified while the system does not confirm that the attached process is that app. Of several that
+            continue the same the one that was here first opens it, until you choose another in ~/.config/handoff/defaults.
+            """,
+        example: "handoffctl apps")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.listApps(then)
+        } present: { apps in
+            if context.json {
+                for app in apps { context.console.line(app.json) }
+            } else if apps.isEmpty {
+                context.note("no app continues anything here: none declares a type, and none is attached")
+            } else {
+                for line in Self.table(apps).lines { context.console.line(line) }
+                for app in apps { Self.tellConflicts(of: app, context) }
+            }
+        }
+    }
+
+    private static func tellConflicts(of app: ControlApp, _ context: CommandContext) {
+        for (line, yield) in zip(ChoiceText.conflicts(app), app.yields) {
+            context.note(line)
+            context.note("  " + ChoiceText.remedy(app, yield))
+        }
+    }
+
+    private static func table(_ apps: [ControlApp]) -> ColumnTable {
+        var table = ColumnTable(["ID", "NAME", "STATE", "CONTINUES"])
+        for app in apps {
+            table.add([
+                VisibleText.escape(app.id), VisibleText.escape(app.name), state(app),
+                VisibleText.escape((app.types + app.domains).joined(separator: ", ")),
+            ])
+        }
+        return table
+    }
+
+    private static func state(_ app: ControlApp) -> String {
+        var words: [String] = []
+        if !app.enabled { words.append("off") }
+        if app.running { words.append(app.verified == true ? "running" : "running, unverified") }
+        return words.isEmpty ? "installed" : words.joined(separator: ", ")
+    }
+}
+
+/// `app enable`: let an app publish and continue again.
+package struct AppEnableCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "enable"], operands: "ID", operandCount: 1...1,
+        summary: "let an app publish and continue again",
+        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        example: "handoffctl app enable org.example.Editor")
+
+    private let app: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        app = try ArgumentValue.appID(arguments.operands, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.setApp(app, enabled: true, then)
+        } present: { app in
+            if context.json {
+                context.console.line(["enabled": .string(app)])
+            } else {
+                context.console.line("enabled \(app)")
+            }
+        }
+    }
+}
+
+/// `app disable`: keep an app from publishing and continuing, for ever.
+package struct AppDisableCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "disable"], operands: "ID", operandCount: 1...1,
+        summary: "keep an app from publishing and continuing, for ever",
+        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        example: "handoffctl app disable org.example.Editor")
+
+    private let app: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        app = try ArgumentValue.appID(arguments.operands, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.setApp(app, enabled: false, then)
+        } present: { app in
+            if context.json {
+                context.console.line(["disabled": .string(app)])
+            } else {
+                context.console.line("disabled \(app)")
+            }
+        }
+    }
+}
+
+/// What people are told of several apps that claim the same.
+enum ChoiceText {
+    /// What an app claims and another one opens; a line each.
+    static func conflicts(_ app: ControlApp) -> [String] {
+        app.yields.map { yield in
+            "\(VisibleText.escape(yield.claim)) opens in \(VisibleText.escape(yield.to)), which was here before "
+                + VisibleText.escape(app.id)
+        }
+    }
+
+    /// How the user chooses: no command to be copied, since a type may hold anything that a shell understands.
+    static func remedy(_ app: ControlApp, _ yield: ControlApp.Yield) -> String {
+        let type = app.types.contains(yield.claim) ? yield.claim : ActivityType.browsingWeb.text
+        return "choose by a line in the file ~/.config/handoff/defaults, which holds at once: "
+            + "\(VisibleText.escape(type))=\(VisibleText.escape(app.id)) or "
+            + "\(VisibleText.escape(type))=\(VisibleText.escape(yield.to))"
+    }
+}

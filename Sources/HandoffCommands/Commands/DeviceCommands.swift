@@ -1,0 +1,112 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// `devices`: the devices of the account.
+package struct DevicesCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["devices"], summary: "list the devices of the account",
+        details: "The note says of a device what is to be known: pairing, the latest key, a name like another's.",
+        example: "handoffctl devices")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.listDevices(then)
+        } present: { devices in
+            if context.json {
+                for device in devices { context.console.line(device.json) }
+            } else if devices.isEmpty {
+                context.note("this device has no account yet; create one with: handoffctl account create")
+            } else {
+                for line in DeviceText(devices).table.lines { context.console.line(line) }
+            }
+        }
+    }
+}
+
+/// `device rename`: a name that all members see.
+package struct DeviceRenameCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["device", "rename"], operands: "DEVICE NAME", operandCount: 2...2,
+        summary: "give a device a name that all devices of the account see",
+        details: "DEVICE is its present name, or the beginning of its id.",
+        example: "handoffctl device rename 3f9c2ab 'Old laptop'")
+
+    private let device: String
+    private let name: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
+        name = try ArgumentValue.text(arguments.operands.last ?? "", option: "NAME")
+    }
+
+    package func run(in context: CommandContext) {
+        context.withDevices { client, devices throws(CommandFailure) in
+            let chosen = try DeviceChoice.find(device, in: devices)
+            client.renameDevice(chosen.id, name: name) { result in
+                switch result {
+                case .success: show(chosen, DeviceText(devices), context)
+                case .failure(let error): context.fail(CommandFailure(error))
+                }
+            }
+        }
+    }
+
+    private func show(_ chosen: ControlDevice, _ texts: DeviceText, _ context: CommandContext) {
+        if context.json {
+            context.console.line(["renamed": .string(chosen.id.hex), "name": .string(name)])
+        } else {
+            context.console.line("renamed \(texts.label(chosen.id)) to \(VisibleText.escape(name))")
+        }
+        context.finish(.done)
+    }
+}
+
+/// `device remove`: takes a device out of the account for ever.
+package struct DeviceRemoveCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["device", "remove"], operands: "DEVICE", operandCount: 1...1,
+        summary: "remove a device from the account for ever, and make a new account key",
+        options: [
+            OptionSpecification("--drop", .values("DEVICE"), "remove this one too, which that device let in"),
+            OptionSpecification("--yes", .flag, "do not ask"),
+            OptionSpecification("--no-wait", .flag, "do not follow who hears of it"),
+            OptionSpecification("--timeout", .value("SECONDS"), "follow who hears of it for this time; 10 without it"),
+        ],
+        details: """
+            DEVICE is a name, or the beginning of an id. Devices that it let in stay, unless they are dropped with it.
+            Until another device hears of the removal, the removed one can still read what that one offers; devices that
+            are away hear of it when they are back. Status 0 also when some have yet to hear.
+            """,
+        example: "handoffctl device remove laptop")
+
+    private let request: RemovalRequest
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        let command = Self.specification.name
+        var patience = Duration.seconds(10)
+        if arguments.has("--no-wait") {
+            if arguments.value("--timeout") != nil { throw .conflict("--no-wait", "--timeout", command: command) }
+            patience = .zero
+        } else if let text = arguments.value("--timeout") {
+            patience = .seconds(try ArgumentValue.seconds(text, option: "--timeout", command: command))
+        }
+        var dropped: [String] = []
+        for text in arguments.all("--drop") { dropped.append(try ArgumentValue.text(text, option: "--drop")) }
+        request = RemovalRequest(
+            device: try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE"), dropped: dropped,
+            isConfirmed: arguments.has("--yes"), patience: patience)
+    }
+
+    package func run(in context: CommandContext) {
+        guard request.isConfirmed || context.keyboard.isTerminal else {
+            return context.fail(.nobodyToAsk("whether to remove the device"))
+        }
+        let session = RemovalSession(request, context)
+        context.keep(session)
+        session.start()
+    }
+}
