@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "HandoffEmbeddedDiscovery",
             dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO"], swiftSettings: common),
-        .target(name: "HandoffLog", dependencies: ["CSystemd", "HandoffModel", "LoopIO"], swiftSettings: common),
+        .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO"], swiftSettings: common),
         .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd"], swiftSettings: common),
 

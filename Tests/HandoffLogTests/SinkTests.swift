@@ -80,17 +80,4 @@ struct SinkTests {
     @Test func aLogThatCannotBeWrittenDisturbsNobody() {
         StderrSink(descriptor: -1).write(entry)
     }
-
-    @Test func theJournalGetsFieldsThatItAccepts() {
-        let entry = LogEntry(
-            level: .notice, subsystem: "peer", message: "M",
-            fields: [.init(name: "peerCount", value: "2\n3"), .init(name: "odd-näme", value: "x")])
-        #expect(
-            JournalSink.items(of: entry, identifier: "handoffd") == [
-                "MESSAGE=peer: M peerCount=2\\u{A}3 odd-näme=x", "PRIORITY=5", "SYSLOG_IDENTIFIER=handoffd",
-                "HANDOFF_SUBSYSTEM=peer", "HANDOFF_PEER_COUNT=2\n3", "HANDOFF_ODD_N_ME=x",
-            ])
-        // Without a journal the entry is lost, and that is all.
-        JournalSink(identifier: "test").write(entry)
-    }
 }
