@@ -106,7 +106,7 @@ package final class ControlClient {
         _ method: String, _ parameters: JSONObject = [:], passing number: Int32, _ handler: @escaping ReplyHandler
     ) {
         let path = path
-        guard isOpen, let stream else { return later { handler(.failure(.lost(path: path))) } }
+        guard isOpen, let stream else { return loop.later { handler(.failure(.lost(path: path))) } }
         let (id, actions) = machine.call(VarlinkCall(method: method, parameters: parameters, more: true))
         handlers[id] = .replies(handler)
         for case .send(let bytes) in actions {
@@ -121,7 +121,7 @@ package final class ControlClient {
                 handlers[id] = nil
                 close()
                 let reason = "\(error)"
-                return later { handler(.failure(.notReachable(path: path, reason: reason))) }
+                return loop.later { handler(.failure(.notReachable(path: path, reason: reason))) }
             }
         }
     }
@@ -130,16 +130,11 @@ package final class ControlClient {
         guard isOpen else {
             // The connection ended while its user was not looking; said later, like every other answer.
             let path = path
-            return later { Self.fail(handler, .lost(path: path)) }
+            return loop.later { Self.fail(handler, .lost(path: path)) }
         }
         let (id, actions) = machine.call(call)
         handlers[id] = handler
         perform(actions)
-    }
-
-    private func later(_ work: @escaping () -> Void) {
-        let timer = LaterWork(work)
-        timer.start(on: loop)
     }
 
     private func step(_ event: (inout VarlinkClientMachine) -> [VarlinkClientMachine.Action]) {
