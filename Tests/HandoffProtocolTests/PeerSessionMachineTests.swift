@@ -15,7 +15,7 @@ import Testing
         }
 
         mutating func receive(_ frames: Frame..., at: UInt64 = 0) throws -> [SessionAction] {
-            let bytes = try frames.flatMap { try #require(FrameEncoder.encode($0)) }
+            let bytes = frames.flatMap(\.bytes)
             return machine.received(bytes, budget: &budget, at: Samples.at(at))
         }
 
@@ -421,7 +421,7 @@ import Testing
         _ = whole.machine.connected(at: Samples.at(0))
         _ = slow.machine.connected(at: Samples.at(0))
         let frames = [try Self.helloFrame(), Self.request(1), Frame(code: 77, body: [1]), Self.request(2)]
-        let bytes = try frames.flatMap { try #require(FrameEncoder.encode($0)) }
+        let bytes = frames.flatMap(\.bytes)
         let expected = whole.machine.received(bytes, budget: &whole.budget, at: Samples.at(0))
         var found: [SessionAction] = []
         for byte in bytes { found += slow.machine.received([byte], budget: &slow.budget, at: Samples.at(0)) }

@@ -138,7 +138,9 @@ enum Session {
                 code = input.byte()
                 body = input.bytes(Int(input.byte()))
             }
-            return FrameEncoder.encode(Frame(code: code, body: body)) ?? []
+            var bytes: [UInt8] = []
+            Frame(code: code, body: body).append(to: &bytes)
+            return bytes
         }
     }
 }

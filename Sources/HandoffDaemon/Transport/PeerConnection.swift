@@ -123,7 +123,7 @@ package final class PeerConnection {
                 abort(.notReading, isAsked: true)
                 return false
             }
-            gather(frame)
+            frame.append(to: &outgoing)
         }
         scheduleFlush()
         return true
@@ -257,15 +257,6 @@ package final class PeerConnection {
             self?.isFlushScheduled = false
             self?.flush()
         }
-    }
-
-    /// Appends a frame to what leaves at the end of this turn, without an array of its own in between.
-    private func gather(_ frame: Frame) {
-        let length = UInt32(truncatingIfNeeded: frame.body.count + 1)  // `waitingWrites` is far below the type's end
-        outgoing.reserveCapacity(outgoing.count + FrameEncoder.headerCount + frame.body.count)
-        for shift in [24, 16, 8, 0] as [UInt32] { outgoing.append(UInt8(truncatingIfNeeded: length >> shift)) }
-        outgoing.append(frame.code)
-        outgoing += frame.body
     }
 
     private func flush() {

@@ -21,6 +21,19 @@ package struct Frame: Sendable, Equatable {
         self.code = code
         self.body = body
     }
+
+    /// Bytes before the body: length and kind.
+    package static let headerCount = 5
+
+    /// Appends the frame as it is sent, without an array of its own in between. No cap allows a body that is too long for
+    /// the length field.
+    package func append(to bytes: inout [UInt8]) {
+        let length = UInt32(truncatingIfNeeded: body.count + 1)
+        bytes.reserveCapacity(bytes.count + Self.headerCount + body.count)
+        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        bytes.append(code)
+        bytes += body
+    }
 }
 
 /// What the body of a ``Frame`` is; the numbers cross the network and never change.
@@ -90,20 +103,4 @@ extension FrameCaps {
             .statements: 8 * 1024 * 1024, .hello: 4 * 1024, .request: 1024 * 1024, .response: 1024 * 1024,
             .notice: 1024 * 1024, .epochKey: 256,
         ], unknown: 64 * 1024)
-}
-
-/// Writes frames.
-package enum FrameEncoder {
-    /// Bytes before the body: length and kind.
-    package static let headerCount = 5
-
-    /// The bytes of `frame`; nil when its body is too long for the length field, which no cap allows anyway.
-    package static func encode(_ frame: Frame) -> [UInt8]? {
-        guard let length = UInt32(exactly: frame.body.count + 1) else { return nil }
-        var writer = ByteWriter(capacity: headerCount + frame.body.count)
-        writer.u32(length)
-        writer.u8(frame.code)
-        writer.raw(frame.body)
-        return writer.bytes
-    }
 }

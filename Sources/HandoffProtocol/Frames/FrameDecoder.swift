@@ -48,7 +48,7 @@ package struct FrameDecoder: Sendable {
         guard let cap = caps.maximumBody(code: code) else { throw .notAllowed(code: code) }
         guard bodyCount <= cap else { throw .tooLong(length: length) }
         guard let body = try? reader.bytes(bodyCount) else { return nil }
-        start &+= FrameEncoder.headerCount &+ bodyCount
+        start &+= Frame.headerCount &+ bodyCount
         compact()
         return Frame(code: code, body: body)
     }
