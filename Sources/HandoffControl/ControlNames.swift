@@ -1,7 +1,5 @@
 /// The names that cross the control and app sockets, as the interface files have them.
 package enum ControlNames {
-    /// The interface of apps.
-    package static let appInterface = "dev.handoff1"
     /// The interface of the user's own tools.
     package static let controlInterface = "dev.handoff1.Control"
 }

@@ -2,11 +2,8 @@ package import HandoffCrypto
 
 /// Constants of pairing that the driver of a session needs.
 package enum PairingProtocol {
-    /// The one protocol that is offered and taken in TLS.
-    package static let alpn = "handoff-pair/1"
-    /// Label of the exporter that both sides give to their sessions (RFC 9266); the context is empty.
-    package static let exporterLabel = "EXPORTER-Channel-Binding"
-    /// Bytes of the exporter.
+    /// Bytes of the exporter that both sides give to their sessions: `EXPORTER-Channel-Binding` of RFC 9266, with an empty
+    /// context.
     package static let exporterCount = 32
     /// From accepting or making the connection to the identity of the joiner.
     package static let proofTime = Duration.seconds(5)

@@ -45,11 +45,6 @@ package struct PeerAddress: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// True when both are the same host on the same interface, whatever the port.
-    package func hasSameHost(as other: PeerAddress) -> Bool {
-        high == other.high && low == other.low && isIPv4 == other.isIPv4 && scope == other.scope
-    }
-
     /// The same host and interface with another port; nil for port 0.
     package func withPort(_ port: UInt16) -> PeerAddress? {
         port == 0 ? nil : PeerAddress(self, port: port)

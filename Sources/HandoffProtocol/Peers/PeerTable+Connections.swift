@@ -88,11 +88,6 @@ extension PeerTable {
         }
     }
 
-    /// A configured address whose device is known now.
-    package mutating func addFixed(_ address: PeerAddress, to id: DeviceID, at now: BootInstant) {
-        peers[id]?.candidates.add(address, source: .fixed, at: now)
-    }
-
     /// A connection to or from a device was accepted by both sides.
     package mutating func connectionOpened(_ id: DeviceID) {
         peers[id]?.connectionCount += 1
