@@ -1,4 +1,5 @@
 import HandoffCommands
+import HandoffModel
 import Testing
 
 @Suite struct SpellingTests {

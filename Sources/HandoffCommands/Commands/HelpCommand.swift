@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// `help`: the overview, or one command.
 package struct HelpCommand: Command {
     package static let specification = CommandSpecification(

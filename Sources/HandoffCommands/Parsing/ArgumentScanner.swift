@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// Walks over a command line, and sorts its words into flags, values and operands.
 struct ArgumentScanner {
     /// One word of the command line.

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// The commands that there are, in the order in which help shows them.
 package struct CommandTable: Sendable {
     /// What some words lead to.

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// A whole command line, taken apart: which command, its arguments, and the global options.
 package struct Invocation: Sendable {
     /// What was asked for.

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// Why a configuration was refused. The description names the place, what is wrong, and what is allowed.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The place: a file with its line, a file, a variable or an option.
@@ -102,7 +104,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// `, did you mean 'word'?`, or nothing when no word is near.
     static func suggestion(_ word: String, among words: [String]) -> String {
-        NearestWord.find(word, among: words).map { ", did you mean '\($0)'?" } ?? ""
+        Spelling.nearest(to: word, among: words).map { ", did you mean '\($0)'?" } ?? ""
     }
 
     /// What a person gave, cut to a length that fits a line of a log.

@@ -1,5 +1,8 @@
 /// Finds the right word that someone probably meant.
 package enum Spelling {
+    /// Characters of a word that may be a misspelt one.
+    private static let longest = 64
+
     /// The candidate nearest to a word, or nil when none is near enough to be worth suggesting. Of two equally near
     /// ones the first in the list wins.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
@@ -8,6 +11,8 @@ package enum Spelling {
         if typed.count >= 3, let begun = candidates.first(where: { $0.lowercased().hasPrefix(word.lowercased()) }) {
             return begun
         }
+        // A whole file may stand where a word is expected: nobody meant a short one, and looking would take long.
+        guard typed.count <= longest else { return nil }
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let distance = distance(typed, Array(candidate.lowercased()))
