@@ -69,7 +69,7 @@ let package = Package(
             name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffDesktop", "LoopIO"], swiftSettings: common),
         .target(
             name: "HandoffDiscovery",
-            dependencies: ["CAvahi", "CLinux", "HandoffLog", "LoopIO"],
+            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",

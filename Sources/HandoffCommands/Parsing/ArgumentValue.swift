@@ -116,12 +116,7 @@ extension ArgumentValue {
     /// host exists is for the daemon to find out.
     static func peerAddress(_ operands: [String], command: String) throws(UsageError) -> String {
         let text = operands.first ?? ""
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        let host = parts.dropLast().joined(separator: ":")
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]") && host.utf8.count > 2
-        let isBare = !host.isEmpty && !host.contains(":") && !host.contains("[") && !host.contains("]")
-        let visible = !text.utf8.contains { $0 <= 0x20 || $0 == 0x7F }
-        guard isBracketed || isBare, visible, let port = parts.last.flatMap({ UInt16($0) }), port > 0 else {
+        guard StaticAddress(text) != nil else {
             throw .badValue(text, of: "address", expected: "of the form HOST:PORT or [ADDRESS]:PORT", command: command)
         }
         return text

@@ -1,5 +1,5 @@
 package import HandoffLog
-import HandoffModel
+package import HandoffModel
 package import LoopIO
 
 /// What a person can set about the daemon. The initial values are the defaults.

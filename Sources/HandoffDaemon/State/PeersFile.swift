@@ -1,3 +1,5 @@
+package import HandoffModel
+
 /// The list of static peers: text for people, one `host:port` a line; empty lines and lines that begin with `#` are kept.
 package struct PeersFile: Sendable, Equatable {
     /// Most bytes of a file.

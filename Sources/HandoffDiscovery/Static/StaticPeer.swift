@@ -1,4 +1,5 @@
 import Glibc
+import HandoffModel
 package import LoopIO
 
 /// A peer from the configuration: a host name or an address, and a port.
@@ -12,20 +13,19 @@ package struct StaticPeer: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `host:port`, `192.0.2.1:24863` or `[fe80::1%eth0]:24863`; nil for anything else.
     package init?(text: String) {
+        guard let given = StaticAddress(text) else { return nil }
         if let address = SocketAddress(text: text) {
-            guard address.port != 0, address.address.isUnicast else { return nil }
+            guard address.address.isUnicast else { return nil }
             self.host = address.host
             self.port = address.port
             self.address = address
         } else {
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let port = UInt16(parts[1]), port != 0,
-                // A dot at the end is allowed: it says that the name is complete.
-                let name = DomainName(parts[0].hasSuffix(".") ? String(parts[0].dropLast()) : String(parts[0]))
-            else { return nil }
+            // A dot at the end is allowed: it says that the name is complete.
+            guard let name = DomainName(given.host.hasSuffix(".") ? String(given.host.dropLast()) : given.host) else {
+                return nil
+            }
             self.host = name.text
-            self.port = port
+            self.port = given.port
             self.address = nil
         }
     }

@@ -1,4 +1,5 @@
 import HandoffDaemon
+import HandoffModel
 import Testing
 
 @Suite("Sources of the configuration")

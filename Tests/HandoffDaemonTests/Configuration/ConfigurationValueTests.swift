@@ -1,5 +1,6 @@
 import HandoffDaemon
 import HandoffLog
+import HandoffModel
 import LoopIO
 import Testing
 

@@ -1,4 +1,5 @@
 import HandoffDaemon
+import HandoffModel
 import Testing
 
 @Suite struct PeersFileTests {

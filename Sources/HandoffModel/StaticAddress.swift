@@ -13,18 +13,18 @@ package struct StaticAddress: Sendable, Hashable {
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        guard let port = ValueText.integer(bytes[(colon + 1)...], in: 1...65535) else { return nil }
+        let digits = bytes[(colon + 1)...]
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+        else { return nil }
         var host = bytes[..<colon]
         let isBracketed = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
-        if isBracketed {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(UInt8(ascii: ":")) {
-            // An IPv6 address without brackets: where it ends and the port begins could only be guessed.
-            return nil
-        }
+        if isBracketed { host = host.dropFirst().dropLast() }
+        // An IPv6 address without brackets: where it ends and the port begins could only be guessed. Nothing else has them.
+        guard isBracketed == host.contains(UInt8(ascii: ":")) else { return nil }
         guard !host.isEmpty, host.count <= Self.hostByteLimit, host.first != UInt8(ascii: "-"),
             host.allSatisfy({ Self.isHostByte($0, inBrackets: isBracketed) }),
-            let name = String(validating: host, as: UTF8.self), let port = UInt16(exactly: port)
+            let name = String(validating: host, as: UTF8.self)
         else { return nil }
         self.host = name
         self.port = port

@@ -1,0 +1,25 @@
+import HandoffModel
+import Testing
+
+@Suite struct StaticAddressTests {
+    @Test(arguments: [
+        ("desk:1", "desk", 1), ("desk.example.org.:24863", "desk.example.org.", 24863),
+        ("192.0.2.1:65535", "192.0.2.1", 65535),
+        ("[2001:db8::1]:80", "2001:db8::1", 80), ("[fe80::1%eth0]:80", "fe80::1%eth0", 80),
+    ])
+    func isReadAndWrittenAgain(_ text: String, _ host: String, _ port: UInt16) throws {
+        let address = try #require(StaticAddress(text))
+        #expect(address.host == host && address.port == port)
+        #expect(address.text == text)
+    }
+
+    @Test(arguments: [
+        "", ":", ":1", "desk", "desk:", "desk:0", "desk:65536", "desk:+1", "desk: 1", "de sk:1", "-desk:1",
+        "fe80::1:80",
+        "[desk]:1", "[192.0.2.1]:1", "[]:1", "[fe80::1:80", "k\u{E4}se:1",
+    ])
+    func isNothingElse(_ text: String) {
+        #expect(StaticAddress(text) == nil)
+        #expect(StaticAddress(String(repeating: "a", count: 254) + ":1") == nil)
+    }
+}
