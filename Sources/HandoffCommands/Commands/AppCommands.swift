@@ -65,23 +65,13 @@ package struct AppEnableCommand: Command {
         details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
         example: "handoffctl app enable org.example.Editor")
 
-    private let app: String
+    private let change: AppChange
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        app = try ArgumentValue.appID(arguments.operands, command: Self.specification.name)
+        change = try AppChange(enabled: true, arguments, command: Self.specification.name)
     }
 
-    package func run(in context: CommandContext) {
-        context.request { client, then in
-            client.setApp(app, enabled: true, then)
-        } present: { app in
-            if context.json {
-                context.console.line(["enabled": .string(app)])
-            } else {
-                context.console.line("enabled \(app)")
-            }
-        }
-    }
+    package func run(in context: CommandContext) { change.run(in: context) }
 }
 
 /// `app disable`: keep an app from publishing and continuing, for ever.
@@ -92,20 +82,34 @@ package struct AppDisableCommand: Command {
         details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
         example: "handoffctl app disable org.example.Editor")
 
-    private let app: String
+    private let change: AppChange
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        app = try ArgumentValue.appID(arguments.operands, command: Self.specification.name)
+        change = try AppChange(enabled: false, arguments, command: Self.specification.name)
     }
 
-    package func run(in context: CommandContext) {
+    package func run(in context: CommandContext) { change.run(in: context) }
+}
+
+/// What `app enable` and `app disable` do.
+private struct AppChange {
+    let app: String
+    let enabled: Bool
+
+    init(enabled: Bool, _ arguments: ParsedArguments, command: String) throws(UsageError) {
+        app = try ArgumentValue.appID(arguments.operands, command: command)
+        self.enabled = enabled
+    }
+
+    func run(in context: CommandContext) {
+        let done = enabled ? "enabled" : "disabled"
         context.request { client, then in
-            client.setApp(app, enabled: false, then)
+            client.setApp(app, enabled: enabled, then)
         } present: { app in
             if context.json {
-                context.console.line(["disabled": .string(app)])
+                context.console.line([done: .string(app)])
             } else {
-                context.console.line("disabled \(app)")
+                context.console.line("\(done) \(app)")
             }
         }
     }

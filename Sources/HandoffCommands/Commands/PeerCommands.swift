@@ -19,11 +19,7 @@ package struct PeerAddCommand: Command {
         context.request { client, then in
             client.addPeer(address, then)
         } present: { _ in
-            if context.json {
-                context.console.line(["added": .string(address)])
-            } else {
-                context.console.line("added \(address)")
-            }
+            context.say("added", address)
         }
     }
 }
@@ -45,11 +41,18 @@ package struct PeerRemoveCommand: Command {
         context.request { client, then in
             client.removePeer(address, then)
         } present: { _ in
-            if context.json {
-                context.console.line(["removed": .string(address)])
-            } else {
-                context.console.line("removed \(address)")
-            }
+            context.say("removed", address)
+        }
+    }
+}
+
+extension CommandContext {
+    /// What was done with an address.
+    fileprivate func say(_ done: String, _ address: String) {
+        if json {
+            console.line([done: .string(address)])
+        } else {
+            console.line("\(done) \(address)")
         }
     }
 }
