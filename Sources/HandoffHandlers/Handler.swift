@@ -1,3 +1,4 @@
+import HandoffJSON
 package import HandoffModel
 
 /// An app that is installed here, and what it continues, as a file of its own declares it.
@@ -90,10 +91,6 @@ package enum TeamRule {
 
     /// Whether two teams are the same one.
     package static func areSame(_ left: String?, _ right: String?) -> Bool {
-        switch (left, right) {
-        case (nil, nil): true
-        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
-        case (nil, _?), (_?, nil): false
-        }
+        left.hasSameBytes(as: right)
     }
 }

@@ -47,3 +47,14 @@ extension String {
         utf8.lexicographicallyPrecedes(other.utf8)
     }
 }
+
+extension String? {
+    /// Whether both texts are the same UTF-8 bytes, or both are missing.
+    package func hasSameBytes(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let left?, let right?): left.hasSameBytes(as: right)
+        case (nil, _?), (_?, nil): false
+        }
+    }
+}

@@ -38,19 +38,12 @@ package struct OfferedActivity: Sendable {
         self.age = age
     }
 
-    /// True when nothing differs but the age, so that no user would see a change.
+    /// True when nothing differs but the age, so that no user would see a change. Texts are compared as bytes; `==` would
+    /// take composed and decomposed letters for equal.
     package func hasSameContent(as other: OfferedActivity) -> Bool {
-        id == other.id && type == other.type && Self.isSame(title, other.title) && Self.isSame(team, other.team)
-            && supportsStreams == other.supportsStreams && hasWebpageURL == other.hasWebpageURL
-    }
-
-    /// Texts are compared as bytes; `==` would take composed and decomposed letters for equal.
-    private static func isSame(_ left: String?, _ right: String?) -> Bool {
-        switch (left, right) {
-        case (nil, nil): true
-        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
-        case (nil, _?), (_?, nil): false
-        }
+        id == other.id && type == other.type && title.hasSameBytes(as: other.title)
+            && team.hasSameBytes(as: other.team) && supportsStreams == other.supportsStreams
+            && hasWebpageURL == other.hasWebpageURL
     }
 }
 
