@@ -71,6 +71,14 @@ package struct DiscoveryOptions: Sendable, Equatable {
         self.serviceType = serviceType
     }
 
+    /// The name that instances are listed under. A type that is not two labels is a mistake of ours.
+    var serviceName: DomainName {
+        guard let name = DomainName(serviceType + ".local"), name.labels.count == 3 else {
+            preconditionFailure("the service type has two labels: \(serviceType)")
+        }
+        return name
+    }
+
     /// True when only this machine is asked, over its loopback interface.
     package var isLoopbackOnly: Bool { interfaces == ["lo"] }
 

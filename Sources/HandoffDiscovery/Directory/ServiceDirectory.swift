@@ -43,11 +43,8 @@ package struct ServiceDirectory: Sendable {
 
     /// - Parameter options: its service type must be two labels; another is a mistake of ours.
     package init(options: DiscoveryOptions) {
-        guard let name = DomainName(options.serviceType + ".local"), name.labels.count == 3 else {
-            preconditionFailure("the service type has two labels: \(options.serviceType)")
-        }
         self.options = options
-        self.serviceName = name
+        self.serviceName = options.serviceName
     }
 
     /// True while there are more instances than are browsed alike: then `rotate` is due every `rotationPeriod`.

@@ -55,11 +55,8 @@ package struct PublicationPlan: Sendable {
 
     /// - Parameter options: as for `ServiceDirectory`.
     package init(options: DiscoveryOptions) {
-        guard let name = DomainName(options.serviceType + ".local"), name.labels.count == 3 else {
-            preconditionFailure("the service type has two labels: \(options.serviceType)")
-        }
         self.options = options
-        self.serviceName = name
+        self.serviceName = options.serviceName
     }
 
     /// What to announce. False, without a change, when a name or the text is not fit to be published.
