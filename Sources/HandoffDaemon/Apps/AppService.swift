@@ -263,7 +263,8 @@ final class AppService {
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
         let handled = try fields.flag("handled")
-        guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false else {
+        guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false
+        else {
             throw CallError.noSuchContinuation(text)
         }
         call.reply([:])
