@@ -47,7 +47,8 @@ let package = Package(
         .target(name: "HandoffDocuments", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
-        .target(name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+        .target(
+            name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel", "Timing"], swiftSettings: strict),
 
         .target(
             name: "HandoffDesktop", dependencies: ["HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel"],
@@ -55,38 +56,41 @@ let package = Package(
 
         // Cryptography and trust.
         .target(
-            name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol"],
+            name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
             swiftSettings: strict),
         .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
         .target(
             name: "HandoffPairing",
-            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"],
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
             swiftSettings: strict),
         .target(name: "HandoffTLS", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
 
         // The edges: loop, log, discovery, the desktop.
         .target(
-            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffDesktop", "LoopIO"], swiftSettings: common),
+            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffDesktop", "LoopIO", "Timing"],
+            swiftSettings: common),
         .target(
             name: "HandoffDiscovery",
-            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "LoopIO"],
+            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "LoopIO", "Timing"],
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
-            dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO"], swiftSettings: common),
+            dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            swiftSettings: common),
         .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
-        .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO"], swiftSettings: common),
-        .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd"], swiftSettings: common),
+        .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO", "Timing"], swiftSettings: common),
+        .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd", "Timing"], swiftSettings: common),
+        .target(name: "Timing", swiftSettings: common),
 
         // Programs and the libraries that they are made of.
         .target(
-            name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
+            name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO", "Timing"],
             swiftSettings: strict),
         .target(
             name: "HandoffCommands",
             dependencies: [
                 "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffStreamTransfer",
-                "HandoffTransfer", "LoopIO", "QRText",
+                "HandoffTransfer", "LoopIO", "QRText", "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
@@ -94,19 +98,19 @@ let package = Package(
                 "HandoffAccount", "HandoffClient", "HandoffControl", "HandoffCrypto", "HandoffDesktop",
                 "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
                 "HandoffProtocol", "HandoffStreams", "HandoffTLS",
-                "LoopIO",
+                "LoopIO", "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDesktopService",
             dependencies: [
                 "DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "LoopIO",
+                "HandoffModel", "LoopIO", "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffKit",
             dependencies: [
                 "HandoffClient", "HandoffControl", "HandoffDocuments", "HandoffJSON", "HandoffModel",
-                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO",
+                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO", "Timing",
             ], swiftSettings: common),
         .target(
             name: "HandoffStreamTransfer",
@@ -129,7 +133,8 @@ let package = Package(
         // Tests, beside the target that they test.
         .testTarget(
             name: "HandoffAccountTests",
-            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"], swiftSettings: common),
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
+            swiftSettings: common),
         .testTarget(
             name: "HandoffClientTests",
             dependencies: [
@@ -139,7 +144,7 @@ let package = Package(
             name: "HandoffCommandsTests",
             dependencies: [
                 "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
-                "HandoffTestSupport", "HandoffTransfer", "LoopIO",
+                "HandoffTestSupport", "HandoffTransfer", "LoopIO", "Timing",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],
@@ -151,7 +156,7 @@ let package = Package(
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktop",
                 "HandoffDesktopService", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport",
-                "LoopIO",
+                "LoopIO", "Timing",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDesktopServiceTests",
@@ -161,7 +166,7 @@ let package = Package(
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",
-            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO"],
+            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO", "Timing"],
             swiftSettings: common),
         .testTarget(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: common),
@@ -179,13 +184,16 @@ let package = Package(
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(
             name: "HandoffPairingTests",
-            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol"],
+            dependencies: [
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol", "Timing",
+            ],
             swiftSettings: common),
         .testTarget(
-            name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"],
+            name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol", "Timing"],
             swiftSettings: common),
         .testTarget(
-            name: "HandoffStreamsTests", dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "LoopIO"],
+            name: "HandoffStreamsTests",
+            dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "LoopIO", "Timing"],
             swiftSettings: common),
         .testTarget(
             name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
@@ -205,7 +213,8 @@ let package = Package(
             name: "HandoffTransferTests",
             dependencies: ["HandoffJSON", "HandoffModel", "HandoffTestSupport", "HandoffTransfer", "LoopIO"],
             swiftSettings: common),
-        .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO"], swiftSettings: common),
+        .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO", "Timing"], swiftSettings: common),
+        .testTarget(name: "TimingTests", dependencies: ["Timing"], swiftSettings: common),
         .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]
 )
@@ -217,7 +226,10 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
     let fuzzers: [(name: String, dependencies: [String])] = [
         (
             "Announcement",
-            ["HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO"]
+            [
+                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO",
+                "Timing",
+            ]
         ),
         ("Configuration", ["HandoffDaemon"]),
         ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
@@ -225,14 +237,14 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("Documents", ["HandoffDocuments"]),
         ("Files", ["HandoffAccount", "HandoffCrypto"]),
         ("Frame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
-        ("Gate", ["HandoffAccount", "HandoffDaemon", "LoopIO"]),
+        ("Gate", ["HandoffAccount", "HandoffDaemon", "LoopIO", "Timing"]),
         ("Handlers", ["HandoffHandlers", "HandoffModel"]),
         ("JSON", ["HandoffJSON", "HandoffModel"]),
         ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
-        ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol"]),
-        ("State", ["HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel", "LoopIO"]),
+        ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol", "Timing"]),
+        ("State", ["HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel", "LoopIO", "Timing"]),
         ("Stream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
         ("Transfer", ["HandoffTransfer"]),
     ]

@@ -1,6 +1,7 @@
 import CSystemdBus
 import Glibc
 import LoopIO
+import Timing
 
 /// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
 ///
@@ -20,8 +21,6 @@ final class LoopBus {
     /// The object of the bus itself.
     static let path = "/org/freedesktop/DBus"
     /// How soon a lost connection is made anew, at first and at last.
-    private static let firstRetry = Duration.seconds(2)
-    private static let lastRetry = Duration.seconds(300)
 
     private let loop: EventLoop
     private let kind: Kind
@@ -32,7 +31,7 @@ final class LoopBus {
     private var bus: OpaquePointer?
     private var matches: [BusCall] = []
     private var calls: [ObjectIdentifier: BusCall] = [:]
-    private var retry = LoopBus.firstRetry
+    private var backoff = Backoff.messageBus
     private var timer: LoopTimer?
     private var isLost = false
     private var isStopped = false
@@ -76,7 +75,7 @@ final class LoopBus {
 
     /// Somebody has answered: when the connection is lost, the next is tried soon.
     func reached() {
-        retry = Self.firstRetry
+        backoff.reset()
     }
 
     /// The connection is of no use any more; another is made in a while.
@@ -88,8 +87,7 @@ final class LoopBus {
             guard let self, !isStopped else { return }
             let wasOpen = isOpen
             disconnect()
-            let wait = retry
-            retry = min(retry * 2, Self.lastRetry)
+            let wait = backoff.next()
             timer = loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
             onLost?(wasOpen)
         }

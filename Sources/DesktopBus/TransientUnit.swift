@@ -1,6 +1,7 @@
 import CSystemdBus
 import Glibc
 import LoopIO
+import Timing
 
 /// A new unit of the user's service manager, in which one program runs: outside of our own unit, and of its sandbox.
 ///

@@ -1,5 +1,6 @@
 package import HandoffControl
 package import LoopIO
+import Timing
 
 /// Keeps an app attached to the daemon, also over restarts of the daemon: attaches again, with growing pauses, when
 /// the connection ends. Not so at the start: then a daemon that is away is a failure.
@@ -29,17 +30,12 @@ package final class AppAttachment {
         case waiting(LoopTimer)
     }
 
-    /// The pause before the first new attempt; it doubles each time.
-    private static let firstPause = Duration.milliseconds(100)
-    /// The longest pause: how long a daemon that is back may remain unnoticed.
-    private static let longestPause = Duration.seconds(5)
-
     private let path: String
     private let loop: EventLoop
     private let app: AttachRequest
     private var state = State.idle
     private var wasAttached = false
-    private var pause = firstPause
+    private var backoff = Backoff.daemon
     private var order = EventOrder()
     private var report: (Report) -> Void = { _ in }
 
@@ -137,7 +133,7 @@ package final class AppAttachment {
         state = .attached(events: events, session)
         order = EventOrder()
         wasAttached = true
-        pause = Self.firstPause
+        backoff.reset()
         report(.attached(session))
     }
 
@@ -157,8 +153,7 @@ package final class AppAttachment {
     }
 
     private func wait() {
-        state = .waiting(loop.timer(after: pause) { [weak self] in self?.attach() })
-        pause = min(pause * 2, Self.longestPause)
+        state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.attach() })
     }
 
     private func fail(_ error: ClientError) {

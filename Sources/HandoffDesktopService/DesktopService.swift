@@ -6,6 +6,7 @@ import HandoffJSON
 package import HandoffLog
 import HandoffModel
 package import LoopIO
+import Timing
 
 /// Does what the methods of `dev.handoff1.Desktop` say. On the loop's thread.
 ///
@@ -13,9 +14,9 @@ package import LoopIO
 /// it gives the address, which is judged here; and of everything there is a limit.
 package final class DesktopService {
     /// Starts of apps and pages: more nobody chooses, and eight are under way at a time.
-    private var starts = Allowance(most: 64, within: .seconds(10))
+    private var starts = RateLimit(every: .milliseconds(160), burst: 64)
     /// Notifications that are shown or replaced; the daemon shows one a second.
-    private var notes = Allowance(most: 64, within: .seconds(10))
+    private var notes = RateLimit(every: .milliseconds(160), burst: 64)
     /// Connections that keep the machine awake at a time.
     private static let mostLocks = 4
 
@@ -139,7 +140,7 @@ package final class DesktopService {
     }
 
     private func admitStart(_ call: DesktopCall) -> Bool {
-        guard starts.take(now: loop.now) else {
+        guard starts.admit(at: loop.now) else {
             refuse(call, "starts", "too many programs were started just now")
             return false
         }
@@ -163,7 +164,7 @@ package final class DesktopService {
     private func show(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
         let notification = try DesktopNotification(try fields.fields("notification"))
         let former = try fields.identifier("replaces")
-        guard notes.take(now: loop.now) else {
+        guard notes.admit(at: loop.now) else {
             return refuse(call, "notifications", "too many notifications were shown just now")
         }
         desk.show(notification, replacing: former, call)

@@ -2,6 +2,7 @@ import CAvahiCore
 import HandoffDiscovery
 import HandoffLog
 import LoopIO
+import Timing
 
 /// libavahi-core behind `MulticastLibrary`: a responder inside this process. Lives on a discovery thread.
 final class AvahiServerLibrary: MulticastLibrary {
@@ -44,7 +45,7 @@ final class AvahiServerLibrary: MulticastLibrary {
             protocols.0 == protocols.1 ? AVAHI_PROTO_UNSPEC : protocols.0 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6)
         if let functions { AvahiLog.forward(to: logger, functions) }
         clock = ClockWatch(loop: loop)
-        gate = PacketGate(serviceType: options.serviceType, now: loop.now)
+        gate = PacketGate(serviceType: options.serviceType)
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         poll = GatedPoll(original) { [unowned self] in gate.admits($0, at: self.loop.now) }
         clock.onJump = { [unowned self] in

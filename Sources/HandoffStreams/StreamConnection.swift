@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HandoffTLS
 internal import LoopIO
+import Timing
 
 /// One stream: TLS over TCP on one side, a unix socket of an app on the other. On its stream loop only.
 ///
@@ -55,8 +56,8 @@ final class StreamConnection {
     /// We have shown a ticket, and no word has come since: whether it was taken is not known.
     var isUnanswered = false
     private var deadline: LoopTimer?
-    private var lastMove: LoopInstant
-    private var lastReport: LoopInstant?
+    private var lastMove: MonotonicInstant
+    private var lastReport: MonotonicInstant?
     private var hasMoved = false
     private var isPumping = false
 

@@ -2,6 +2,7 @@ import CLinux
 import CSystemd
 import Glibc
 import Synchronization
+package import Timing
 
 /// One thread that waits for descriptors, timers and signals (libsystemd's sd-event, level-triggered epoll) and is the
 /// executor of an actor, so that everything the actor owns is touched by that thread only.
@@ -70,11 +71,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// The time since the machine was started, including sleep. Any thread may ask.
-    package var now: LoopInstant {
+    package var now: MonotonicInstant {
         if let clock { return clock.now }
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        return LoopInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
     }
 
     // MARK: Running
@@ -212,7 +213,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Timers
 
-    func arm(at deadline: LoopInstant, accuracy: Duration, handler: @escaping () -> Void) -> TimerToken {
+    func arm(at deadline: MonotonicInstant, accuracy: Duration, handler: @escaping () -> Void) -> TimerToken {
         assertOwned()
         let token = timers.add(handler, at: deadline, accuracy: accuracy)
         armTimerSource()

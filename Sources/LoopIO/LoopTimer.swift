@@ -1,3 +1,5 @@
+package import Timing
+
 /// A timer of a loop that fires once per arming. Used on the loop's thread only; dropping it disarms it.
 package final class LoopTimer {
     private let loop: EventLoop
@@ -25,7 +27,7 @@ package final class LoopTimer {
     }
 
     /// Arms it (again): it fires once at `deadline`, on the next turn when that is past.
-    package func rearm(at deadline: LoopInstant) {
+    package func rearm(at deadline: MonotonicInstant) {
         disarm()
         arm(at: deadline)
     }
@@ -36,7 +38,7 @@ package final class LoopTimer {
         handler = nil
     }
 
-    private func arm(at deadline: LoopInstant) {
+    private func arm(at deadline: MonotonicInstant) {
         guard handler != nil else { return }
         // Unowned would trap and strong would leak: a dropped timer is disarmed and never looked up again.
         token = loop.arm(at: deadline, accuracy: accuracy) { [weak self] in self?.fire() }

@@ -1,9 +1,11 @@
+package import Timing
+
 /// A clock that stands still until a test moves it; loops that were made with it take their time from it.
 ///
 /// Any thread may use it. Several loops may share one, so that two daemons in a test live in the same time.
 package final class ManualClock: Sendable {
     private struct State {
-        var now: LoopInstant
+        var now: MonotonicInstant
         /// Weak, so that a clock does not keep a test's loops alive.
         var wakes: [@Sendable () -> Void] = []
     }
@@ -11,12 +13,12 @@ package final class ManualClock: Sendable {
     private let state: Locked<State>
 
     /// - Parameter now: where it starts; not zero, so that "a minute ago" exists.
-    package init(now: LoopInstant = LoopInstant(nanoseconds: 1_000_000_000_000)) {
+    package init(now: MonotonicInstant = MonotonicInstant(nanoseconds: 1_000_000_000_000)) {
         state = Locked(State(now: now))
     }
 
     /// The time that every loop of this clock sees.
-    package var now: LoopInstant {
+    package var now: MonotonicInstant {
         state.withLock { $0.now }
     }
 

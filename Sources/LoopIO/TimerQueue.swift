@@ -1,3 +1,5 @@
+package import Timing
+
 /// Armed timers in order of deadline, and of arming when deadlines are equal. A plain value: it reads no clock.
 package struct TimerQueue<Payload> {
     /// One arming of a timer; never reused.
@@ -6,7 +8,7 @@ package struct TimerQueue<Payload> {
     }
 
     private struct Entry {
-        let deadline: LoopInstant
+        let deadline: MonotonicInstant
         let sequence: UInt64
 
         static func < (left: Entry, right: Entry) -> Bool {
@@ -33,7 +35,7 @@ package struct TimerQueue<Payload> {
     package var count: Int { armed.count }
 
     /// Arms a timer.
-    package mutating func add(_ payload: Payload, at deadline: LoopInstant, accuracy: Duration) -> Token {
+    package mutating func add(_ payload: Payload, at deadline: MonotonicInstant, accuracy: Duration) -> Token {
         let sequence = nextSequence
         nextSequence += 1
         armed[sequence] = Armed(payload: payload, accuracy: accuracy)
@@ -52,7 +54,7 @@ package struct TimerQueue<Payload> {
     }
 
     /// When the first timer is due and how late it may fire, or nil when none is armed.
-    package mutating func earliest() -> (deadline: LoopInstant, accuracy: Duration)? {
+    package mutating func earliest() -> (deadline: MonotonicInstant, accuracy: Duration)? {
         dropRemoved()
         guard let first = heap.first, let timer = armed[first.sequence] else { return nil }
         return (first.deadline, timer.accuracy)
@@ -62,7 +64,7 @@ package struct TimerQueue<Payload> {
     package var mark: Token { Token(sequence: nextSequence) }
 
     /// Takes the first timer that is due at `now` and was armed before `mark`.
-    package mutating func popDue(at now: LoopInstant, before mark: Token) -> Payload? {
+    package mutating func popDue(at now: MonotonicInstant, before mark: Token) -> Payload? {
         dropRemoved()
         // A timer armed since the mark is no earlier than those before it, except for one in the past; both wait.
         guard let first = heap.first, first.deadline <= now, first.sequence < mark.sequence else { return nil }

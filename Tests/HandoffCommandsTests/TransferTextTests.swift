@@ -1,6 +1,7 @@
 import HandoffCommands
 import LoopIO
 import Testing
+import Timing
 
 /// Sizes, speeds, and the line that shows how far a transfer is.
 @Suite struct TransferTextTests {

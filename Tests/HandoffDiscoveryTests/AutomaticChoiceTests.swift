@@ -1,9 +1,10 @@
 import HandoffDiscovery
 import LoopIO
 import Testing
+import Timing
 
 struct AutomaticChoiceTests {
-    private static let start = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let gone = DiscoveryState.unavailable("gone")
 
     @Test func usesAvahiWhereItRuns() {

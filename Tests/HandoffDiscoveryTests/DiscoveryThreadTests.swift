@@ -2,6 +2,7 @@ import HandoffDiscovery
 import HandoffLog
 import LoopIO
 import Testing
+import Timing
 
 /// A role that does what closures say.
 private final class ClosureRole: DiscoveryRole {

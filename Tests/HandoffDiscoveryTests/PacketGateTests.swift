@@ -1,6 +1,7 @@
 import HandoffDiscovery
 import LoopIO
 import Testing
+import Timing
 
 @Suite("Which packets of multicast DNS are read")
 struct PacketGateTests {
@@ -59,13 +60,13 @@ struct PacketGateTests {
         }
     }
 
-    private var gate = PacketGate(serviceType: "_handoff._tcp", now: LoopInstant(nanoseconds: 0))
+    private var gate = PacketGate(serviceType: "_handoff._tcp")
 
     init() {
         gate.setMembership { $0.hasPrefix("member") }
     }
 
-    private func at(_ seconds: Double) -> LoopInstant { LoopInstant(nanoseconds: UInt64(seconds * 1e9)) }
+    private func at(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: UInt64(seconds * 1e9)) }
 
     private mutating func admits(_ packet: Packet, at seconds: Double = 1) -> Bool {
         packet.bytes.withUnsafeBytes { gate.admits($0, at: at(seconds)) }

@@ -1,9 +1,10 @@
 import HandoffDiscovery
 import LoopIO
 import Testing
+import Timing
 
 struct PublicationPlanTests {
-    private static let start = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
     private static func publication(_ instance: String, host: String = "host", port: UInt16 = 80, text: String = "one")
         -> Publication

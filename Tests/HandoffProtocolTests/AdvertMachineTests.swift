@@ -1,6 +1,7 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
+import Timing
 
 @Suite struct AdvertMachineTests {
     /// A table and a machine, driven as the daemon drives them.
@@ -57,7 +58,7 @@ import Testing
             machine.deadlinePassed(peers: table, at: Samples.at(at))
         }
 
-        var deadline: BootInstant? {
+        var deadline: MonotonicInstant? {
             machine.nextDeadline(peers: table)
         }
 

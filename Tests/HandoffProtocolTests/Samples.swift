@@ -1,6 +1,7 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
+import Timing
 
 /// Values that the tests share; every number is fixed.
 enum Samples {
@@ -49,8 +50,8 @@ enum Samples {
     }
 
     /// A moment in milliseconds, long after the machine was started.
-    static func at(_ milliseconds: UInt64) -> BootInstant {
-        BootInstant(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
+    static func at(_ milliseconds: UInt64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
     }
 }
 

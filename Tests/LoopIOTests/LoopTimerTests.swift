@@ -1,5 +1,6 @@
 import LoopIO
 import Testing
+import Timing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LoopTimerTests {
@@ -25,7 +26,7 @@ struct LoopTimerTests {
     @Test func aTimerDoesNotFireEarly() throws {
         let loop = try EventLoop()
         let deadline = loop.now + .milliseconds(20)
-        var fired: LoopInstant?
+        var fired: MonotonicInstant?
         let timer = loop.timer(after: .milliseconds(20)) {
             fired = loop.now
             loop.stop()

@@ -1,8 +1,9 @@
 import LoopIO
 import Testing
+import Timing
 
 struct TimerQueueTests {
-    private func instant(_ number: UInt64) -> LoopInstant { LoopInstant(nanoseconds: number) }
+    private func instant(_ number: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: number) }
 
     @Test(arguments: [1, 2, 3, 10, 1000])
     func takesThemInOrderOfDeadlineAndArming(_ count: Int) {

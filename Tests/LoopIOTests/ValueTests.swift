@@ -89,24 +89,3 @@ struct DescriptorTests {
         #expect(readNow(copy.raw) == [1])
     }
 }
-
-struct LoopInstantTests {
-    @Test(arguments: [
-        (UInt64(5), Duration.nanoseconds(3), UInt64(8)), (5, .nanoseconds(-3), 2), (5, .nanoseconds(-6), 0),
-        (.max - 1, .seconds(1), .max), (0, .seconds(Int64.max), UInt64(Int64.max)), (7, .seconds(Int64.min), 0),
-        (0, .milliseconds(1), 1_000_000),
-    ])
-    func movesWithinItsRange(_ start: UInt64, _ step: Duration, _ result: UInt64) {
-        #expect((LoopInstant(nanoseconds: start) + step).nanoseconds == result)
-    }
-
-    @Test func theDifferenceMayBeNegative() {
-        let early = LoopInstant(nanoseconds: 10)
-        let late = LoopInstant(nanoseconds: 35)
-        #expect(late - early == .nanoseconds(25))
-        #expect(early - late == .nanoseconds(-25))
-        #expect(early.duration(to: late) == .nanoseconds(25))
-        #expect(early < late)
-        #expect(LoopInstant(nanoseconds: 0) - LoopInstant(nanoseconds: .max) < .zero)
-    }
-}

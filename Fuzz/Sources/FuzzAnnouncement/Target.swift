@@ -5,6 +5,7 @@ import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 
@@ -44,10 +45,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         _ = try? BeaconSeal.open(strings, label: label, labelKey: key, beaconKey: key) { _ in nil }
     case 5:
         // A packet of multicast DNS, for the gate before libavahi-core.
-        var gate = PacketGate(serviceType: "_handoff._tcp", now: LoopInstant(nanoseconds: 0))
+        var gate = PacketGate(serviceType: "_handoff._tcp")
         gate.expect(host: "host.local", of: "member")
         let bytes = input.rest
-        let isRead = bytes.withUnsafeBytes { gate.admits($0, at: LoopInstant(nanoseconds: 0)) }
+        let isRead = bytes.withUnsafeBytes { gate.admits($0, at: MonotonicInstant(nanoseconds: 0)) }
         require(!isRead || bytes.count >= 12, "a packet without a header is read")
     default:
         guard let name = String(validating: input.rest, as: UTF8.self), let label = Label(instanceName: name) else {

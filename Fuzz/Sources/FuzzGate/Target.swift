@@ -2,6 +2,7 @@ import FuzzSupport
 import HandoffAccount
 import HandoffDaemon
 import LoopIO
+import Timing
 
 /// What strangers do before the gate: bytes of one connection in any cuts, connections of several sources that come, end and
 /// run out of time, and the places at the gates of others. The first byte chooses.
@@ -57,8 +58,8 @@ private func admit(_ input: inout Input) {
     limits.ungated = 1 + Int(input.byte() % 12)
     limits.ungatedPerSource = 1 + Int(input.byte() % 4)
     var table = GateTable(limits: limits)
-    var now = LoopInstant(nanoseconds: 1_000_000_000)
-    var open: [(id: GateTable.ID, source: IPAddress, deadline: LoopInstant)] = []
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    var open: [(id: GateTable.ID, source: IPAddress, deadline: MonotonicInstant)] = []
     for _ in 0..<mostSteps where !input.isEmpty {
         let step = input.byte()
         switch step & 3 {

@@ -1,6 +1,7 @@
 import FuzzSupport
 import HandoffModel
 import HandoffProtocol
+import Timing
 
 /// Three devices that are heard of by datagrams, records and connections, in any order and again and again.
 enum Neighbourhood {
@@ -12,7 +13,7 @@ enum Neighbourhood {
         guard devices.count == 4, let label = Label(bytes: [UInt8](repeating: 5, count: 16)) else { return }
         var table = PeerTable(own: devices[3], ownPosition: Position(boot: 50, seq: 3))
         var watch = Watch(devices: devices)
-        var now = BootInstant(nanoseconds: 1_000_000_000_000)
+        var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         for _ in 0..<500 where !input.isEmpty {
             let step = input.byte()
             let device = devices[Int(input.byte() % 4)]

@@ -2,6 +2,7 @@ import FuzzSupport
 import HandoffJSON
 import HandoffModel
 import HandoffProtocol
+import Timing
 
 /// A connection between two devices, of which the other side sends what it likes, and a driver that does what it is told.
 enum Session {
@@ -32,7 +33,7 @@ enum Session {
     private struct Driver {
         var machine: PeerSessionMachine
         var budget = MemberBudget()
-        var now = BootInstant(nanoseconds: 1_000_000_000_000)
+        var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         var open: Set<Int64> = []
         var requests: [Int64] = []
         var isMerging = false

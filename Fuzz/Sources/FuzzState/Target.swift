@@ -4,6 +4,7 @@ import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import LoopIO
+import Timing
 
 /// The files of the state folder that people may edit, and that a crash may cut: static peers, apps that are off, switches, the
 /// administrator's policy, and the log. The first byte chooses.
@@ -50,7 +51,7 @@ private func switches(_ input: inout Input) {
     guard let switches = try? Switches(decoding: input.rest) else { return }
     require((try? Switches(decoding: switches.encoded())) == switches, "the switches read differently")
     let start = SwitchMoment(
-        unixSeconds: 1_700_000_000 &+ hours * 3600, instant: LoopInstant(nanoseconds: 5_000_000_000))
+        unixSeconds: 1_700_000_000 &+ hours * 3600, instant: MonotonicInstant(nanoseconds: 5_000_000_000))
     var now = switches
     _ = now.review(at: start)
     for (place, off) in switches.entries {

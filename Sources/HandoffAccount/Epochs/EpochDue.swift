@@ -1,6 +1,7 @@
 internal import HandoffCrypto
 package import HandoffModel
-package import HandoffProtocol
+import HandoffProtocol
+package import Timing
 
 /// That this device should make a new epoch, unless something changes before its turn comes.
 package struct EpochDue: Sendable, Equatable {
@@ -65,7 +66,7 @@ extension AccountState {
 /// change of the account, and when the wait is over. See `docs/state-machines/account.md`.
 package struct EpochTurn: Sendable {
     private var reason: EpochDue.Reason?
-    private var since = BootInstant(nanoseconds: 0)
+    private var since = MonotonicInstant(nanoseconds: 0)
 
     /// Nothing is due yet.
     package init() {}
@@ -73,7 +74,7 @@ package struct EpochTurn: Sendable {
     /// What is left of the wait: zero when this device is to make the epoch now, nil while none is due.
     ///
     /// - Parameter due: what `AccountState.epochDue` says now.
-    package mutating func rest(of due: EpochDue?, at now: BootInstant) -> Duration? {
+    package mutating func rest(of due: EpochDue?, at now: MonotonicInstant) -> Duration? {
         if due?.reason != reason {
             reason = due?.reason
             since = now

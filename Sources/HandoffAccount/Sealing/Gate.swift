@@ -1,6 +1,7 @@
 package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
+import Timing
 
 /// The door before TLS: 32 bytes that only one member, or who holds an open ticket, can write; good for one ClientHello at one
 /// server.

@@ -1,10 +1,11 @@
 import LoopIO
+import Timing
 
 /// The time that a pairing window has left, counted down at the bottom of a terminal.
 final class Countdown {
     private let context: CommandContext
     private let line: StatusLine
-    private var end: LoopInstant?
+    private var end: MonotonicInstant?
     private var isVisible = false
     private var timer: LoopTimer?
 

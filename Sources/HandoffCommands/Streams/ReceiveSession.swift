@@ -5,6 +5,7 @@ import HandoffModel
 import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
+import Timing
 
 /// Continues an activity and receives what its app streams. A stream that is cut is asked for again, and goes on where it was.
 /// Lives on the loop's thread.
@@ -20,9 +21,6 @@ final class ReceiveSession {
         case idle
     }
 
-    /// The pause before the first new attempt; it doubles each time until bytes come again.
-    private static let firstPause = Duration.milliseconds(100)
-    private static let longestPause = Duration.seconds(5)
     /// How much longer than asked for the daemon's own word is waited for.
     private static let grace = Duration.seconds(5)
     /// How long an interrupted command may take to end in order.
@@ -33,7 +31,7 @@ final class ReceiveSession {
     private let destination: Destination
     private var status: TransferStatus?
     private var state = State.idle
-    private var pause = firstPause
+    private var backoff = Backoff.transfer
     /// What is received, once it was continued.
     private var activity: ContinuedActivity?
     private var stream: StreamID?
@@ -42,7 +40,7 @@ final class ReceiveSession {
     /// The furthest that any attempt got, and when: going on after that is progress.
     private var best: Int64 = 0
     private var position: Int64 = 0
-    private var lastProgress: LoopInstant
+    private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
     private var isInterrupted = false
 
@@ -199,7 +197,7 @@ final class ReceiveSession {
             guard position > best else { return }
             best = position
             lastProgress = context.loop.now
-            pause = Self.firstPause
+            backoff.reset()
         case .ended(let result):
             if let progress { status?.end(progress) }
             progress = nil
@@ -279,9 +277,8 @@ final class ReceiveSession {
         let isStuck = lastProgress.duration(to: context.loop.now) >= request.patience
         // Standard output has taken a part, and no part can be left out of what it gets.
         guard !isStuck, destination.route == .passed || position == 0 else { return conclude(failure) }
-        if pause == Self.firstPause { context.note("\(failure.message); trying again") }
-        state = .waiting(context.loop.timer(after: pause) { [weak self] in self?.findAgain() })
-        pause = min(pause * 2, Self.longestPause)
+        if backoff.isFresh { context.note("\(failure.message); trying again") }
+        state = .waiting(context.loop.timer(after: backoff.next()) { [weak self] in self?.findAgain() })
     }
 
     // MARK: - The end

@@ -1,5 +1,6 @@
 import HandoffJSON
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// How far transfers are: one line at the bottom of a terminal, or a call about once a second for who prints it otherwise.
 package final class TransferStatus {
@@ -119,13 +120,13 @@ package struct TransferMeter {
     /// What is older says nothing of the present.
     private static let window = Duration.seconds(5)
 
-    private var samples: [(at: LoopInstant, position: Int64)] = []
+    private var samples: [(at: MonotonicInstant, position: Int64)] = []
 
     /// Nothing is known yet.
     package init() {}
 
     /// Notes where it stands. A position below the last one begins anew.
-    package mutating func add(_ position: Int64, at now: LoopInstant) {
+    package mutating func add(_ position: Int64, at now: MonotonicInstant) {
         if let last = samples.last, last.position > position { samples = [] }
         samples.append((now, position))
         // One sample stays from before the window, so that there is always a span.

@@ -3,6 +3,7 @@ package import HandoffCrypto
 import HandoffLog
 package import HandoffModel
 import LoopIO
+import Timing
 
 /// Changes that people ask for: who belongs to the account, and what the devices are called.
 extension AccountKeeper {

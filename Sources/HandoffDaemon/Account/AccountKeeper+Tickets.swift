@@ -3,6 +3,7 @@ import HandoffCrypto
 import HandoffLog
 import HandoffModel
 import LoopIO
+import Timing
 
 /// Exported account files and their tickets, and the account key.
 extension AccountKeeper {

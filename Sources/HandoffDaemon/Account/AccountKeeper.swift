@@ -4,6 +4,7 @@ package import HandoffLog
 package import HandoffModel
 import HandoffProtocol
 package import LoopIO
+package import Timing
 
 /// Where the account is kept.
 package protocol AccountStorage: Sendable {
@@ -73,16 +74,16 @@ package final class AccountKeeper {
     private var isSayingFarewell = false
     private var isAdvancing = false
     private var timer: LoopTimer?
-    private var keyAwaitedSince: LoopInstant?
+    private var keyAwaitedSince: MonotonicInstant?
     private var turn = EpochTurn()
     /// Since when each ticket is to be closed by somebody.
-    private var ticketsSeen: [Fingerprint: LoopInstant] = [:]
+    private var ticketsSeen: [Fingerprint: MonotonicInstant] = [:]
     /// A ticket is being closed.
     private var isClosing = false
     /// Devices that have finished joining, until that is stored.
     var finishing: Set<DeviceID> = []
     /// How soon what is due here, and could not be stored, is tried again.
-    private var backoff = Backoff(first: .seconds(2), longest: .seconds(60))
+    private var backoff = Backoff.account
 
     /// The account as it is stored; nil without one.
     package private(set) var state: AccountState?
@@ -191,7 +192,7 @@ package final class AccountKeeper {
         }
         var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
         if let pointless = due, isPointless(pointless, state) { due = nil }
-        if let rest = turn.rest(of: due, at: BootInstant(loop.now)), let due {
+        if let rest = turn.rest(of: due, at: loop.now), let due {
             guard rest > .zero else { return makeEpoch(because: due.reason) }
             wait = min(wait, rest)
         }

@@ -1,6 +1,7 @@
 package import HandoffModel
 package import HandoffProtocol
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// The activities of this device: who published them, which are current, and whose owner is to be asked to save.
 ///
@@ -92,7 +93,7 @@ package struct ActivityStore: Sendable {
     ///
     /// - Parameter offer: the random id under which it will be offered, unless it is current already.
     package mutating func becomeCurrent(
-        _ id: ActivityID, session: SessionID, offer: ActivityID, now: LoopInstant
+        _ id: ActivityID, session: SessionID, offer: ActivityID, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
         guard entry.offer == nil else { return [] }
@@ -133,7 +134,7 @@ package struct ActivityStore: Sendable {
     /// - Parameter bytes: size of its encoded payload; nil when it has not changed.
     package mutating func update(
         _ id: ActivityID, session: SessionID, content: ActivityContent, needsSave: Bool?, answersSave: Bool,
-        bytes: Int? = nil, now: LoopInstant
+        bytes: Int? = nil, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
         if let bytes {
@@ -156,7 +157,7 @@ package struct ActivityStore: Sendable {
     ///
     /// `needsSave` is cleared before the request, as Apple's class does, so that news during the save is not lost.
     /// - Returns: the request to make; empty when none is needed or one is under way.
-    package mutating func requestSave(of id: ActivityID, now: LoopInstant) -> [Effect] {
+    package mutating func requestSave(of id: ActivityID, now: MonotonicInstant) -> [Effect] {
         guard var entry = entries[id], entry.needsSave, entry.saveAsked == nil else { return [] }
         entry.needsSave = false
         entry.saveAsked = now
@@ -165,7 +166,7 @@ package struct ActivityStore: Sendable {
     }
 
     /// Gives up waiting for an answer; the last saved state stands, and the owner is asked again at the next occasion.
-    package mutating func saveTimedOut(_ id: ActivityID, now: LoopInstant) {
+    package mutating func saveTimedOut(_ id: ActivityID, now: MonotonicInstant) {
         guard entries[id]?.saveAsked != nil else { return }
         entries[id]?.saveAsked = nil
         entries[id]?.needsSave = true
@@ -175,7 +176,7 @@ package struct ActivityStore: Sendable {
     /// What is due at `now`: periodic save requests of current activities with news, and the end of expired ones.
     ///
     /// - Parameter wallClock: seconds since 2001-01-01 UTC, for `expirationDate`.
-    package mutating func advance(now: LoopInstant, wallClock: Double) -> [Effect] {
+    package mutating func advance(now: MonotonicInstant, wallClock: Double) -> [Effect] {
         var effects: [Effect] = []
         for entry in entries.values where entry.offer != nil {
             if let expiration = entry.content.expiration, expiration <= wallClock {
@@ -189,7 +190,7 @@ package struct ActivityStore: Sendable {
     }
 
     /// How long until `advance` has something to do; nil while nothing is awaited.
-    package func nextDeadline(now: LoopInstant, wallClock: Double) -> Duration? {
+    package func nextDeadline(now: MonotonicInstant, wallClock: Double) -> Duration? {
         var earliest: Duration?
         for entry in entries.values where entry.offer != nil {
             var waits: [Duration] = []
@@ -204,7 +205,7 @@ package struct ActivityStore: Sendable {
     }
 
     /// What this device offers, most recent first; ages are counted to `now`.
-    package func offers(now: LoopInstant) -> [OfferedActivity] {
+    package func offers(now: MonotonicInstant) -> [OfferedActivity] {
         let current = entries.values.compactMap { entry in
             entry.offer.map { (entry, $0) }
         }
@@ -218,7 +219,7 @@ package struct ActivityStore: Sendable {
             }
     }
 
-    private func refreshDue(_ entry: PublishedActivity) -> LoopInstant? {
+    private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {
         guard entry.needsSave, entry.saveAsked == nil else { return nil }
         guard let lastSave = entry.lastSave else { return entry.offer?.since }
         return lastSave.advanced(by: refreshInterval)

@@ -1,5 +1,6 @@
 package import HandoffModel
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Names one attachment of an app to the daemon: 16 random bytes in hexadecimal, void when its connection ends.
 package typealias SessionID = String
@@ -25,15 +26,15 @@ package struct PublishedActivity: Sendable {
     /// Whether it was ever on offer: the handle serves as id of the first offer only.
     package var wasOffered = false
     /// When the owner was last asked to save and has not yet answered.
-    package var saveAsked: LoopInstant?
+    package var saveAsked: MonotonicInstant?
     /// When the owner last answered a save request; the next periodic one waits for the refresh interval.
-    package var lastSave: LoopInstant?
+    package var lastSave: MonotonicInstant?
 
     /// What the other devices see while the activity is current.
     package struct Offer: Sendable {
         /// Void at withdrawal: an activity that becomes current again is offered under a new id.
         package let id: ActivityID
         /// When it became current.
-        package let since: LoopInstant
+        package let since: MonotonicInstant
     }
 }

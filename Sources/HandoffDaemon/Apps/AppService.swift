@@ -6,6 +6,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// What the service asks of the daemon, and whom it tells what apps do. On the daemon's loop.
 protocol AppServiceDelegate: AnyObject {

@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffHandlers
 import HandoffModel
 import HandoffProtocol
+import Timing
 
 /// What the other devices offer, and what would open it here.
 extension ControlService {

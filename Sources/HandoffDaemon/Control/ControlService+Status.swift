@@ -4,6 +4,7 @@ import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// What `GetStatus` and `Diagnose` answer.
 extension ControlService {

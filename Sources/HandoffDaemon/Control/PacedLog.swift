@@ -1,6 +1,7 @@
 package import HandoffLog
 import HandoffProtocol
 package import LoopIO
+import Timing
 
 /// Notices of what clients can cause without end: the first of a kind are written, then one in a minute, which says how many
 /// were not. On the daemon's loop only.
@@ -31,7 +32,7 @@ package final class PacedLog {
     /// - Parameter message: the kind: a fixed sentence, of which there are few.
     package func notice(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         let message = "\(message)"
-        if kinds[message, default: Kind()].limit.admit(at: BootInstant(loop.now)) {
+        if kinds[message, default: Kind()].limit.admit(at: loop.now) {
             return log.notice(message, fields())
         }
         kinds[message, default: Kind()].omitted += 1

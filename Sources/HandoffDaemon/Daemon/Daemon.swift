@@ -4,6 +4,7 @@ import HandoffJSON
 package import HandoffLog
 import HandoffModel
 package import LoopIO
+package import Timing
 
 /// The daemon: one actor on one event loop, which owns all state.
 ///

@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffLog
 import HandoffModel
 import LoopIO
+import Timing
 
 /// What this device is in its account.
 extension DaemonCore {

@@ -6,6 +6,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// What links tell, and what they say of this device.
 extension DaemonCore: LinkPoolDelegate {

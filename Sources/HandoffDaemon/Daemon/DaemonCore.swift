@@ -10,6 +10,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffTLS
 import LoopIO
+import Timing
 
 /// The parts of the daemon and the lines between them. Lives on the daemon's loop, inside the `Daemon` actor.
 ///

@@ -5,6 +5,7 @@ import HandoffHandlers
 package import HandoffLog
 import HandoffModel
 import LoopIO
+import Timing
 
 /// The process around the daemon: command line, configuration, state folder, sockets, signals, service manager.
 package enum DaemonProcess {

@@ -3,6 +3,7 @@ package import HandoffControl
 package import HandoffJSON
 package import HandoffLog
 package import LoopIO
+import Timing
 
 /// Calls to the user's desktop (`dev.handoff1.Desktop`), each over a connection of its own. Lives on the daemon's loop.
 ///
@@ -17,15 +18,12 @@ package final class DesktopLink {
 
     /// How long an answer may take: an app is watched for 3 s, and the bus may take ten to start it.
     private static let patience = Duration.seconds(30)
-    /// How long nobody is asked again after a connection was lost, at first and at last.
-    private static let firstPause = Duration.milliseconds(250)
-    private static let lastPause = Duration.seconds(60)
 
     /// Something that is followed until it is let go.
     package final class Following {
         fileprivate var client: DesktopLink.Connection?
         fileprivate var timer: LoopTimer?
-        fileprivate var pause = DesktopLink.firstPause
+        fileprivate var backoff = Backoff.desktop
 
         deinit { stop() }
 
@@ -125,7 +123,7 @@ package final class DesktopLink {
                 guard let self, let following else { return }
                 switch result {
                 case .success(let reply) where reply.continues:
-                    following.pause = Self.firstPause
+                    following.backoff.reset()
                     tell(.reply(reply.parameters))
                 case .success: retry(following, method, "it ended", tell)
                 case .failure(let error): retry(following, method, Failure(error).message, tell)
@@ -148,9 +146,8 @@ package final class DesktopLink {
         following.client = nil
         // Not inside its own handler.
         loop.later { former?.close() }
-        let pause = following.pause
-        following.pause = min(pause * 2, Self.lastPause)
-        following.timer = loop.timer(after: pause, accuracy: .milliseconds(100)) { [weak self, weak following] in
+        following.timer = loop.timer(after: following.backoff.next(), accuracy: .milliseconds(100)) {
+            [weak self, weak following] in
             if let following { self?.open(following, method, tell) }
         }
         tell(.lost)

@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffLog
 import LoopIO
+import Timing
 
 /// The log of continuations, and who follows it. Lives on the daemon's loop; the file is written by the worker.
 final class History {

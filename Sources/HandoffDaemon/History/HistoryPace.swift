@@ -1,6 +1,7 @@
 package import HandoffControl
 import HandoffModel
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Keeps another device from filling the log of continuations. A plain value.
 ///
@@ -9,11 +10,11 @@ package import LoopIO
 /// Nothing is left out, and what waits is bounded: types and apps are those of our own activities.
 package struct HistoryPace {
     /// How many entries a device has at once.
-    package static let burst = 64
+    package static let burst: UInt64 = 64
     /// How long it takes until it has one more.
     package static let interval = Duration.seconds(120)
     /// How many entries all devices have at once: a fraction of what the files hold.
-    package static let burstOfAll = 512
+    package static let burstOfAll: UInt64 = 512
     /// How long it takes until all of them have one more.
     package static let intervalOfAll = Duration.seconds(30)
 
@@ -32,33 +33,15 @@ package struct HistoryPace {
         }
     }
 
-    /// Entries that may be spent (the generic cell rate algorithm).
-    private struct Allowance {
-        let burst: Int
-        let interval: Duration
-        /// When all entries would be there again.
-        var full: LoopInstant
-
-        /// When an entry is there to be spent.
-        var next: LoopInstant { full.advanced(by: interval * -(burst - 1)) }
-
-        /// Spends one.
-        mutating func spend(at now: LoopInstant) { full = max(full, now).advanced(by: interval) }
-    }
-
     private struct Share {
-        var allowance: Allowance
+        var rate = RateLimit(every: HistoryPace.interval, burst: HistoryPace.burst)
         /// What waits, the oldest kind first.
         var kinds: [Kind] = []
         var waiting: [Kind: ControlLogEntry] = [:]
-
-        init(at now: LoopInstant) {
-            allowance = Allowance(burst: HistoryPace.burst, interval: HistoryPace.interval, full: now)
-        }
     }
 
     private var shares: [DeviceID: Share] = [:]
-    private var all = Allowance(burst: burstOfAll, interval: intervalOfAll, full: LoopInstant(nanoseconds: 0))
+    private var all = RateLimit(every: intervalOfAll, burst: burstOfAll)
 
     /// No device has used anything.
     package init() {}
@@ -66,8 +49,8 @@ package struct HistoryPace {
     /// Takes an entry that another device has caused.
     ///
     /// - Returns: the entry, if it is to be written now; nil when it waits.
-    package mutating func take(_ entry: ControlLogEntry, at now: LoopInstant) -> ControlLogEntry? {
-        var share = shares[entry.device] ?? Share(at: now)
+    package mutating func take(_ entry: ControlLogEntry, at now: MonotonicInstant) -> ControlLogEntry? {
+        var share = shares[entry.device] ?? Share()
         defer { shares[entry.device] = share }
         if share.kinds.isEmpty, spend(&share, at: now) { return entry }
         let kind = Kind(entry)
@@ -81,7 +64,7 @@ package struct HistoryPace {
     }
 
     /// Takes out what may be written by now.
-    package mutating func due(at now: LoopInstant) -> [ControlLogEntry] {
+    package mutating func due(at now: MonotonicInstant) -> [ControlLogEntry] {
         var entries: [ControlLogEntry] = []
         for (device, former) in shares {
             var share = former
@@ -90,21 +73,21 @@ package struct HistoryPace {
                 if let entry = share.waiting.removeValue(forKey: kind) { entries.append(entry) }
             }
             // A device that has all of its entries again is like one that was never heard of.
-            shares[device] = share.kinds.isEmpty && share.allowance.full <= now ? nil : share
+            shares[device] = share.kinds.isEmpty && share.rate.isRested(at: now) ? nil : share
         }
         return entries
     }
 
     /// When something is to be written next; nil when nothing waits.
-    package var next: LoopInstant? {
-        shares.values.filter { !$0.kinds.isEmpty }.map { max($0.allowance.next, all.next) }.min()
+    package var next: MonotonicInstant? {
+        shares.values.filter { !$0.kinds.isEmpty }.map { max($0.rate.next, all.next) }.min()
     }
 
     /// Spends an entry of a device, if it has one and all together have.
-    private mutating func spend(_ share: inout Share, at now: LoopInstant) -> Bool {
-        guard share.allowance.next <= now, all.next <= now else { return false }
-        share.allowance.spend(at: now)
-        all.spend(at: now)
+    private mutating func spend(_ share: inout Share, at now: MonotonicInstant) -> Bool {
+        guard share.rate.next <= now, all.next <= now else { return false }
+        share.rate.count(at: now)
+        all.count(at: now)
         return true
     }
 

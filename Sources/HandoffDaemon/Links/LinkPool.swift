@@ -6,6 +6,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffTLS
 import LoopIO
+import Timing
 
 /// What the pool asks about devices and the account. On the daemon's loop.
 protocol LinkPoolDelegate: PeerLinkDelegate {
@@ -205,7 +206,7 @@ final class LinkPool {
         }
         let isWithinLimits =
             isLive
-            ? budgets[device].admitConnection(at: BootInstant(loop.now))
+            ? budgets[device].admitConnection(at: loop.now)
             : all.count(where: \.isIntroducing) < Self.maximumIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
@@ -288,7 +289,7 @@ final class LinkPool {
     }
 
     /// When a link that is idle is to be closed.
-    private func end(of link: PeerLink) -> LoopInstant {
+    private func end(of link: PeerLink) -> MonotonicInstant {
         let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
         return link.lastUse.advanced(by: time)
     }

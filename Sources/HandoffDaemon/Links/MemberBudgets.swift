@@ -1,5 +1,6 @@
 package import HandoffModel
 package import HandoffProtocol
+package import Timing
 
 /// What each member may still do, over its datagrams and all its connections together. Lives on the daemon's loop.
 ///
@@ -22,7 +23,7 @@ package final class MemberBudgets {
     }
 
     /// Whether one more signed advert of a device is taken; counts it.
-    package func admitAdvert(of device: DeviceID, at now: BootInstant) -> Bool {
+    package func admitAdvert(of device: DeviceID, at now: MonotonicInstant) -> Bool {
         self[device].admitAdvert(at: now) == .admit
     }
 

@@ -1,14 +1,15 @@
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// When each device was heard last, and what went wrong with it last. Plain values, for `doctor`.
 struct PeerHealth {
-    private var heard: [DeviceID: LoopInstant] = [:]
+    private var heard: [DeviceID: MonotonicInstant] = [:]
     private var troubles: [DeviceID: String] = [:]
 
     /// A device was heard.
-    mutating func note(_ device: DeviceID, at now: LoopInstant) {
+    mutating func note(_ device: DeviceID, at now: MonotonicInstant) {
         heard[device] = now
     }
 
@@ -24,7 +25,7 @@ struct PeerHealth {
     }
 
     /// How long ago a device was heard, in seconds.
-    func age(of device: DeviceID, at now: LoopInstant) -> Double? {
+    func age(of device: DeviceID, at now: MonotonicInstant) -> Double? {
         heard[device].map { Double((now - $0).components.seconds) }
     }
 

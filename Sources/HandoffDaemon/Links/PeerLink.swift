@@ -4,6 +4,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// What a link says of this device, and whom it tells what arrives. On the daemon's loop.
 protocol PeerLinkDelegate: AnyObject {
@@ -53,14 +54,14 @@ final class PeerLink {
     /// The call that is to make it, while this side calls.
     var dial: Dial?
     /// When the link was last of use.
-    private(set) var lastUse: LoopInstant
+    private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
     private let budgets: MemberBudgets
     /// Weak: what still arrives while the daemon ends has nobody to be told.
     private weak var delegate: (any PeerLinkDelegate)?
     /// What was said last of this device; nil before.
-    private var lastSaid: (hello: Hello, at: LoopInstant)?
+    private var lastSaid: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
     /// Runs while statements wait that came above the limit.
     private var mergeTimer: LoopTimer?
@@ -237,7 +238,7 @@ final class PeerLink {
         if !isSame { _ = sayHello() }
     }
 
-    private var now: BootInstant { BootInstant(loop.now) }
+    private var now: MonotonicInstant { loop.now }
 
     private func sends(_ actions: [SessionAction]) -> Bool {
         guard !hasEnded, !actions.isEmpty else { return false }

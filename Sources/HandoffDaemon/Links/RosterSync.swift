@@ -4,6 +4,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
 ///
@@ -15,8 +16,6 @@ final class RosterSync {
     /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
     /// not call the others whom the same device tells.
     private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
-    /// How soon it is tried again, at first and at most.
-    private static let backoff: (first: Duration, most: Duration) = (.seconds(4), .seconds(60))
     /// The shortest time between two lists to one device, which takes 4 a second.
     private static let spacing = Duration.milliseconds(250)
 
@@ -40,7 +39,7 @@ final class RosterSync {
         /// Runs until the next try.
         var timer: LoopTimer?
         /// When it was last sent a list.
-        var sent: LoopInstant?
+        var sent: MonotonicInstant?
         /// Runs until the next list may be sent.
         var spacer: LoopTimer?
     }
@@ -105,7 +104,7 @@ final class RosterSync {
             // What it was not sent goes in front of the hello.
             _ = pool.link(to: device, isForRoster: true)
         }
-        schedule(device, after: Self.pause(after: 1))
+        schedule(device, after: Backoff.roster.delay(after: 1))
     }
 
     private func sendNews(over link: PeerLink) {
@@ -143,7 +142,7 @@ final class RosterSync {
         } else if ring.isCurrent, hello.epoch != ring.epochName {
             offerEpochKey(link)
         }
-        schedule(device, after: Self.pause(after: (exchanges[device]?.tries ?? 0) + 1))
+        schedule(device, after: Backoff.roster.delay(after: (exchanges[device]?.tries ?? 0) + 1))
     }
 
     /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
@@ -180,15 +179,10 @@ final class RosterSync {
         return (keeper.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
     }
 
-    /// How long to wait after so many tries in vain, varied by a fifth so that those who failed together do not try together.
-    static func pause(after tries: Int) -> Duration {
-        min(backoff.first * (1 << min(max(tries - 1, 0), 5)), backoff.most) * Double.random(in: 0.8...1.2)
-    }
-
     private func schedule(_ device: DeviceID, after wait: Duration) {
         guard exchanges[device]?.timer == nil else { return }
         let tries = exchanges[device]?.tries ?? 0
-        let wait = tries > 0 ? max(wait, Self.pause(after: tries)) : wait
+        let wait = tries > 0 ? max(wait, Backoff.roster.delay(after: tries)) : wait
         exchanges[device]?.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
             exchanges[device]?.timer = nil
             retry(device)

@@ -5,6 +5,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
 /// loop.
@@ -148,7 +149,7 @@ final class StaticPeers {
 
     private func retry(_ address: StaticAddress) {
         guard let entry = entries[address], entry.timer?.isArmed != true else { return }
-        let wait = RosterSync.pause(after: entry.failures + 1)
+        let wait = Backoff.roster.delay(after: entry.failures + 1)
         entries[address]?.failures += 1
         entries[address]?.timer = loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in
             discovery.refresh(instance: Self.instance(address))

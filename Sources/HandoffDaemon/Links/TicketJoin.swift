@@ -1,6 +1,7 @@
 import HandoffLog
 import HandoffModel
 import LoopIO
+import Timing
 
 /// Brings this device into the account whose file it has imported: calls the members that it sees, one after the other, until
 /// one lets it in and hands it the account key. Lives on the daemon's loop.
@@ -89,7 +90,7 @@ final class TicketJoin {
         guard retryTimer?.isArmed != true else { return }
         rounds += 1
         // Sooner than others: somebody waits for it.
-        arm(&retryTimer, after: RosterSync.pause(after: rounds) / 2) { [unowned self] in
+        arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
             failed = []
             callNext()
         }

@@ -2,6 +2,7 @@ package import HandoffDesktop
 package import HandoffLog
 package import HandoffModel
 package import LoopIO
+import Timing
 
 /// Tells the user what the other devices offer, by the desktop's notifications. Lives on the daemon's loop.
 ///
@@ -111,7 +112,7 @@ package final class NotificationDesk {
         }
     }
 
-    private func change(_ body: (inout NotificationMachine, LoopInstant) -> [NotificationMachine.Action]) {
+    private func change(_ body: (inout NotificationMachine, MonotonicInstant) -> [NotificationMachine.Action]) {
         for action in body(&machine, loop.now) { perform(action) }
         guard onStopped == nil else {
             if !machine.awaitsAnswer { finish() }

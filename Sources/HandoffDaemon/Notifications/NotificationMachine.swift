@@ -1,6 +1,7 @@
 package import HandoffDesktop
 package import HandoffModel
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Decides which notification stands for which device, and what the notification server is told next. Plain values with
 /// time as a parameter.
@@ -32,7 +33,7 @@ package struct NotificationMachine: Sendable {
         /// The state while there is a server that can do so much.
         case present(NotificationCapabilities)
         /// The state while there is none, until somebody may be asked again.
-        case absent(until: LoopInstant)
+        case absent(until: MonotonicInstant)
     }
 
     private var server = Server.unknown
@@ -52,7 +53,7 @@ package struct NotificationMachine: Sendable {
     }
 
     /// When `deadlinePassed` is to be called: something waits for its time.
-    package var deadline: LoopInstant? {
+    package var deadline: MonotonicInstant? {
         guard case .present = server, mayShow else { return nil }
         return places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.pace.next, pace.next) }.min()
     }
@@ -67,7 +68,7 @@ package struct NotificationMachine: Sendable {
     // MARK: - What is to be shown
 
     /// Takes what can be continued here, the newest of each device first.
-    package mutating func take(_ offers: [NotificationOffer], now: LoopInstant) -> [Action] {
+    package mutating func take(_ offers: [NotificationOffer], now: MonotonicInstant) -> [Action] {
         var byDevice: [DeviceID: [NotificationOffer]] = [:]
         for offer in offers { byDevice[offer.device, default: []].append(offer) }
         for device in Set(places.keys).union(byDevice.keys) {
@@ -77,7 +78,7 @@ package struct NotificationMachine: Sendable {
     }
 
     /// The session is locked, or nobody is there; or the user is back.
-    package mutating func setQuiet(_ isQuiet: Bool, now: LoopInstant) -> [Action] {
+    package mutating func setQuiet(_ isQuiet: Bool, now: MonotonicInstant) -> [Action] {
         guard isQuiet != self.isQuiet else { return [] }
         self.isQuiet = isQuiet
         if isQuiet {
@@ -87,13 +88,13 @@ package struct NotificationMachine: Sendable {
     }
 
     /// Notifications are switched on or off.
-    package mutating func setOn(_ isOn: Bool, now: LoopInstant) -> [Action] {
+    package mutating func setOn(_ isOn: Bool, now: MonotonicInstant) -> [Action] {
         self.isOn = isOn
         return settle(now)
     }
 
     /// An activity was continued here, in whatever way.
-    package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: LoopInstant) -> [Action] {
+    package mutating func continued(_ activity: ActivityID, from device: DeviceID, now: MonotonicInstant) -> [Action] {
         places[device]?.settled(activity)
         return settle(now)
     }
@@ -101,7 +102,7 @@ package struct NotificationMachine: Sendable {
     /// An activity that the user wanted to continue could not be.
     ///
     /// - Parameter reason: a lower-case fragment, unchecked.
-    package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: LoopInstant) -> [Action] {
+    package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
         // Who has gone away meanwhile is not told of it later.
         guard mayShow else { return [] }
         let line = NotificationText.line(reason, most: 2 * NotificationText.mostCharacters) ?? "the reason is not known"
@@ -110,10 +111,10 @@ package struct NotificationMachine: Sendable {
     }
 
     /// The moment of `deadline` has come.
-    package mutating func deadlinePassed(now: LoopInstant) -> [Action] { settle(now) }
+    package mutating func deadlinePassed(now: MonotonicInstant) -> [Action] { settle(now) }
 
     /// Ends it: everything is taken off the screen, what is on its way there with its answer.
-    package mutating func stop(now: LoopInstant) -> [Action] {
+    package mutating func stop(now: MonotonicInstant) -> [Action] {
         isStopped = true
         return settle(now)
     }
@@ -129,7 +130,7 @@ package struct NotificationMachine: Sendable {
     // MARK: - The server
 
     /// There may be a server now, which has nothing on the screen.
-    package mutating func serverAppeared(now: LoopInstant) -> [Action] {
+    package mutating func serverAppeared(now: MonotonicInstant) -> [Action] {
         forgetScreen()
         if case .asked = server { return [] }
         server = .unknown
@@ -137,14 +138,14 @@ package struct NotificationMachine: Sendable {
     }
 
     /// The server is gone, and what it had on the screen. It is not asked for at once: it may end with the session.
-    package mutating func serverGone(now: LoopInstant) {
+    package mutating func serverGone(now: MonotonicInstant) {
         forgetScreen()
         server = .absent(until: now + Self.patience)
     }
 
     /// The answer to the question with this number; nil when there is no server.
     package mutating func answered(
-        _ number: UInt64, _ capabilities: NotificationCapabilities?, now: LoopInstant
+        _ number: UInt64, _ capabilities: NotificationCapabilities?, now: MonotonicInstant
     ) -> [Action] {
         guard server == .asked(number) else { return [] }
         server = capabilities.map { .present($0) } ?? .absent(until: now + Self.patience)
@@ -152,13 +153,13 @@ package struct NotificationMachine: Sendable {
     }
 
     /// The notification with this number has an id; nil when the server did not take it.
-    package mutating func shown(_ number: UInt64, as id: UInt32?, now: LoopInstant) -> [Action] {
+    package mutating func shown(_ number: UInt64, as id: UInt32?, now: MonotonicInstant) -> [Action] {
         for device in places.keys { places[device]?.shown(number, as: id) }
         return settle(now)
     }
 
     /// A notification is gone from the screen; `reason` as the specification numbers it.
-    package mutating func closed(_ id: UInt32, reason: UInt32, now: LoopInstant) -> [Action] {
+    package mutating func closed(_ id: UInt32, reason: UInt32, now: MonotonicInstant) -> [Action] {
         for device in places.keys { places[device]?.closed(id, byUser: reason == 2) }
         return settle(now)
     }
@@ -169,7 +170,7 @@ package struct NotificationMachine: Sendable {
     }
 
     /// The user has chosen something.
-    package mutating func chosen(_ id: UInt32, key: String, now: LoopInstant) -> [Action] {
+    package mutating func chosen(_ id: UInt32, key: String, now: MonotonicInstant) -> [Action] {
         guard let device = places.first(where: { $0.value.stands(id) })?.key else { return [] }
         // Then the next one was sent before, and the server may have given it the same id.
         let isReplaced = places[device]?.isSending ?? false
@@ -192,7 +193,7 @@ package struct NotificationMachine: Sendable {
 
     // MARK: - Settling
 
-    private mutating func settle(_ now: LoopInstant) -> [Action] {
+    private mutating func settle(_ now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
         // In an order that a test can know.
         for device in places.keys.sorted() {
@@ -210,7 +211,7 @@ package struct NotificationMachine: Sendable {
         return actions
     }
 
-    private mutating func settle(_ place: inout NotificationPlace, _ now: LoopInstant) -> Action? {
+    private mutating func settle(_ place: inout NotificationPlace, _ now: MonotonicInstant) -> Action? {
         guard case .present(let capabilities) = server else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
         guard place.wantsChange, hasRoom(for: place) else { return nil }

@@ -1,4 +1,5 @@
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// How often the screen may change: a few times in quick succession, and then seldom. Plain values.
 ///
@@ -8,31 +9,34 @@ package struct NotificationPace: Sendable {
     static let gap = Duration.seconds(1)
 
     private let gap: Duration
-    private let interval: Duration
-    private let burst: Int
-    /// Not before this moment.
-    package private(set) var next = LoopInstant(nanoseconds: 0)
-    /// When all changes will be saved up again.
-    private var rested = LoopInstant(nanoseconds: 0)
+    private var rate: RateLimit
+    /// When the last change allows another one.
+    private var rested = MonotonicInstant(nanoseconds: 0)
 
-    private init(gap: Duration, interval: Duration, burst: Int) {
+    private init(gap: Duration, rate: RateLimit) {
         self.gap = gap
-        self.interval = interval
-        self.burst = burst
+        self.rate = rate
     }
 
     /// The pace of one device, which allows a change at once: five in quick succession, in the long run one in ten seconds.
-    package static var ofDevice: NotificationPace { NotificationPace(gap: gap, interval: .seconds(10), burst: 5) }
+    package static var ofDevice: NotificationPace {
+        NotificationPace(gap: gap, rate: RateLimit(every: .seconds(10), burst: 5))
+    }
 
     /// The pace of the whole screen: one member can let in hundreds of devices.
-    package static var ofScreen: NotificationPace { NotificationPace(gap: .zero, interval: .seconds(5), burst: 16) }
+    package static var ofScreen: NotificationPace {
+        NotificationPace(gap: .zero, rate: RateLimit(every: .seconds(5), burst: 16))
+    }
+
+    /// Not before this moment.
+    package var next: MonotonicInstant { max(rested, rate.next) }
 
     /// Whether all that happened is forgotten.
-    package func hasRested(at now: LoopInstant) -> Bool { now >= rested && now >= next }
+    package func hasRested(at now: MonotonicInstant) -> Bool { rate.isRested(at: now) && now >= rested }
 
     /// A change was made.
-    package mutating func changed(at now: LoopInstant) {
-        rested = max(rested, now) + interval
-        next = max(now + gap, rested + interval * -(burst - 1))
+    package mutating func changed(at now: MonotonicInstant) {
+        rate.count(at: now)
+        rested = now + gap
     }
 }

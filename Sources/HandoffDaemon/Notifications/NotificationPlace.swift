@@ -1,6 +1,7 @@
 import HandoffDesktop
 import HandoffModel
 import LoopIO
+import Timing
 
 /// The place of one device on the screen: what ought to stand there, and what does. Plain values.
 struct NotificationPlace: Sendable {
@@ -78,7 +79,7 @@ struct NotificationPlace: Sendable {
     }
 
     /// Whether nothing would be lost with it.
-    func isForgettable(at now: LoopInstant) -> Bool {
+    func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
         return offers.isEmpty && failure == nil && verdicts.isEmpty && pace.hasRested(at: now)
     }
@@ -117,7 +118,7 @@ struct NotificationPlace: Sendable {
     /// A notification is on its way.
     ///
     /// - Returns: the id of the one whose place it takes; 0 for none.
-    mutating func show(_ content: NotificationContent, number: UInt64, now: LoopInstant) -> UInt32 {
+    mutating func show(_ content: NotificationContent, number: UInt64, now: MonotonicInstant) -> UInt32 {
         pace.changed(at: now)
         var former: Standing?
         if case .standing(let standing) = screen { former = standing }

@@ -4,6 +4,7 @@ import HandoffModel
 import HandoffPairing
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// The connections to a window.
 extension Inviter {
@@ -18,7 +19,7 @@ extension Inviter {
             return connection.abort()
         }
         let source = PairingSource(host: connection.remoteAddress.address.bytes)
-        guard let (id, evicted) = window.accept(from: source, now: BootInstant(loop.now)) else {
+        guard let (id, evicted) = window.accept(from: source, now: loop.now) else {
             return connection.abort()
         }
         drop(evicted)
@@ -26,7 +27,7 @@ extension Inviter {
             let (isTaken, evicted) = window.useToken(token, of: id)
             drop(evicted)
             guard isTaken else {
-                _ = window.ended(id, now: BootInstant(loop.now))
+                _ = window.ended(id, now: loop.now)
                 return connection.abort()
             }
         }
@@ -48,7 +49,7 @@ extension Inviter {
                     password: password, salt: salt, exporter: exporter, identity: keeper.device,
                     name: keeper.ring.name(of: keeper.deviceID)), connection: connection, door: door)
             guests[id] = guest
-            if let refusal = window.refusal(starting: id, now: BootInstant(loop.now)) {
+            if let refusal = window.refusal(starting: id, now: loop.now) {
                 perform(guest.machine.refuse(refusal), guest, id)
             } else {
                 perform(guest.machine.start(), guest, id)
@@ -75,7 +76,7 @@ extension Inviter {
             case .send(let bytes): guest.connection.send(bytes)
             case .guess: judge(guest, id)
             case .wrongGuess: count(guest, id)
-            case .knowsCode: window.rightGuess(id, now: BootInstant(loop.now))
+            case .knowsCode: window.rightGuess(id, now: loop.now)
             case .joiner(let peer): ask(about: guest, id, peer)
             case .stored: stored(guest)
             case .ended(let end): ended(guest, id, end)
@@ -84,7 +85,7 @@ extension Inviter {
     }
 
     private func judge(_ guest: Guest, _ id: PairingWindow.SessionID) {
-        if let refusal = window.judge(id, now: BootInstant(loop.now)) {
+        if let refusal = window.judge(id, now: loop.now) {
             perform(guest.machine.refuse(refusal), guest, id)
         } else {
             perform(guest.machine.checkGuess(), guest, id)
@@ -92,7 +93,7 @@ extension Inviter {
     }
 
     private func count(_ guest: Guest, _ id: PairingWindow.SessionID) {
-        let refusal = window.wrongGuess(id, now: BootInstant(loop.now), allowance: &allowance.value)
+        let refusal = window.wrongGuess(id, now: loop.now, allowance: &allowance.value)
         log.notice(
             "A wrong pairing code was tried",
             ["from": guest.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
@@ -120,7 +121,7 @@ extension Inviter {
         }
         // From a stranger it means nothing: anyone on the network could close the window with it.
         if end == .refusedByPeer(.alreadyMember), guest.peer != nil {
-            _ = window.ended(id, now: BootInstant(loop.now))
+            _ = window.ended(id, now: loop.now)
             return self.end(.alreadyMember)
         }
         account(for: guest, id)
@@ -130,7 +131,7 @@ extension Inviter {
     private func left(_ id: PairingWindow.SessionID) {
         arriving[id] = nil
         guard let guest = guests.removeValue(forKey: id) else {
-            _ = window.ended(id, now: BootInstant(loop.now))
+            _ = window.ended(id, now: loop.now)
             return
         }
         account(for: guest, id)
@@ -138,7 +139,7 @@ extension Inviter {
 
     /// Draws the conclusions for the window from the end of a session.
     private func account(for guest: Guest, _ id: PairingWindow.SessionID) {
-        switch window.ended(id, now: BootInstant(loop.now)) {
+        switch window.ended(id, now: loop.now) {
         case .none: break
         case .gone:
             guard guest.isAsked, let peer = guest.peer else { break }

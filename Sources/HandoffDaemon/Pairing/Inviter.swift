@@ -8,6 +8,7 @@ import HandoffPairing
 import HandoffProtocol
 import HandoffTLS
 import LoopIO
+import Timing
 
 /// An open pairing window: listens, is announced, lets `PairingWindow` decide who may prove the code, asks the user, and
 /// hands the account over. Lives on the daemon's loop; made for one window. Diagram: `docs/state-machines/pairing.md`.
@@ -82,7 +83,7 @@ final class Inviter {
         self.keeper = keeper
         self.allowance = allowance
         self.addresses = addresses
-        window = PairingWindow(allowance: allowance.value, now: BootInstant(loop.now))
+        window = PairingWindow(allowance: allowance.value, now: loop.now)
         worker = try Worker(name: "pairing")
         // Made for this window and thrown away with it: it says nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
@@ -169,7 +170,7 @@ final class Inviter {
     }
 
     private func agree(to guest: Guest, _ id: PairingWindow.SessionID) -> Bool {
-        guard let peer = guest.peer, window.agreed(to: id, now: BootInstant(loop.now)) else { return false }
+        guard let peer = guest.peer, window.agreed(to: id, now: loop.now) else { return false }
         guest.isAsked = false
         rearm()
         onEvent?(.joining(PairingDevice(peer)))
@@ -182,7 +183,7 @@ final class Inviter {
     private static let keyInterval = Duration.milliseconds(100)
 
     /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
-    private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: LoopInstant) {
+    private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: MonotonicInstant) {
         keeper.admit(peer.publicKey, name: peer.name) { [weak self] result in
             guard let self else { return }
             guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
@@ -289,11 +290,11 @@ final class Inviter {
     /// Sets the timer for what the window has to do next.
     func rearm() {
         guard let next = window.nextDeadline else { return }
-        timer?.rearm(at: LoopInstant(nanoseconds: next.nanoseconds))
+        timer?.rearm(at: MonotonicInstant(nanoseconds: next.nanoseconds))
     }
 
     private func timePassed() {
-        let now = BootInstant(loop.now)
+        let now = loop.now
         for expiry in window.expire(now: now) {
             switch expiry {
             case .late(let id):

@@ -1,5 +1,6 @@
 package import HandoffDiscovery
 package import LoopIO
+package import Timing
 
 /// The inviters that a joiner knows of: whom it calls next, and what is to be said when nobody is left. A plain value;
 /// time is a parameter.
@@ -27,7 +28,7 @@ package struct JoinTargets {
         var failures = 0
         /// Calls in a row that came to nothing at all.
         var silences = 0
-        var due: LoopInstant
+        var due: MonotonicInstant
         /// Whether it has ever said anything.
         var hasTalked = false
         var isBusy = false
@@ -57,13 +58,13 @@ package struct JoinTargets {
     package var areOver: Bool { callable.isEmpty }
 
     /// When somebody may be called; nil when nobody is left.
-    package var nextTime: LoopInstant? { callable.map(\.due).min() }
+    package var nextTime: MonotonicInstant? { callable.map(\.due).min() }
 
     /// Where they were tried, for people.
     package var places: [String] { targets.compactMap { $0.addresses.first?.description } }
 
     /// Somebody invites, as discovery says; or is somewhere else now.
-    package mutating func found(_ service: DiscoveredService, now: LoopInstant) {
+    package mutating func found(_ service: DiscoveredService, now: MonotonicInstant) {
         guard let text = service.text, !service.addresses.isEmpty else { return }
         let versions = text.filter { $0.starts(with: Array("v=".utf8)) }
         add(
@@ -73,7 +74,7 @@ package struct JoinTargets {
 
     /// Somebody invites at these addresses.
     package mutating func add(
-        _ instance: String, at addresses: [SocketAddress], now: LoopInstant, end: PairingFailure? = nil
+        _ instance: String, at addresses: [SocketAddress], now: MonotonicInstant, end: PairingFailure? = nil
     ) {
         if let index = targets.firstIndex(where: { $0.instance == instance }) {
             targets[index].addresses = addresses
@@ -83,7 +84,7 @@ package struct JoinTargets {
     }
 
     /// Whom to call now.
-    package func next(now: LoopInstant) -> (instance: String, addresses: [SocketAddress])? {
+    package func next(now: MonotonicInstant) -> (instance: String, addresses: [SocketAddress])? {
         // Those first who were not tried yet.
         let ready = callable.filter { $0.due <= now }
         guard let target = ready.min(by: { $0.failures < $1.failures }) else { return nil }
@@ -92,7 +93,7 @@ package struct JoinTargets {
 
     /// A call has ended.
     /// - Parameter wasGuess: whoever answered has our proof of the code, and gave none.
-    package mutating func ended(_ instance: String, _ end: CallEnd, wasGuess: Bool = false, now: LoopInstant) {
+    package mutating func ended(_ instance: String, _ end: CallEnd, wasGuess: Bool = false, now: MonotonicInstant) {
         if wasGuess { guesses += 1 }
         guard let index = targets.firstIndex(where: { $0.instance == instance }) else { return }
         let failures = targets[index].failures

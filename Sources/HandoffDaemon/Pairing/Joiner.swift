@@ -7,6 +7,7 @@ import HandoffModel
 import HandoffPairing
 import HandoffTLS
 import LoopIO
+import Timing
 
 /// One attempt of this device to join an account by pairing: finds inviters, calls them one at a time, and stores the
 /// account that it is given. Lives on the daemon's loop. Diagram: `docs/state-machines/pairing.md`.
@@ -48,7 +49,7 @@ final class Joiner {
     private var state = State.idle
     private var targets: JoinTargets
     private var search: PairingSearch?
-    private var settled: LoopInstant
+    private var settled: MonotonicInstant
     private var lastAddress: String?
     /// For what comes next, and for the end of all patience.
     private var timer: LoopTimer?

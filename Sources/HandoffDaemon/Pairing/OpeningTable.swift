@@ -1,4 +1,5 @@
 package import LoopIO
+package import Timing
 
 /// Which connections to a pairing window have not said enough yet, from where, and until when. A plain value.
 ///
@@ -11,7 +12,7 @@ package struct OpeningTable {
     private struct Entry {
         let id: ID
         let source: ConnectionSource
-        let deadline: LoopInstant
+        let deadline: MonotonicInstant
     }
 
     private let limit: Int
@@ -29,12 +30,12 @@ package struct OpeningTable {
     package var count: Int { entries.count }
 
     /// When the first connection runs out of time.
-    package var nextDeadline: LoopInstant? { entries.lazy.map(\.deadline).min() }
+    package var nextDeadline: MonotonicInstant? { entries.lazy.map(\.deadline).min() }
 
     /// Takes a new connection.
     ///
     /// - Returns: its name, and the older connection that must be closed for it.
-    package mutating func admit(from address: IPAddress, until deadline: LoopInstant) -> (id: ID, evicted: ID?) {
+    package mutating func admit(from address: IPAddress, until deadline: MonotonicInstant) -> (id: ID, evicted: ID?) {
         let evicted = entries.count >= limit ? makeRoom() : nil
         let id = nextID
         nextID &+= 1
@@ -48,7 +49,7 @@ package struct OpeningTable {
     }
 
     /// Forgets and returns the connections whose time is over.
-    package mutating func expire(now: LoopInstant) -> [ID] {
+    package mutating func expire(now: MonotonicInstant) -> [ID] {
         let expired = entries.filter { $0.deadline <= now }.map(\.id)
         entries.removeAll { $0.deadline <= now }
         return expired

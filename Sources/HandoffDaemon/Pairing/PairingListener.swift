@@ -1,5 +1,6 @@
 package import HandoffTLS
 package import LoopIO
+import Timing
 
 /// The listening socket of a pairing window: reads the opening of each connection, and hands on those that may begin
 /// TLS. Used on its loop's thread only; dropping it closes the socket and all connections that wait.

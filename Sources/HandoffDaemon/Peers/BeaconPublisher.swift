@@ -4,6 +4,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// Puts the beacon into mDNS, not too often, and the last state always. Lives on the daemon's loop.
 ///
@@ -16,18 +17,18 @@ final class BeaconPublisher {
     static let awaitedSpacing = Duration.milliseconds(500)
     /// The longest random delay of a renewal.
     static let delay = Duration.seconds(1)
-    /// The longest wait between two new labels after conflicts.
-    private static let longestConflictWait = Duration.seconds(60)
 
     private let loop: EventLoop
     private let log: Logger
     private let discovery: any Discovery
     private let port: UInt16
     private var host = ""
-    private var lastPublished: LoopInstant?
+    private var lastPublished: MonotonicInstant?
     private var timer: LoopTimer?
-    private var conflictWait = Duration.seconds(1)
-    private var lastConflict: LoopInstant?
+    private var conflicts = Backoff.labelConflict
+    /// How long the present label is kept whatever happens.
+    private var conflictWait = Duration.zero
+    private var lastConflict: MonotonicInstant?
     /// Makes the label and the text as they are at the moment of publishing.
     var compose: () -> (label: Label, text: [[UInt8]])? = { nil }
 
@@ -68,9 +69,9 @@ final class BeaconPublisher {
         let now = loop.now
         if let lastConflict {
             guard lastConflict.advanced(by: conflictWait) <= now else { return false }
-            conflictWait = min(conflictWait * 2, Self.longestConflictWait)
         }
         lastConflict = now
+        conflictWait = conflicts.next()
         return true
     }
 

@@ -1,6 +1,7 @@
 import HandoffAccount
 import HandoffModel
 import HandoffProtocol
+import Timing
 
 /// The members that have not been heard in the present epoch, and the marks by which they and this device find each other
 /// nevertheless. Plain values.
@@ -79,7 +80,7 @@ struct MissingMembers {
     ///
     /// - Throws: `NotNow` when it has to be asked for again later.
     mutating func author(
-        of instance: String, under label: Label, _ found: (marks: Marks, salt: [UInt8]), at now: BootInstant
+        of instance: String, under label: Label, _ found: (marks: Marks, salt: [UInt8]), at now: MonotonicInstant
     ) throws(NotNow) -> Author? {
         if let look = looks[instance], look.marks == found.marks { return look.author }
         guard budget.admit(at: now) else { throw NotNow() }

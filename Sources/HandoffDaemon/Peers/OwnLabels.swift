@@ -1,7 +1,8 @@
 package import HandoffAccount
 package import HandoffCrypto
 package import HandoffProtocol
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// The labels under which this device is found, and the gate that belongs to them. Plain values.
 package struct OwnLabels {
@@ -20,7 +21,7 @@ package struct OwnLabels {
 
     private var present: Held?
     /// Former labels, the latest first.
-    private var former: [(held: Held, ends: LoopInstant)] = []
+    private var former: [(held: Held, ends: MonotonicInstant)] = []
     /// By static label, as those do not change with ours: a token that was recorded must not open again after a new label.
     private var seenStatic: [Label: SeenTokens] = [:]
     private var remembered: Set<Label> = []
@@ -38,7 +39,7 @@ package struct OwnLabels {
     package func isOwn(_ label: Label) -> Bool { remembered.contains(label) }
 
     /// Takes a new random label of an epoch; the former one is honoured for a while.
-    package mutating func renew(labelKey: SecretBytes, now: LoopInstant) {
+    package mutating func renew(labelKey: SecretBytes, now: MonotonicInstant) {
         if let present {
             former.insert((present, now.advanced(by: Self.overlap)), at: 0)
             former.removeLast(max(0, former.count - Self.mostFormer))
@@ -57,7 +58,7 @@ package struct OwnLabels {
     }
 
     /// The labels that datagrams for this device may be sealed for, the present one first.
-    package func receivers(now: LoopInstant) -> [Label] {
+    package func receivers(now: MonotonicInstant) -> [Label] {
         guard let present else { return [] }
         return [present.label] + former.filter { now < $0.ends }.map(\.held.label)
     }
@@ -70,7 +71,7 @@ package struct OwnLabels {
     ///   - unixSeconds: the wall clock, for callers that know this device by its address alone.
     package mutating func admit<Party>(
         _ token: [UInt8], _ greeting: Gate.Greeting, from parties: [(Party, SecretBytes)],
-        orByLabel strangers: [(Party, SecretBytes)] = [], now: LoopInstant, unixSeconds: UInt64
+        orByLabel strangers: [(Party, SecretBytes)] = [], now: MonotonicInstant, unixSeconds: UInt64
     ) -> Party? {
         guard present != nil else { return nil }
         let statics = Gate.staticLabels(unixSeconds: unixSeconds)

@@ -4,6 +4,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 extension PeerNetwork {
     /// Opens a datagram; only what has passed every check changes anything.

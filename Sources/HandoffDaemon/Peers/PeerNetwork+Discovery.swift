@@ -4,6 +4,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 extension PeerNetwork {
     /// Takes what discovery says; mDNS is only a hint, and nothing in it is believed that its device did not sign.

@@ -6,6 +6,7 @@ import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// What the network asks of the daemon, and whom it tells what it finds. On the daemon's loop.
 protocol PeerNetworkDelegate: AnyObject {
@@ -71,7 +72,7 @@ final class PeerNetwork {
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     private(set) var isCloned = false
     /// When a record of this very device was last answered.
-    var lastGreetedTwin: LoopInstant?
+    var lastGreetedTwin: MonotonicInstant?
     /// From which of our addresses to answer, by where datagrams came from.
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
@@ -84,7 +85,7 @@ final class PeerNetwork {
     /// Runs until the beacon is to be renewed for the sake of its marks.
     private var markTimer: LoopTimer?
     /// When the latest advert was signed, with ages as of then.
-    var signed = LoopInstant(nanoseconds: 0)
+    var signed = MonotonicInstant(nanoseconds: 0)
 
     /// An advert that was signed longer ago is signed again before it greets a device: its ages would mislead.
     static let freshness = Duration.seconds(10)
@@ -122,7 +123,7 @@ final class PeerNetwork {
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(ring)
-        machine = AdvertMachine(at: BootInstant(loop.now))
+        machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
 
@@ -141,7 +142,7 @@ final class PeerNetwork {
     }
 
     /// The moment of the loop's clock, for the machines.
-    var now: BootInstant { BootInstant(loop.now) }
+    var now: MonotonicInstant { loop.now }
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     func take(_ ring: KeyRing) {
@@ -389,12 +390,5 @@ final class PeerNetwork {
         labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
             renewLabel()
         }
-    }
-}
-
-extension BootInstant {
-    /// The loop's moment, for the machines: both count from the start of the machine, sleep included.
-    init(_ instant: LoopInstant) {
-        self.init(nanoseconds: instant.nanoseconds)
     }
 }

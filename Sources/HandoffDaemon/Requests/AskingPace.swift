@@ -1,4 +1,5 @@
 import HandoffProtocol
+import Timing
 
 /// How often this device asks another one, so that nothing that it asks is above what the other takes, and dropped there.
 struct AskingPace {
@@ -8,7 +9,7 @@ struct AskingPace {
     private var openings = RateLimit(perSecond: 95, burst: 980)
 
     /// Whether one more question may be asked now; counts it.
-    mutating func admit(_ method: String, at now: BootInstant) -> Bool {
+    mutating func admit(_ method: String, at now: MonotonicInstant) -> Bool {
         method == PeerMethod.openStream ? openings.admit(at: now) : continuations.admit(at: now)
     }
 }

@@ -7,6 +7,7 @@ import HandoffProtocol
 import HandoffStreams
 import HandoffTLS
 import LoopIO
+import Timing
 
 /// Asks the other devices, over connections: for payloads, tickets to streams, lists of activities. Lives on the daemon's loop.
 ///
@@ -118,7 +119,7 @@ final class PeerClient {
         let name = keeper.ring.name(of: device)
         guard keeper.ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
-        let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: BootInstant(loop.now))
+        let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: loop.now)
         guard mayAsk, keeper.ring.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
             guard rest > .zero, !mayAsk || !keeper.ring.isCurrent else {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HandoffCrypto
 internal import LoopIO
+import Timing
 
 /// System calls on one open folder.
 ///

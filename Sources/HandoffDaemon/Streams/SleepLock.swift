@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffDesktop
 package import HandoffLog
 package import LoopIO
+import Timing
 
 /// Keeps the machine awake while bytes of streams move. Lives on the daemon's loop.
 ///
@@ -85,7 +86,7 @@ package final class SleepLock {
         lock = nil
     }
 
-    private func wake(at moment: LoopInstant) {
+    private func wake(at moment: MonotonicInstant) {
         let delay = moment - loop.now
         timer = loop.timer(after: delay, accuracy: .milliseconds(500)) { [weak self] in
             guard let self else { return }

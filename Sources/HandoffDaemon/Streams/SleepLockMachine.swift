@@ -1,4 +1,5 @@
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// When the machine is kept awake: while bytes of streams move, and a little longer.
 ///
@@ -16,26 +17,26 @@ package struct SleepLockMachine: Sendable {
         /// Let the lock go.
         case release
         /// Call `deadlinePassed` at this moment.
-        case wake(at: LoopInstant)
+        case wake(at: MonotonicInstant)
     }
 
     private enum State {
         /// The state while nothing moves, or nobody may be asked before this moment.
-        case idle(until: LoopInstant)
+        case idle(until: MonotonicInstant)
         /// The state while the lock is asked for; it is of use until this moment.
-        case asking(until: LoopInstant)
+        case asking(until: MonotonicInstant)
         /// The state while the lock is held; it is of use until this moment.
-        case held(until: LoopInstant)
+        case held(until: MonotonicInstant)
         /// The state once the daemon stops.
         case stopped
     }
 
-    private var state = State.idle(until: LoopInstant(nanoseconds: 0))
+    private var state = State.idle(until: MonotonicInstant(nanoseconds: 0))
 
     package init() {}
 
     /// Bytes have moved.
-    package mutating func moved(now: LoopInstant) -> Action? {
+    package mutating func moved(now: MonotonicInstant) -> Action? {
         switch state {
         case .idle(let until):
             guard now >= until else { return nil }
@@ -54,7 +55,7 @@ package struct SleepLockMachine: Sendable {
     }
 
     /// The lock was given, or refused.
-    package mutating func answered(given: Bool, now: LoopInstant) -> Action? {
+    package mutating func answered(given: Bool, now: MonotonicInstant) -> Action? {
         switch state {
         case .asking(let until):
             guard given else {
@@ -69,7 +70,7 @@ package struct SleepLockMachine: Sendable {
     }
 
     /// The moment of `wake` has come.
-    package mutating func deadlinePassed(now: LoopInstant) -> Action? {
+    package mutating func deadlinePassed(now: MonotonicInstant) -> Action? {
         switch state {
         case .held(let until):
             guard now >= until else { return .wake(at: until) }

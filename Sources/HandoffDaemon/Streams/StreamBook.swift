@@ -1,5 +1,6 @@
 package import HandoffModel
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Who may open streams: continuations of this device, and tickets that it gave to others. Plain values; time is a parameter.
 package struct StreamBook: Sendable {
@@ -53,7 +54,7 @@ package struct StreamBook: Sendable {
     private var continued: [ContinuationID: Continued] = [:]
     /// The continuations in their order.
     private var order: [ContinuationID] = []
-    private var tickets: [[UInt8]: (grant: Grant, end: LoopInstant)] = [:]
+    private var tickets: [[UInt8]: (grant: Grant, end: MonotonicInstant)] = [:]
 
     /// Nobody may.
     package init() {}
@@ -98,7 +99,7 @@ package struct StreamBook: Sendable {
     /// Gives a ticket out.
     /// - Parameter ticket: 16 random bytes.
     /// - Returns: false when the device has too many that it does not show.
-    package mutating func give(_ ticket: [UInt8], for grant: Grant, now: LoopInstant) -> Bool {
+    package mutating func give(_ ticket: [UInt8], for grant: Grant, now: MonotonicInstant) -> Bool {
         if tickets.count >= Self.mostTickets { tickets = tickets.filter { $0.value.end > now } }
         guard ticketCount(of: grant.device, now: now) < Self.mostTickets else { return false }
         tickets[ticket] = (grant, now.advanced(by: Self.ticketLife))
@@ -106,12 +107,12 @@ package struct StreamBook: Sendable {
     }
 
     /// Tickets that a device has, and has not shown.
-    package func ticketCount(of device: DeviceID, now: LoopInstant) -> Int {
+    package func ticketCount(of device: DeviceID, now: MonotonicInstant) -> Int {
         tickets.values.count { $0.grant.device == device && $0.end > now }
     }
 
     /// Takes a ticket that a device shows: once, in time, and from the device that it was given to.
-    package mutating func take(_ ticket: [UInt8], from device: DeviceID, now: LoopInstant) -> Grant? {
+    package mutating func take(_ ticket: [UInt8], from device: DeviceID, now: MonotonicInstant) -> Grant? {
         guard let entry = tickets[ticket], entry.grant.device == device else { return nil }
         tickets[ticket] = nil
         return entry.end > now ? entry.grant : nil

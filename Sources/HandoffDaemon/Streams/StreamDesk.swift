@@ -6,6 +6,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffStreams
 import LoopIO
+import Timing
 
 /// The streams of continuations, on either side: who may open one, where it runs, and how it ended. Lives on the daemon's
 /// loop; the bytes move on stream loops.

@@ -4,6 +4,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffStreams
 import LoopIO
+import Timing
 
 /// One stream that an app here opens to the origin of an activity: a ticket, and a call; once more, if the origin does not take
 /// it and the app has sent nothing. Lives on the daemon's loop.
@@ -25,7 +26,7 @@ final class StreamOpening {
     private let resource: StreamResource?
     private unowned let desk: StreamDesk
     /// When its first turn came: what waits behind others may still be tried as often as they.
-    private var begun: LoopInstant?
+    private var begun: MonotonicInstant?
     /// The stream that the app has already, with the app's end and why it was not taken; nil while the call waits.
     private var untaken: (id: StreamID, socket: HandedDescriptor, cause: String)?
     /// Told once, when it has come to an end of either kind.

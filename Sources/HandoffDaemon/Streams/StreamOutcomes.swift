@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffModel
 import HandoffStreams
 import LoopIO
+import Timing
 
 /// Streams that are over, for whoever asks how they ended, and those who wait for the end of others. On the daemon's loop.
 struct StreamOutcomes {
@@ -10,12 +11,12 @@ struct StreamOutcomes {
     /// Outcomes that are known; the oldest one is forgotten for a new one.
     private static let most = 4096
 
-    private var ended: [StreamID: (reply: AwaitStreamReply, until: LoopInstant)] = [:]
+    private var ended: [StreamID: (reply: AwaitStreamReply, until: MonotonicInstant)] = [:]
     private var order: [StreamID] = []
     private var waiting: [StreamID: [ObjectIdentifier: ControlCall]] = [:]
 
     /// How a stream ended, if that is not too long ago.
-    mutating func outcome(of id: StreamID, now: LoopInstant) -> AwaitStreamReply? {
+    mutating func outcome(of id: StreamID, now: MonotonicInstant) -> AwaitStreamReply? {
         guard let entry = ended[id], entry.until > now else { return nil }
         return entry.reply
     }
@@ -33,7 +34,7 @@ struct StreamOutcomes {
 
     /// A stream is over.
     /// - Returns: the calls that waited for it.
-    mutating func ended(_ id: StreamID, _ reply: AwaitStreamReply, now: LoopInstant) -> [ControlCall] {
+    mutating func ended(_ id: StreamID, _ reply: AwaitStreamReply, now: MonotonicInstant) -> [ControlCall] {
         while let oldest = order.first, order.count >= Self.most || (ended[oldest]?.until ?? now) <= now {
             ended[oldest] = nil
             order.removeFirst()

@@ -1,5 +1,6 @@
 package import HandoffDesktop
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Whether the user's sessions let anything be advertised. Plain values with time as a parameter.
 ///
@@ -37,7 +38,7 @@ package struct SessionGate: Sendable {
         /// The state while the user is there, or no desktop runs.
         case open
         /// The state while the user is away, and not long enough.
-        case closing(Reason, at: LoopInstant?)
+        case closing(Reason, at: MonotonicInstant?)
         /// The state while nothing is advertised.
         case closed(Reason)
     }
@@ -63,7 +64,7 @@ package struct SessionGate: Sendable {
     /// Whether it is known that the user has no session.
     private var isDeserted: Bool { sessions.map { !$0.contains(where: \.isOfPerson) } ?? false }
     /// When a lock ended last: who unlocks is there, whatever the desktop still says of idleness.
-    private var unlocked: LoopInstant?
+    private var unlocked: MonotonicInstant?
     /// What was said last, to be judged again under other delays.
     private var sessions: [LoginSession]?
 
@@ -82,13 +83,13 @@ package struct SessionGate: Sendable {
     }
 
     /// When `deadlinePassed` is to be called.
-    package var deadline: LoopInstant? {
+    package var deadline: MonotonicInstant? {
         if case .closing(_, let deadline) = state { deadline } else { nil }
     }
 
     /// Takes the sessions as they are. When nobody can say, what was known stays: before the first answer the screen may be
     /// locked, unless there is nobody who could ever say so.
-    package mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: LoopInstant) {
+    package mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: MonotonicInstant) {
         switch report {
         case .sessions(let sessions): take(sessions, unixSeconds: unixSeconds, now: now)
         case .absent: if case .unknown = state { state = .open }
@@ -96,7 +97,7 @@ package struct SessionGate: Sendable {
         }
     }
 
-    private mutating func take(_ sessions: [LoginSession], unixSeconds: UInt64, now: LoopInstant) {
+    private mutating func take(_ sessions: [LoginSession], unixSeconds: UInt64, now: MonotonicInstant) {
         self.sessions = sessions
         let presence = Self.presence(sessions, unixSeconds: unixSeconds)
         let wasLocked = isLocked
@@ -111,13 +112,13 @@ package struct SessionGate: Sendable {
     }
 
     /// The moment of `deadline` has come.
-    package mutating func deadlinePassed(now: LoopInstant) {
+    package mutating func deadlinePassed(now: MonotonicInstant) {
         guard case .closing(let reason, let deadline?) = state, now >= deadline else { return }
         state = .closed(reason)
     }
 
     /// Takes other delays, from now on.
-    package mutating func take(_ delays: Delays, unixSeconds: UInt64, now: LoopInstant) {
+    package mutating func take(_ delays: Delays, unixSeconds: UInt64, now: MonotonicInstant) {
         guard delays != self.delays else { return }
         self.delays = delays
         guard case .closed(.notYetUnlocked) = state else {
@@ -129,7 +130,7 @@ package struct SessionGate: Sendable {
         }
     }
 
-    private mutating func lock(_ now: LoopInstant) {
+    private mutating func lock(_ now: MonotonicInstant) {
         switch state {
         case .unknown: state = .closed(.notYetUnlocked)
         case .open: state = .closing(.locked, at: delays.lock.map { now.advanced(by: $0) })
@@ -142,14 +143,15 @@ package struct SessionGate: Sendable {
         }
     }
 
-    private mutating func idle(_ seconds: UInt64, _ now: LoopInstant) {
+    private mutating func idle(_ seconds: UInt64, _ now: MonotonicInstant) {
         guard let delay = delays.idle else {
             state = .open
             return
         }
         let (past, underflow) = now.nanoseconds.subtractingReportingOverflow(
             seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow ? .max : seconds * 1_000_000_000)
-        let since = max(LoopInstant(nanoseconds: underflow ? 0 : past), unlocked ?? LoopInstant(nanoseconds: 0))
+        let since = max(
+            MonotonicInstant(nanoseconds: underflow ? 0 : past), unlocked ?? MonotonicInstant(nanoseconds: 0))
         state = .closing(.idle, at: since.advanced(by: delay))
     }
 

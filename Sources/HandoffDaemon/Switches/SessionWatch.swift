@@ -2,6 +2,7 @@ import HandoffControl
 package import HandoffDesktop
 import HandoffLog
 package import LoopIO
+import Timing
 
 /// Follows the user's sessions, and says what they keep from being advertised. Lives on the daemon's loop.
 final class SessionWatch {

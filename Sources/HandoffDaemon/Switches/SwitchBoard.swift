@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffLog
 import HandoffModel
 import LoopIO
+import Timing
 
 /// What may be advertised and received now: the user's switches, below the configuration, the administrator's policy and
 /// the session. Lives on the daemon's loop.

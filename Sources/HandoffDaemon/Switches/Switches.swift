@@ -1,6 +1,7 @@
 package import HandoffControl
 package import HandoffModel
 import LoopIO
+import Timing
 
 /// What the user has switched off: each direction, for all devices or for one, for ever or until a time. Plain values.
 ///
@@ -37,7 +38,7 @@ package struct Switches: Sendable, Equatable {
         /// When it goes on again, in seconds since 1970; nil: when somebody switches it on.
         package let until: UInt64?
         /// The loop's moment at which it goes on at the latest. Not stored: the loop's clock begins anew with the machine.
-        var latest: LoopInstant?
+        var latest: MonotonicInstant?
 
         /// Whether it is over.
         func isOver(at moment: SwitchMoment) -> Bool {

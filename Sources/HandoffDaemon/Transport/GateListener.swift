@@ -1,5 +1,6 @@
 package import HandoffTLS
 package import LoopIO
+import Timing
 
 /// The listening socket of a daemon, and the gate behind it: a stranger gets no byte out of it.
 ///

@@ -1,4 +1,5 @@
 package import LoopIO
+package import Timing
 
 /// Which connections have not passed the gate, from where, and until when. A plain value.
 ///
@@ -12,7 +13,7 @@ package struct GateTable {
     private struct Entry {
         let id: ID
         let source: ConnectionSource
-        let deadline: LoopInstant
+        let deadline: MonotonicInstant
     }
 
     private let limits: TransportLimits
@@ -29,12 +30,12 @@ package struct GateTable {
     package var count: Int { entries.count }
 
     /// When the first connection runs out of time.
-    package var nextDeadline: LoopInstant? { entries.first?.deadline }
+    package var nextDeadline: MonotonicInstant? { entries.first?.deadline }
 
     /// Takes a new connection.
     ///
     /// - Returns: its name, and the older connection that must be closed for it.
-    package mutating func admit(from address: IPAddress, now: LoopInstant) -> (id: ID, evicted: ID?) {
+    package mutating func admit(from address: IPAddress, now: MonotonicInstant) -> (id: ID, evicted: ID?) {
         let source = ConnectionSource(address)
         let evicted = makeRoom(for: source)
         let id = nextID
@@ -49,7 +50,7 @@ package struct GateTable {
     }
 
     /// Forgets and returns the connections whose time is over.
-    package mutating func expire(now: LoopInstant) -> [ID] {
+    package mutating func expire(now: MonotonicInstant) -> [ID] {
         let expired = entries.prefix { $0.deadline <= now }.map(\.id)
         entries.removeFirst(expired.count)
         return expired

@@ -1,4 +1,5 @@
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Chooses between the system's avahi-daemon and the embedded responder; a machine of plain values. See
 /// `docs/state-machines/discovery.md`.
@@ -11,11 +12,11 @@ package struct AutomaticChoice: Sendable {
 
     private enum State: Equatable, Sendable {
         /// The state from the start until Avahi has answered, or has not for too long.
-        case starting(since: LoopInstant)
+        case starting(since: MonotonicInstant)
         /// The state while avahi-daemon is used.
         case avahi
         /// The state since it went, while it may just restart.
-        case lost(since: LoopInstant)
+        case lost(since: MonotonicInstant)
         /// The state while the embedded responder is used.
         case embedded
     }
@@ -25,13 +26,13 @@ package struct AutomaticChoice: Sendable {
 
     private var state: State
 
-    package init(at now: LoopInstant) { state = .starting(since: now) }
+    package init(at now: MonotonicInstant) { state = .starting(since: now) }
 
     /// Which of the two is used, or waited for.
     package var current: DiscoveryKind { state == .embedded ? .embedded : .avahi }
 
     /// When `timePassed` is due; nil: never.
-    package var deadline: LoopInstant? {
+    package var deadline: MonotonicInstant? {
         switch state {
         case .starting(let since), .lost(let since): since + AutomaticChoice.patience
         case .avahi, .embedded: nil
@@ -39,7 +40,7 @@ package struct AutomaticChoice: Sendable {
     }
 
     /// Avahi is there, or not.
-    package mutating func avahiChanged(_ avahi: DiscoveryState, at now: LoopInstant) -> [Action] {
+    package mutating func avahiChanged(_ avahi: DiscoveryState, at now: MonotonicInstant) -> [Action] {
         switch (state, avahi) {
         case (_, .starting), (.avahi, .running), (.lost, .unavailable), (.embedded, .unavailable):
             return []
@@ -60,7 +61,7 @@ package struct AutomaticChoice: Sendable {
     }
 
     /// The clock has advanced.
-    package mutating func timePassed(at now: LoopInstant) -> [Action] {
+    package mutating func timePassed(at now: MonotonicInstant) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         state = .embedded
         return [.startEmbedded]

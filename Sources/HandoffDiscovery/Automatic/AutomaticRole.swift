@@ -1,5 +1,6 @@
 import HandoffLog
 import LoopIO
+import Timing
 
 /// Runs Avahi's and the embedded discovery as `AutomaticChoice` decides, on a thread of its own: so it can tell that
 /// Avahi's hangs. All events of both come through here.

@@ -1,5 +1,6 @@
 package import HandoffLog
 import LoopIO
+import Timing
 
 /// Drives one of Avahi's libraries as `ServiceDirectory` and `PublicationPlan` decide; the same for both. Lives on a
 /// discovery thread. Diagram: `docs/state-machines/discovery.md`.
@@ -9,7 +10,7 @@ package final class MulticastDriver: DiscoveryRole {
         /// The state while the library is open and has not answered.
         case opening
         /// The state while browsers and groups can be made.
-        case running(since: LoopInstant)
+        case running(since: MonotonicInstant)
         /// The state while the library waits for its daemon.
         case waiting
         /// The state while it is closed until the next attempt.
@@ -17,7 +18,7 @@ package final class MulticastDriver: DiscoveryRole {
     }
 
     /// The waits between attempts, so that a daemon that dies at once is not asked in a loop.
-    package static let backoff = (least: Duration.milliseconds(200), most: Duration.seconds(10))
+    private var backoff = Backoff.responder
     /// How long after all-for-now what was not seen again is taken for gone.
     package static let sweepDelay = Duration.seconds(5)
 
@@ -31,7 +32,6 @@ package final class MulticastDriver: DiscoveryRole {
     private var usable: [LocalAddress]?
     private var connection = Connection.closed
     private var told: DiscoveryState?
-    private var wait = MulticastDriver.backoff.least
     private var wanted: Set<RecordQuery> = []
     private var browsed: Set<RecordQuery> = []
     private var refused: Set<RecordQuery> = []
@@ -173,12 +173,11 @@ package final class MulticastDriver: DiscoveryRole {
     /// Closes the library and tries again after a while, twice as long each time unless it ran for long.
     private func lose(_ reason: String) {
         guard connection != .closed else { return }
-        if case .running(let since) = connection, loop.now - since >= MulticastDriver.backoff.most {
-            wait = MulticastDriver.backoff.least
+        if case .running(let since) = connection, loop.now - since >= backoff.longest {
+            backoff.reset()
         }
         forgetLibrary()
-        openTimer?.set(loop.now + wait)
-        wait = min(wait * 2, MulticastDriver.backoff.most)
+        openTimer?.set(loop.now + backoff.next())
         tell(.unavailable(reason))
     }
 

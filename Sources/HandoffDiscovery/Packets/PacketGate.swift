@@ -1,4 +1,5 @@
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Which packets of multicast DNS the embedded responder reads. Plain values; time is a parameter.
 ///
@@ -10,29 +11,6 @@ package struct PacketGate: Sendable {
     /// Records that are in the responder's memory at most, for each interface.
     package static let memory: UInt32 = 16_384
 
-    /// So much at once, and so much a second, in records that live as long as ours; one that lives longer counts as several.
-    private struct Budget: Sendable {
-        let burst: Double
-        let rate: Double
-        var left: Double
-        var last: LoopInstant
-
-        init(burst: Double, rate: Double, now: LoopInstant) {
-            (self.burst, self.rate, left, last) = (burst, rate, burst, now)
-        }
-
-        mutating func admit(_ cost: Double, at now: LoopInstant) -> Bool {
-            if now > last {
-                let (seconds, attoseconds) = (now - last).components
-                left = min(burst, left + rate * (Double(seconds) + Double(attoseconds) * 1e-18))
-                last = now
-            }
-            guard left >= cost else { return false }
-            left -= cost
-            return true
-        }
-    }
-
     /// For how many seconds a record may live to count as one.
     private static let span = PublicationGroup.instanceLifetime
     /// Members that have a budget each; of more the budgets begin anew.
@@ -42,17 +20,15 @@ package struct PacketGate: Sendable {
     private var isMember: @Sendable (String) -> Bool = { _ in false }
     /// The instances that wait for addresses, by the name of the host that has them.
     private var hosts: [String: String] = [:]
-    private var questions: Budget
-    private var strangers: Budget
-    private var members: [String: Budget] = [:]
+    private var questions = RateLimit(perSecond: 100, burst: 200)
+    /// In records that live as long as ours; one that lives longer counts as several. A network of 1,000 devices at once, which stay.
+    /// The burst, and what lives of the full rate, leave a fifth of the memory to members.
+    private var strangers = RateLimit(perSecond: 10, burst: 4096)
+    private var members: [String: RateLimit] = [:]
 
     /// - Parameter serviceType: two labels, `_handoff._tcp`.
-    package init(serviceType: String, now: LoopInstant) {
+    package init(serviceType: String) {
         service = serviceType + ".local"
-        questions = Budget(burst: 200, rate: 100, now: now)
-        // A network of 1,000 devices at once, which stay. The burst, and what lives of the full rate, leave a fifth of the
-        // memory to members.
-        strangers = Budget(burst: 4096, rate: 10, now: now)
     }
 
     /// Takes what tells a member's instance from others.
@@ -68,16 +44,16 @@ package struct PacketGate: Sendable {
     package mutating func forget(host: String) { hosts[host.lowercased()] = nil }
 
     /// Whether the responder is to read a packet; counts it.
-    package mutating func admits(_ bytes: UnsafeRawBufferPointer, at now: LoopInstant) -> Bool {
+    package mutating func admits(_ bytes: UnsafeRawBufferPointer, at now: MonotonicInstant) -> Bool {
         guard let packet = MulticastPacket(bytes) else { return false }
-        guard packet.isResponse else { return questions.admit(1, at: now) }
+        guard packet.isResponse else { return questions.admit(at: now) }
         let instances = packet.records.compactMap(instance)
         guard !instances.isEmpty else { return false }
         // In floating point, since a lifetime is any number.
         let cost = packet.records.reduce(0.0) { $0 + max(1, Double($1.lifetime) / Double(Self.span)) }
-        guard let member = instances.first(where: isMember) else { return strangers.admit(cost, at: now) }
+        guard let member = instances.first(where: isMember) else { return strangers.admit(weight: cost, at: now) }
         if members.count >= Self.mostMembers, members[member] == nil { members = [:] }
-        return members[member, default: Budget(burst: 512, rate: 64, now: now)].admit(cost, at: now)
+        return members[member, default: RateLimit(perSecond: 64, burst: 512)].admit(weight: cost, at: now)
     }
 
     /// The instance that a record is about; nil when it is about something else.

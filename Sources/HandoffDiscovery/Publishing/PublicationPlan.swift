@@ -1,4 +1,5 @@
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Which entry groups there should be; a machine of plain values. Wishes and Avahi's answers go in, `step` says what to
 /// do. See `docs/state-machines/discovery.md`.
@@ -21,7 +22,7 @@ package struct PublicationPlan: Sendable {
         /// The state once others can see it.
         case announced
         /// The state of what is to be freed soon, once its replacement had time to be seen.
-        case retiring(since: LoopInstant)
+        case retiring(since: MonotonicInstant)
     }
 
     private struct Group: Sendable {
@@ -49,8 +50,8 @@ package struct PublicationPlan: Sendable {
     private var interfaces: [UInt32?] = []
     private var groups: [Group] = []
     private var lastID: UInt64 = 0
-    private var textAllowed = LoopInstant(nanoseconds: 0)
-    private var refused: [PublicationGroup: LoopInstant] = [:]
+    private var textAllowed = MonotonicInstant(nanoseconds: 0)
+    private var refused: [PublicationGroup: MonotonicInstant] = [:]
     private var conflicted: Set<String> = []
 
     /// - Parameter options: as for `ServiceDirectory`.
@@ -114,13 +115,13 @@ package struct PublicationPlan: Sendable {
     }
 
     /// The group could not be made, changed or kept; it is to be freed by this plan, and tried again later.
-    package mutating func failed(_ id: UInt64, at now: LoopInstant) {
+    package mutating func failed(_ id: UInt64, at now: MonotonicInstant) {
         guard let index = groups.firstIndex(where: { $0.id == id }) else { return }
         refused[groups[index].content] = now + PublicationPlan.retryInterval
     }
 
     /// When `step` is due again without any change; nil: never.
-    package var deadline: LoopInstant? {
+    package var deadline: MonotonicInstant? {
         var times = Array(refused.values)
         for group in groups {
             if case .retiring(let since) = group.state {
@@ -132,7 +133,7 @@ package struct PublicationPlan: Sendable {
     }
 
     /// What to do now.
-    package mutating func step(at now: LoopInstant) -> [Action] {
+    package mutating func step(at now: MonotonicInstant) -> [Action] {
         refused = refused.filter { $0.value > now }
         let desired = desiredGroups.filter { refused[$0] == nil }
         var actions = retire(allBut: Set(desired), at: now)
@@ -159,7 +160,7 @@ package struct PublicationPlan: Sendable {
 
     /// Marks what is not wanted any more. A group whose names stay, but not its data, is freed before its replacement
     /// is made: both at once would be a conflict with ourselves.
-    private mutating func retire(allBut desired: Set<PublicationGroup>, at now: LoopInstant) -> [Action] {
+    private mutating func retire(allBut desired: Set<PublicationGroup>, at now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
         for index in groups.indices {
             let content = groups[index].content
@@ -190,7 +191,7 @@ package struct PublicationPlan: Sendable {
         }
     }
 
-    private mutating func updateTexts(at now: LoopInstant) -> [Action] {
+    private mutating func updateTexts(at now: MonotonicInstant) -> [Action] {
         guard now >= textAllowed else { return [] }
         var actions: [Action] = []
         for index in groups.indices where isService(groups[index]) && groups[index].text != text {
@@ -205,7 +206,7 @@ package struct PublicationPlan: Sendable {
         return actions
     }
 
-    private mutating func freeRetired(at now: LoopInstant) -> [Action] {
+    private mutating func freeRetired(at now: MonotonicInstant) -> [Action] {
         let wait = isReplaced ? PublicationPlan.overlap.least : PublicationPlan.overlap.most
         let over = groups.filter {
             guard case .retiring(let since) = $0.state else { return false }

@@ -1,5 +1,6 @@
 import HandoffLog
 import LoopIO
+import Timing
 
 /// The peers of a `StaticDiscovery`, their look-ups and the waits between them. Lives on a discovery thread, where a
 /// look-up may wait.
@@ -14,12 +15,9 @@ final class StaticRole: DiscoveryRole {
     private struct Entry {
         let peer: StaticPeer
         var told: DiscoveredService?
-        var due: LoopInstant?
-        var wait = StaticRole.backoff.least
+        var due: MonotonicInstant?
+        var backoff = Backoff.nameLookup
     }
-
-    /// The waits between look-ups of one peer.
-    static let backoff = (least: Duration.seconds(1), most: Duration.seconds(60))
 
     private let loop: DiscoveryLoop
     private let logger: Logger
@@ -54,8 +52,7 @@ final class StaticRole: DiscoveryRole {
             onEvent(.removed(instance: peer.instance))
         case .refresh(let instance):
             guard let entry = entries[instance], entry.due == nil else { return }
-            entries[instance]?.due = loop.now + entry.wait
-            entries[instance]?.wait = min(entry.wait * 2, StaticRole.backoff.most)
+            postpone(instance)
         case .stop(let done):
             loop.finish()
             done()
@@ -78,18 +75,23 @@ final class StaticRole: DiscoveryRole {
 
     func end() {}
 
+    private func postpone(_ instance: String) {
+        guard var entry = entries[instance] else { return }
+        entry.due = loop.now + entry.backoff.next()
+        entries[instance] = entry
+    }
+
     private func update(_ entry: Entry) {
         let instance = entry.peer.instance
         let addresses = entry.peer.address.map { [$0] } ?? resolve(entry.peer)
         entries[instance]?.due = nil
         guard !addresses.isEmpty else {
             logger.info("Cannot look up a configured peer", ["peer": entry.peer.description])
-            entries[instance]?.due = loop.now + entry.wait
-            entries[instance]?.wait = min(entry.wait * 2, StaticRole.backoff.most)
+            postpone(instance)
             return
         }
         let service = DiscoveredService(instance: instance, port: entry.peer.port, addresses: addresses)
-        if service != entry.told { entries[instance]?.wait = StaticRole.backoff.least }
+        if service != entry.told { entries[instance]?.backoff.reset() }
         entries[instance]?.told = service
         // Also without a change: whoever asked for a refresh waits for a reason to dial again.
         onEvent(.service(service))

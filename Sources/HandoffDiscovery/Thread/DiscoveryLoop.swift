@@ -1,7 +1,8 @@
 import CAvahi
 import CLinux
 import Glibc
-package import LoopIO
+import LoopIO
+package import Timing
 
 /// Avahi's simple poll loop, with watches and timers for our own needs. It belongs to one discovery thread and must not
 /// leave it.
@@ -17,7 +18,7 @@ package final class DiscoveryLoop {
     private let timerDescriptor: Int32
     private var watches: [Watch] = []
     private var timers: [ObjectIdentifier: DiscoveryTimer] = [:]
-    private var armed: LoopInstant?
+    private var armed: MonotonicInstant?
     /// True once `finish` was called.
     package private(set) var isFinished = false
 
@@ -34,7 +35,7 @@ package final class DiscoveryLoop {
     }
 
     /// Time since boot, suspend counted.
-    package var now: LoopInstant { LoopInstant(nanoseconds: clinux_boot_time()) }
+    package var now: MonotonicInstant { MonotonicInstant(nanoseconds: clinux_boot_time()) }
 
     /// `const AvahiPoll *` of this loop, for the constructors of Avahi's objects; valid until the loop ends.
     package var avahiPoll: UnsafeRawPointer { UnsafeRawPointer(avahi_simple_poll_get(poll)) }
@@ -106,7 +107,7 @@ package final class DiscoveryTimer {
     private unowned let loop: DiscoveryLoop
     private let handler: () -> Void
     /// When it fires; nil while it is not set.
-    package private(set) var deadline: LoopInstant?
+    package private(set) var deadline: MonotonicInstant?
 
     init(loop: DiscoveryLoop, _ handler: @escaping () -> Void) {
         self.loop = loop
@@ -114,13 +115,13 @@ package final class DiscoveryTimer {
     }
 
     /// Sets it, or (nil) stops it.
-    package func set(_ deadline: LoopInstant?) {
+    package func set(_ deadline: MonotonicInstant?) {
         guard deadline != self.deadline else { return }
         self.deadline = deadline
         loop.schedule(self)
     }
 
-    func isDue(at now: LoopInstant) -> Bool { deadline.map { $0 <= now } ?? false }
+    func isDue(at now: MonotonicInstant) -> Bool { deadline.map { $0 <= now } ?? false }
 
     func fire() {
         deadline = nil

@@ -4,16 +4,13 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import LoopIO
+import Timing
 
 /// The connection of an app to the daemon: stays attached, makes the calls that are due, and takes the events.
 ///
 /// Unchecked Sendable: the methods of the first part are for all threads and only pass on to the loop; everything else is
 /// touched on the loop's thread.
 final class AppConnection: @unchecked Sendable {
-    /// The pause before the daemon is looked for again, at first; it doubles each time.
-    private static let firstPause = Duration.milliseconds(100)
-    /// The longest pause: how long a daemon that was started may remain unnoticed.
-    private static let longestPause = Duration.seconds(5)
 
     let loop: EventLoop
     private(set) weak var application: HandoffApplication?
@@ -23,7 +20,7 @@ final class AppConnection: @unchecked Sendable {
     /// Counts sessions, so that answers of an earlier one are recognised.
     private var generation = 0
     private var retry: LoopTimer?
-    private var pause = firstPause
+    private var backoff = Backoff.daemon
     private var hasReportedFailure = false
     private var book = ContinuationBook()
     /// How often in a row files of an activity were asked about, while it named ever others.
@@ -87,7 +84,7 @@ final class AppConnection: @unchecked Sendable {
         case .attached(let session):
             self.session = session
             generation += 1
-            pause = Self.firstPause
+            backoff.reset()
             hasReportedFailure = false
             application?.report(connected: true, nil)
             application?.step { $0.attached() }
@@ -122,8 +119,7 @@ final class AppConnection: @unchecked Sendable {
     }
 
     private func tryAgain() {
-        let delay = pause
-        pause = min(pause * 2, Self.longestPause)
+        let delay = backoff.next()
         // Without memory for a timer the next activity that becomes current tries again.
         retry = loop.timer(after: delay) { [weak self] in
             self?.retry = nil

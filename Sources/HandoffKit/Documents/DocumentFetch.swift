@@ -4,6 +4,7 @@ import HandoffModel
 import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
+import Timing
 
 /// Fetches one document over a stream. A stream that is cut is asked for again, and goes on where it was. Lives on the loop's
 /// thread; whoever made it keeps it until its end.
@@ -19,9 +20,6 @@ final class DocumentFetch {
         case waiting(LoopTimer)
     }
 
-    /// The pause before the first new attempt; it doubles each time until bytes come again.
-    private static let firstPause = Duration.milliseconds(100)
-    private static let longestPause = Duration.seconds(2)
     /// How long nothing may move before it is given up.
     private static let patience = Duration.seconds(30)
 
@@ -31,10 +29,10 @@ final class DocumentFetch {
     private let progress: (Int64, Int64?) -> Void
     private var completion: ((Result<Void, HandoffError>) -> Void)?
     private var state = State.idle
-    private var pause = firstPause
+    private var backoff = Backoff.document
     private var header: TransferHeader?
     private var best: Int64 = 0
-    private var lastProgress: LoopInstant
+    private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
 
     /// - Parameters:
@@ -119,7 +117,7 @@ final class DocumentFetch {
             guard position > best else { return }
             best = position
             lastProgress = loop.now
-            pause = Self.firstPause
+            backoff.reset()
         case .ended(.success): finish(.success(()))
         case .ended(.failure(let failure)):
             let mayPass = (failure.reason == .gone && !failure.isReported) || failure.reason == .changed
@@ -141,8 +139,7 @@ final class DocumentFetch {
     private func again(_ failure: HandoffError) {
         guard lastProgress.duration(to: loop.now) < Self.patience else { return finish(.failure(failure)) }
         // Lets go of the part of the file, which the next attempt opens.
-        state = .waiting(loop.timer(after: pause) { [weak self] in self?.open() })
-        pause = min(pause * 2, Self.longestPause)
+        state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.open() })
     }
 
     private func finish(_ result: Result<Void, HandoffError>) {

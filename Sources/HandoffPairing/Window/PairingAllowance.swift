@@ -1,4 +1,5 @@
-package import HandoffProtocol
+import HandoffProtocol
+package import Timing
 
 /// How many codes may be tried wrongly: three within ten minutes, then one every ten minutes.
 ///
@@ -11,24 +12,24 @@ package struct PairingAllowance: Sendable, Equatable {
     package static let interval = Duration.seconds(600)
 
     /// When the next code would be due if all so far had come at the full rate; nil before the first.
-    private var expected: BootInstant?
+    private var expected: MonotonicInstant?
 
     /// Nothing was tried yet.
     package init() {}
 
     /// Whether a window that opens at `now` has digits.
-    package func offersDigits(at now: BootInstant) -> Bool {
+    package func offersDigits(at now: MonotonicInstant) -> Bool {
         now >= nextDigits
     }
 
     /// From when on a window has digits again.
-    package var nextDigits: BootInstant {
+    package var nextDigits: MonotonicInstant {
         let ahead = Self.interval * (Self.burst - 1)
-        return expected.map { $0 - ahead } ?? BootInstant(nanoseconds: 0)
+        return expected.map { $0 - ahead } ?? MonotonicInstant(nanoseconds: 0)
     }
 
     /// Notes the first wrong guess at a code; ``PairingWindow`` calls it.
-    mutating func codeTried(at now: BootInstant) {
+    mutating func codeTried(at now: MonotonicInstant) {
         expected = max(expected ?? now, now) + Self.interval
     }
 }

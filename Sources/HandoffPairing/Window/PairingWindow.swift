@@ -1,5 +1,6 @@
 internal import HandoffAccount
-package import HandoffProtocol
+import HandoffProtocol
+package import Timing
 
 /// The rules of one pairing window: who gets in, when a guess is looked at, and when it is over. A plain value; time is a
 /// parameter.
@@ -22,7 +23,7 @@ package struct PairingWindow: Sendable {
     private struct Session {
         let id: SessionID
         let source: PairingSource
-        let arrived: BootInstant
+        let arrived: MonotonicInstant
         var door: PairingDoor
     }
 
@@ -32,17 +33,17 @@ package struct PairingWindow: Sendable {
         /// The state while one proof is being looked at.
         case judging(SessionID)
         /// The state once a session has proved the code, until its identity is proved.
-        case confirmed(SessionID, by: BootInstant)
+        case confirmed(SessionID, by: MonotonicInstant)
         /// The state while the user is asked about a session.
         case asking(SessionID)
         /// The state while the account is handed over.
-        case transferring(SessionID, by: BootInstant)
+        case transferring(SessionID, by: MonotonicInstant)
         /// The state once the window is over.
         case over
     }
 
     /// When the window closes for new proofs.
-    package let end: BootInstant
+    package let end: MonotonicInstant
     /// Wrong guesses that may still be made at the digits; 0 once they open no more, or when there are none.
     package private(set) var guessesLeft: Int
     /// Whether the window was opened with digits.
@@ -52,12 +53,12 @@ package struct PairingWindow: Sendable {
     private var sessions: [Session] = []
     private var phase = Phase.open
     /// Until when guesses at the digits are not looked at.
-    private var pauseEnd: BootInstant?
+    private var pauseEnd: MonotonicInstant?
     private var tokens = SeenTokens()
     private var nextID: SessionID = 0
 
     /// Opens a window for ``PairingProtocol/windowTime``, with digits if `allowance` has any.
-    package init(allowance: PairingAllowance, now: BootInstant) {
+    package init(allowance: PairingAllowance, now: MonotonicInstant) {
         end = now + PairingProtocol.windowTime
         offersDigits = allowance.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.mostGuesses : 0
@@ -77,7 +78,7 @@ package struct PairingWindow: Sendable {
     ///
     /// - Returns: its name, and the older session that must be closed for it; nil when the window takes nobody any more.
     package mutating func accept(
-        from source: PairingSource, now: BootInstant
+        from source: PairingSource, now: MonotonicInstant
     ) -> (id: SessionID, evicted: SessionID?)? {
         guard !isOver, now < end else { return nil }
         let evicted = makeRoom(at: .digits)
@@ -99,7 +100,7 @@ package struct PairingWindow: Sendable {
     }
 
     /// Why a session whose TLS is up may not even start; nil when it may.
-    package func refusal(starting id: SessionID, now: BootInstant) -> PairingRefusal? {
+    package func refusal(starting id: SessionID, now: MonotonicInstant) -> PairingRefusal? {
         guard let session = sessions.first(where: { $0.id == id }), !isOver, now < end else { return .windowClosed }
         switch phase {
         case .open, .judging: break
@@ -113,7 +114,7 @@ package struct PairingWindow: Sendable {
 
     /// Asks whether the proof that arrived in a session may be looked at: nil if so, and then exactly one of
     /// ``wrongGuess(_:now:allowance:)``, ``rightGuess(_:now:)`` and ``ended(_:now:)`` follows.
-    package mutating func judge(_ id: SessionID, now: BootInstant) -> PairingRefusal? {
+    package mutating func judge(_ id: SessionID, now: MonotonicInstant) -> PairingRefusal? {
         if let refusal = refusal(starting: id, now: now) { return refusal }
         guard case .open = phase else { return .busy(seconds: Self.busySeconds) }
         phase = .judging(id)
@@ -124,7 +125,7 @@ package struct PairingWindow: Sendable {
     ///
     /// - Returns: what the session is refused with.
     package mutating func wrongGuess(
-        _ id: SessionID, now: BootInstant, allowance: inout PairingAllowance
+        _ id: SessionID, now: MonotonicInstant, allowance: inout PairingAllowance
     ) -> PairingRefusal {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
             preconditionFailure("the session is not being judged")
@@ -141,7 +142,7 @@ package struct PairingWindow: Sendable {
     }
 
     /// Notes a right proof: nobody else's is looked at while this session is there.
-    package mutating func rightGuess(_ id: SessionID, now: BootInstant) {
+    package mutating func rightGuess(_ id: SessionID, now: MonotonicInstant) {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
             preconditionFailure("the session is not being judged")
         }
@@ -158,7 +159,7 @@ package struct PairingWindow: Sendable {
     }
 
     /// The user agreed to the session that was asked about; false when it is gone, or the answer came too late.
-    package mutating func agreed(to id: SessionID, now: BootInstant) -> Bool {
+    package mutating func agreed(to id: SessionID, now: MonotonicInstant) -> Bool {
         guard case .asking(id) = phase, now < end + PairingProtocol.answerGrace else { return false }
         phase = .transferring(id, by: now + PairingProtocol.transferTime)
         return true
@@ -177,7 +178,7 @@ package struct PairingWindow: Sendable {
     // MARK: - Sessions go
 
     /// Notes that a session has ended, for whatever reason; unknown ones are ignored.
-    package mutating func ended(_ id: SessionID, now: BootInstant) -> PairingLoss {
+    package mutating func ended(_ id: SessionID, now: MonotonicInstant) -> PairingLoss {
         sessions.removeAll { $0.id == id }
         switch phase {
         case .judging(id):
@@ -199,9 +200,9 @@ package struct PairingWindow: Sendable {
     }
 
     /// When ``expire(now:)`` has something to do next; nil when the window is over.
-    package var nextDeadline: BootInstant? {
+    package var nextDeadline: MonotonicInstant? {
         let oldest = sessions.map { $0.arrived + PairingProtocol.proofTime }.min()
-        let next: BootInstant? =
+        let next: MonotonicInstant? =
             switch phase {
             case .open, .judging: end
             case .confirmed(_, let deadline), .transferring(_, let deadline): deadline
@@ -212,7 +213,7 @@ package struct PairingWindow: Sendable {
     }
 
     /// Forgets the sessions whose time is over, and tells what to do with them. The driver does not report them again.
-    package mutating func expire(now: BootInstant) -> [PairingExpiry] {
+    package mutating func expire(now: MonotonicInstant) -> [PairingExpiry] {
         guard !isOver else { return [] }
         var expiries: [PairingExpiry] = []
         let late = sessions.filter { $0.arrived + PairingProtocol.proofTime <= now }.map(\.id)
@@ -258,7 +259,7 @@ package struct PairingWindow: Sendable {
         }
     }
 
-    private func digitsRefusal(_ now: BootInstant) -> PairingRefusal? {
+    private func digitsRefusal(_ now: MonotonicInstant) -> PairingRefusal? {
         guard guessesLeft > 0 else { return .codeEnded }
         guard let pauseEnd, now < pauseEnd else { return nil }
         let (seconds, attoseconds) = pauseEnd.duration(since: now).components

@@ -1,4 +1,5 @@
 import HandoffModel
+package import Timing
 
 /// What one authenticated device may do in a second, over all its datagrams and connections together.
 package struct MemberBudget: Sendable {
@@ -24,7 +25,7 @@ package struct MemberBudget: Sendable {
             excess = RateLimit(perSecond: perSecond * 10)
         }
 
-        mutating func admit(at now: BootInstant) -> Verdict {
+        mutating func admit(at now: MonotonicInstant) -> Verdict {
             guard excess.admit(at: now) else { return .close }
             return limit.admit(at: now) ? .admit : .drop
         }
@@ -55,33 +56,33 @@ package struct MemberBudget: Sendable {
     package init() {}
 
     /// One more advert that the device has signed.
-    package mutating func admitAdvert(at now: BootInstant) -> Verdict {
+    package mutating func admitAdvert(at now: MonotonicInstant) -> Verdict {
         adverts.admit(at: now)
     }
 
     /// One more request, notice or hello.
-    package mutating func admitRequest(at now: BootInstant) -> Verdict {
+    package mutating func admitRequest(at now: MonotonicInstant) -> Verdict {
         requests.admit(at: now)
     }
 
     /// One more request for a stream.
-    package mutating func admitOpening(at now: BootInstant) -> Verdict {
+    package mutating func admitOpening(at now: MonotonicInstant) -> Verdict {
         guard openingExcess.admit(at: now) else { return .close }
         return openings.admit(at: now) ? .admit : .drop
     }
 
     /// One more account key that the device hands over.
-    package mutating func admitEpochKey(at now: BootInstant) -> Verdict {
+    package mutating func admitEpochKey(at now: MonotonicInstant) -> Verdict {
         epochKeys.admit(at: now)
     }
 
     /// True when one more connection of the device is taken.
-    package mutating func admitConnection(at now: BootInstant) -> Bool {
+    package mutating func admitConnection(at now: MonotonicInstant) -> Bool {
         connections.admit(at: now)
     }
 
     /// How long one more set of statements has to wait.
-    package mutating func delayStatements(at now: BootInstant) -> Duration {
+    package mutating func delayStatements(at now: MonotonicInstant) -> Duration {
         merges.delay(at: now)
     }
 }
@@ -111,7 +112,7 @@ package struct OpeningBudget: Sendable {
     package init() {}
 
     /// True when a datagram from `source` may be opened at `now`, and counts it.
-    package mutating func admit(from source: PeerAddress, isProved: Bool, at now: BootInstant) -> Bool {
+    package mutating func admit(from source: PeerAddress, isProved: Bool, at now: MonotonicInstant) -> Bool {
         let host = source.withPort(1) ?? source
         if sources.count >= Self.maximumSources, sources[host] == nil { sources.removeAll(keepingCapacity: true) }
         guard sources[host, default: RateLimit(perSecond: Self.perSource)].admit(at: now) else { return false }
@@ -134,10 +135,10 @@ struct GreetingLimit: Sendable, Equatable {
     /// Entries that are kept; beyond it nothing is sent to new unproved addresses, and nothing is lost but time.
     static let maximumCount = 1024
 
-    private var sent: [Key: BootInstant] = [:]
+    private var sent: [Key: MonotonicInstant] = [:]
 
     /// When the next advert may go to the address; nil for now.
-    func nextAllowed(_ device: DeviceID, _ address: PeerAddress, at now: BootInstant) -> BootInstant? {
+    func nextAllowed(_ device: DeviceID, _ address: PeerAddress, at now: MonotonicInstant) -> MonotonicInstant? {
         guard let last = sent[Key(device: device, address: address)] else { return nil }
         let next = last + Self.interval
         return next > now ? next : nil
@@ -149,7 +150,7 @@ struct GreetingLimit: Sendable, Equatable {
     }
 
     /// True when an advert may go to the address now, which is noted.
-    mutating func admit(_ device: DeviceID, _ address: PeerAddress, at now: BootInstant) -> Bool {
+    mutating func admit(_ device: DeviceID, _ address: PeerAddress, at now: MonotonicInstant) -> Bool {
         guard nextAllowed(device, address, at: now) == nil else { return false }
         if sent.count >= Self.maximumCount {
             sent = sent.filter { $0.value + Self.interval > now }

@@ -1,10 +1,12 @@
 package import HandoffModel
+package import Timing
 
 extension AdvertMachine {
     /// The device's service vanished from mDNS, which anyone can cause: it is asked whether it is still there, unless it shows itself
     /// under another label within a moment. With a new account key all devices take new labels, and each can read those of the
     /// others only once it has the key.
-    package mutating func instanceRemoved(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func instanceRemoved(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction]
+    {
         guard peers[id] != nil else { return [] }
         switch deliveries[id]?.probe {
         case .asking, .calling: return []
@@ -17,7 +19,7 @@ extension AdvertMachine {
     }
 
     /// A call to every address of the device failed: with one unanswered probe it is gone.
-    package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         guard let peer = peers[id] else { return [] }
         switch deliveries[id]?.probe {
         case .calling:
@@ -34,7 +36,7 @@ extension AdvertMachine {
 
     /// A connection to the device broke: the device is asked whether it is still there, or is gone if a call had failed
     /// before.
-    package mutating func connectionCut(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func connectionCut(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         guard let peer = peers[id] else { return [] }
         switch deliveries[id]?.probe {
         case .calling: return peer.connectionCount == 0 ? depart(peer) : []
@@ -49,7 +51,7 @@ extension AdvertMachine {
     }
 
     /// Performs the next step of a probing, or passes the verdict.
-    mutating func advanceProbe(_ peer: Peer, at now: BootInstant) -> [AdvertAction] {
+    mutating func advanceProbe(_ peer: Peer, at now: MonotonicInstant) -> [AdvertAction] {
         guard case .asking(let steps, let sent, let due, let hasFailedCall) = deliveries[peer.deviceID]?.probe,
             due <= now
         else { return [] }
@@ -67,7 +69,7 @@ extension AdvertMachine {
         return [.useConnection(peer.deviceID)]
     }
 
-    private mutating func probe(_ peer: Peer, hasFailedCall: Bool, at now: BootInstant) -> [AdvertAction] {
+    private mutating func probe(_ peer: Peer, hasFailedCall: Bool, at now: MonotonicInstant) -> [AdvertAction] {
         var delivery = deliveries[peer.deviceID] ?? Delivery()
         let earliest = delivery.lastProbe.map { $0 + Probe.interval } ?? now
         guard earliest <= now else {
@@ -81,7 +83,7 @@ extension AdvertMachine {
 
     /// Sends one probe: the latest advert, to the best address that may have it.
     private mutating func ask(
-        _ peer: Peer, steps: Int, sent: Int, hasFailedCall: Bool, at now: BootInstant
+        _ peer: Peer, steps: Int, sent: Int, hasFailedCall: Bool, at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = peer.deviceID
         var actions: [AdvertAction] = []

@@ -1,4 +1,5 @@
 import HandoffModel
+import Timing
 
 extension AdvertMachine {
     /// True when the device has acknowledged, or was given, an advert with the present activities. All else that the present one
@@ -21,7 +22,7 @@ extension AdvertMachine {
     ///
     /// The best proved address alone gets it at first; from the second repeat on every address does. Where nothing is
     /// proved, a few addresses get it once. `breadth` is the number of proved addresses at first.
-    mutating func send(to peer: Peer, count: Int, at now: BootInstant, breadth: Int = 1) -> [AdvertAction] {
+    mutating func send(to peer: Peer, count: Int, at now: MonotonicInstant, breadth: Int = 1) -> [AdvertAction] {
         let id = peer.deviceID
         var delivery = deliveries[id] ?? Delivery()
         let ranked = peer.candidates.ranked
@@ -51,7 +52,7 @@ extension AdvertMachine {
     }
 
     /// Greets the addresses of a device that became known after the first greeting.
-    mutating func greetMore(_ peer: Peer, at now: BootInstant) -> [AdvertAction] {
+    mutating func greetMore(_ peer: Peer, at now: MonotonicInstant) -> [AdvertAction] {
         guard let label = peer.label else { return [] }
         let addresses = peer.candidates.ranked.filter { $0.proved == nil }.prefix(Self.maximumGreetings).map(\.address)
         return addresses.filter { greetings.admit(peer.deviceID, $0, at: now) }
@@ -71,7 +72,7 @@ extension AdvertMachine {
 
     /// Answers an advert, to where it came from, as often as the limit lets.
     mutating func acknowledge(
-        _ announcement: Announcement, label: Label, source: PeerAddress, at now: BootInstant
+        _ announcement: Announcement, label: Label, source: PeerAddress, at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = announcement.deviceID
         var delivery = deliveries[id] ?? Delivery()
@@ -81,7 +82,7 @@ extension AdvertMachine {
     }
 
     private func nextState(
-        after targets: [PeerAddress], isProved: Bool, count: Int, peer: Peer, at now: BootInstant
+        after targets: [PeerAddress], isProved: Bool, count: Int, peer: Peer, at now: MonotonicInstant
     ) -> Delivery.State {
         if isProved {
             let wait = Self.repeats[min(count, Self.repeats.count - 1)]

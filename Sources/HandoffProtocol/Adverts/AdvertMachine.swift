@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 /// Decides which device is sent an advert, an acknowledgement or a probe, where and when. Knows no bytes: the driver
 /// signs once for every change, seals for each receiver and sends.
@@ -27,15 +28,15 @@ package struct AdvertMachine: Sendable {
     var greetings = GreetingLimit()
 
     /// When the present announcement was made.
-    var lastChange: BootInstant
+    var lastChange: MonotonicInstant
 
     /// Starts without deliveries; the present announcement was made at `now`.
-    package init(at now: BootInstant) {
+    package init(at now: MonotonicInstant) {
         lastChange = now
     }
 
     /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while nobody is there.
-    package func nextDeadline(peers: PeerTable) -> BootInstant? {
+    package func nextDeadline(peers: PeerTable) -> MonotonicInstant? {
         guard peers.count > 0 else { return nil }
         let renewal = lastChange + Self.renewal
         return deliveries.reduce(renewal) { next, entry in
@@ -54,7 +55,7 @@ package struct AdvertMachine: Sendable {
     /// - Parameter hasNewOffers: whether its activities have. Else the record in mDNS is enough for those whose own record is
     ///   seen there.
     package mutating func changed(
-        _ hasNewOffers: Bool = true, peers: PeerTable, at now: BootInstant
+        _ hasNewOffers: Bool = true, peers: PeerTable, at now: MonotonicInstant
     ) -> [AdvertAction] {
         lastChange = now
         return peers.all.flatMap { peer -> [AdvertAction] in
@@ -68,14 +69,14 @@ package struct AdvertMachine: Sendable {
     }
 
     /// This device is leaving, and the latest advert says so: it goes out at once, to two addresses of each device.
-    package mutating func leaving(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func leaving(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         lastChange = now
         return peers.all.flatMap { send(to: $0, count: 0, at: now, breadth: 2) }
     }
 
     /// A device became known, came back as another, or has addresses that are new: it is sent the present advert,
     /// unless it has that, or it is on its way to the label and addresses that the device has now.
-    package mutating func discovered(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func discovered(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         guard let peer = peers[id], !has(peer, peers) else { return [] }
         guard let delivery = deliveries[id], delivery.sealedFor == peer.label else {
             return send(to: peer, count: 0, at: now)
@@ -88,7 +89,7 @@ package struct AdvertMachine: Sendable {
     }
 
     /// A connection with the device was accepted by both sides: it is there, and may lack the present advert.
-    package mutating func connected(_ id: DeviceID, peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func connected(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         deliveries[id]?.probe = nil
         guard let peer = peers[id], !has(peer, peers) else { return [] }
         if deliveries[id]?.isBlocked == true { return useConnection(peer) }
@@ -101,7 +102,7 @@ package struct AdvertMachine: Sendable {
     /// so that two devices know each other as soon as one does.
     package mutating func receivedAdvert(
         _ announcement: Announcement, label: Label, source: PeerAddress, reception: Reception, peers: PeerTable,
-        at now: BootInstant
+        at now: MonotonicInstant
     ) -> [AdvertAction] {
         let id = announcement.deviceID
         switch reception {
@@ -144,7 +145,7 @@ package struct AdvertMachine: Sendable {
     }
 
     /// Time has come to ``nextDeadline(peers:)``.
-    package mutating func deadlinePassed(peers: PeerTable, at now: BootInstant) -> [AdvertAction] {
+    package mutating func deadlinePassed(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         deliveries = deliveries.filter { peers[$0.key] != nil }
         var actions: [AdvertAction] = []
         for peer in peers.all {
@@ -158,7 +159,7 @@ package struct AdvertMachine: Sendable {
         return actions
     }
 
-    private mutating func advance(_ peer: Peer, at now: BootInstant) -> [AdvertAction] {
+    private mutating func advance(_ peer: Peer, at now: MonotonicInstant) -> [AdvertAction] {
         switch deliveries[peer.deviceID]?.state {
         case .coalescing(let due) where due <= now:
             return send(to: peer, count: 0, at: now)

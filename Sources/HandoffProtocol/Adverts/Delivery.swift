@@ -1,3 +1,5 @@
+import Timing
+
 /// How far the present advert has come on its way to one device; a state of ``AdvertMachine``.
 struct Delivery: Sendable, Equatable {
     enum State: Sendable, Equatable {
@@ -5,13 +7,13 @@ struct Delivery: Sendable, Equatable {
         case settled
 
         /// The present advert will be sent at `due`: the one before it went out a moment ago.
-        case coalescing(due: BootInstant)
+        case coalescing(due: MonotonicInstant)
 
         /// It was sent `count` times to proved addresses, and is repeated at `due` unless acknowledged.
-        case awaiting(count: Int, due: BootInstant)
+        case awaiting(count: Int, due: MonotonicInstant)
 
         /// It was sent to addresses that have proved nothing, which get no repeats; at `due` a connection is tried.
-        case greeting(due: BootInstant)
+        case greeting(due: MonotonicInstant)
 
         /// A connection was asked for; nothing more happens for this advert.
         case byConnection
@@ -20,7 +22,7 @@ struct Delivery: Sendable, Equatable {
     var state = State.settled
 
     /// When an advert was last sent to the device.
-    var lastSent: BootInstant?
+    var lastSent: MonotonicInstant?
 
     /// The label that the last advert was sealed for; a device with another one cannot open it.
     var sealedFor: Label?
@@ -32,14 +34,14 @@ struct Delivery: Sendable, Equatable {
     var probe: Probe?
 
     /// When the last probing began, so that forged removals do not cause one after the other.
-    var lastProbe: BootInstant?
+    var lastProbe: MonotonicInstant?
 
     /// Acknowledgements to the device: never more than it could need.
     var acknowledgements = RateLimit(perSecond: 10)
 
     /// The next moment at which something is to be done for the device.
-    var deadline: BootInstant? {
-        let own: BootInstant? =
+    var deadline: MonotonicInstant? {
+        let own: MonotonicInstant? =
             switch state {
             case .settled, .byConnection: nil
             case .coalescing(let due), .awaiting(_, let due), .greeting(let due): due
@@ -52,7 +54,7 @@ struct Delivery: Sendable, Equatable {
 enum Probe: Sendable, Equatable {
     /// `steps` probes were due and `sent` of them could be sent; the next step, or the verdict, is at `due`.
     /// `hasFailedCall` when a call to the device failed too, so that one unanswered probe is enough.
-    case asking(steps: Int, sent: Int, due: BootInstant, hasFailedCall: Bool)
+    case asking(steps: Int, sent: Int, due: MonotonicInstant, hasFailedCall: Bool)
 
     /// Datagrams cannot tell; a connection was asked for and its outcome decides.
     case calling
@@ -67,7 +69,7 @@ enum Probe: Sendable, Equatable {
     static let interval = Duration.seconds(5)
 
     /// When the next step is due; nil while a call decides.
-    var due: BootInstant? {
+    var due: MonotonicInstant? {
         switch self {
         case .asking(_, _, let due, _): due
         case .calling: nil

@@ -1,3 +1,5 @@
+package import Timing
+
 /// The addresses of one device: few, and those that it proved stay, whatever is heard from the network.
 package struct CandidateSet: Sendable, Equatable {
     /// Most addresses that are kept for a device.
@@ -27,7 +29,7 @@ package struct CandidateSet: Sendable, Equatable {
     ///
     /// When the set is full, the oldest address that is neither proved nor configured makes room; if there is none,
     /// the new one is not taken, so that forged addresses displace no good one.
-    mutating func add(_ address: PeerAddress, source: CandidateSource, at now: BootInstant) {
+    mutating func add(_ address: PeerAddress, source: CandidateSource, at now: MonotonicInstant) {
         if let index = candidates.firstIndex(where: { $0.address == address }) {
             candidates[index].sources.insert(source)
             return
@@ -41,7 +43,7 @@ package struct CandidateSet: Sendable, Equatable {
     }
 
     /// Takes what mDNS says now as all that it says: addresses that only it named are forgotten, unless proved.
-    mutating func replaceAnnounced(_ addresses: [PeerAddress], at now: BootInstant) {
+    mutating func replaceAnnounced(_ addresses: [PeerAddress], at now: MonotonicInstant) {
         for index in candidates.indices where !addresses.contains(candidates[index].address) {
             candidates[index].sources.remove(.mdns)
         }
@@ -52,7 +54,7 @@ package struct CandidateSet: Sendable, Equatable {
     }
 
     /// The device proved that it is at `address`, which is added if it is new, at the cost of an unproved one.
-    mutating func prove(_ address: PeerAddress, at now: BootInstant) {
+    mutating func prove(_ address: PeerAddress, at now: MonotonicInstant) {
         if !candidates.contains(where: { $0.address == address }) {
             add(address, source: .datagram, at: now)
         }
@@ -101,10 +103,10 @@ package struct Candidate: Sendable, Equatable {
 
     /// When the device last proved that it is there, by a TLS handshake or an acknowledged advert; nil if never, or
     /// since a try failed.
-    package internal(set) var proved: BootInstant?
+    package internal(set) var proved: MonotonicInstant?
 
     /// When it became known.
-    let added: BootInstant
+    let added: MonotonicInstant
 }
 
 /// How an address of a device became known.

@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 /// All that is known of another device that is there.
 package struct Peer: Sendable, Equatable {
@@ -48,7 +49,7 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var connectionCount = 0
 
     /// When its present announcement was first heard, or it last spoke over a connection.
-    package internal(set) var renewed: BootInstant
+    package internal(set) var renewed: MonotonicInstant
 
     /// Most mDNS instances that are remembered of one device; labels change every 15 minutes at the earliest.
     static let maximumInstances = 8
@@ -75,20 +76,20 @@ package struct PeerOffer: Sendable, Equatable {
     package let activity: OfferedActivity
 
     /// When it was heard; the activity's age grows from here.
-    package let received: BootInstant
+    package let received: MonotonicInstant
 
     /// When it is void without renewal.
-    package let expires: BootInstant
+    package let expires: MonotonicInstant
 
     /// Seconds since the activity became what the user does, as of `now`.
-    package func age(at now: BootInstant) -> Duration {
+    package func age(at now: MonotonicInstant) -> Duration {
         .seconds(Int64(activity.age)) + now.duration(since: received)
     }
 }
 
 extension Peer {
     /// A device as its first announcement describes it, without its activities.
-    init(_ announcement: Announcement, label: Label, heard: BootInstant) {
+    init(_ announcement: Announcement, label: Label, heard: MonotonicInstant) {
         deviceID = announcement.deviceID
         self.label = label
         boot = announcement.position.boot
@@ -102,7 +103,7 @@ extension Peer {
     }
 
     /// A device as its hello describes it; nothing is known of its activities.
-    init(_ device: DeviceID, _ hello: Hello, at now: BootInstant) {
+    init(_ device: DeviceID, _ hello: Hello, at now: MonotonicInstant) {
         deviceID = device
         label = hello.label
         boot = hello.boot
@@ -114,7 +115,7 @@ extension Peer {
     }
 
     /// Takes over what a newer announcement says of the device itself; true when that differs.
-    mutating func update(_ announcement: Announcement, label: Label, at now: BootInstant) -> Bool {
+    mutating func update(_ announcement: Announcement, label: Label, at now: MonotonicInstant) -> Bool {
         let before = self
         take(label: label)
         take(port: announcement.port)
@@ -145,13 +146,13 @@ extension Peer {
 
     /// Offers of activities that were just heard.
     static func offers(
-        _ activities: [OfferedActivity], received: BootInstant, expires: BootInstant
+        _ activities: [OfferedActivity], received: MonotonicInstant, expires: MonotonicInstant
     ) -> [PeerOffer] {
         activities.map { PeerOffer(activity: $0, received: received, expires: expires) }
     }
 
     /// The same offers, valid until `end`.
-    static func renewed(_ offers: [PeerOffer], until end: BootInstant) -> [PeerOffer] {
+    static func renewed(_ offers: [PeerOffer], until end: MonotonicInstant) -> [PeerOffer] {
         offers.map { PeerOffer(activity: $0.activity, received: $0.received, expires: end) }
     }
 

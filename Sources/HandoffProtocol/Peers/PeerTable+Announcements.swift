@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 extension PeerTable {
     /// Takes what a beacon said that was opened under `label`.
@@ -7,7 +8,7 @@ extension PeerTable {
     ///   - instance: name of the service that carried it, to be told again in ``instanceRemoved(_:)``.
     ///   - addresses: the addresses in the records of that service, already filtered; their ports do not matter.
     package mutating func receivedBeacon(
-        _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], at now: BootInstant
+        _ announcement: Announcement, label: Label, instance: String, addresses: [PeerAddress], at now: MonotonicInstant
     ) -> Reception {
         // A record of our own may be an old one that some cache repeats: it proves nothing, unlike an advert.
         guard announcement.deviceID != own else { return .own }
@@ -31,7 +32,7 @@ extension PeerTable {
     ///
     /// - Parameter source: where the datagram came from; nil for an advert on a connection.
     package mutating func receivedAdvert(
-        _ announcement: Announcement, label: Label, source: PeerAddress?, at now: BootInstant
+        _ announcement: Announcement, label: Label, source: PeerAddress?, at now: MonotonicInstant
     ) -> Reception {
         guard announcement.deviceID != own else { return .own }
         let reception = accept(announcement, label: label, at: now)
@@ -57,7 +58,7 @@ extension PeerTable {
     }
 
     /// Judges and takes an announcement, without its addresses.
-    private mutating func accept(_ announcement: Announcement, label: Label, at now: BootInstant) -> Reception {
+    private mutating func accept(_ announcement: Announcement, label: Label, at now: MonotonicInstant) -> Reception {
         let id = announcement.deviceID
         if let peer = peers[id] {
             let seq = announcement.position.seq
@@ -80,7 +81,7 @@ extension PeerTable {
 
     /// A device that was not there.
     private mutating func admit(
-        _ announcement: Announcement, label: Label, heard: BootInstant, at now: BootInstant
+        _ announcement: Announcement, label: Label, heard: MonotonicInstant, at now: MonotonicInstant
     ) -> Reception {
         let id = announcement.deviceID
         guard !announcement.isGoodbye else {
@@ -100,7 +101,7 @@ extension PeerTable {
 
     /// A newer announcement of a device that is there.
     private mutating func replace(
-        _ known: Peer, _ announcement: Announcement, label: Label, at now: BootInstant
+        _ known: Peer, _ announcement: Announcement, label: Label, at now: MonotonicInstant
     ) -> Reception {
         var peer = known
         let id = peer.deviceID
@@ -136,7 +137,7 @@ extension PeerTable {
 
     /// The announcement that is known, in its other form or again: what the first form left out is added.
     private mutating func extend(
-        _ known: Peer, _ announcement: Announcement, label: Label, at now: BootInstant
+        _ known: Peer, _ announcement: Announcement, label: Label, at now: MonotonicInstant
     ) -> Reception {
         guard known.label == label || known.label == nil else { return .stale }
         var peer = known

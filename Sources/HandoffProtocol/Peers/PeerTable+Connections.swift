@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 extension PeerTable {
     /// Takes the hello of a device that is live, over a connection that proved who it is.
@@ -8,7 +9,7 @@ extension PeerTable {
     ///   - isProved: whether this side called it there; where it called from is only a candidate.
     package mutating func receivedHello(
         _ hello: Hello, from id: DeviceID, address: PeerAddress?, isProved: Bool = true, isFixed: Bool = false,
-        at now: BootInstant
+        at now: MonotonicInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
         guard !hello.isGoodbye else { return takeGoodbye(hello, from: id) }
@@ -43,7 +44,7 @@ extension PeerTable {
 
     /// Takes the whole list of a device's activities, fetched over a connection.
     package mutating func receivedList(
-        _ list: ActivityList, from id: DeviceID, at now: BootInstant
+        _ list: ActivityList, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
         guard var peer = peers[id], list.position.boot == peer.boot else { return [] }
         // A list from before the latest announcement knows less than that; the next one is asked for.
@@ -62,7 +63,7 @@ extension PeerTable {
     ///
     /// - Returns: true when the device is there and the advert is one that was sent.
     package mutating func receivedAcknowledgement(
-        _ acknowledgement: Acknowledgement, source: PeerAddress, at now: BootInstant
+        _ acknowledgement: Acknowledgement, source: PeerAddress, at now: MonotonicInstant
     ) -> Bool {
         guard var peer = peers[acknowledgement.deviceID], acknowledgement.position.boot == ownPosition.boot,
             acknowledgement.position <= ownPosition
@@ -94,7 +95,7 @@ extension PeerTable {
     }
 
     /// A connection that was counted has ended; what the device said counts from now, as it was there until now.
-    package mutating func connectionClosed(_ id: DeviceID, at now: BootInstant) {
+    package mutating func connectionClosed(_ id: DeviceID, at now: MonotonicInstant) {
         guard var peer = peers[id], peer.connectionCount > 0 else { return }
         peer.connectionCount -= 1
         peer.renewed = max(peer.renewed, now)
@@ -114,7 +115,7 @@ extension PeerTable {
         return remove(id, because: .goodbye)
     }
 
-    private mutating func greet(_ known: Peer, _ hello: Hello, at now: BootInstant) -> [PeerChange] {
+    private mutating func greet(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {
         var peer = known
         let id = known.deviceID
         var changes: [PeerChange] = []

@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 /// The devices that are there, what they offer and where they are: the only judge of what an authenticated
 /// announcement changes. Owned by the daemon's thread; reads no clock.
@@ -18,7 +19,7 @@ package struct PeerTable: Sendable {
         let seq: UInt32?
 
         /// When that was first heard; a repetition prolongs nothing.
-        let heard: BootInstant
+        let heard: MonotonicInstant
 
         /// True when it said goodbye: then even a repetition of its last announcement is stale.
         let isFinal: Bool
@@ -86,8 +87,8 @@ package struct PeerTable: Sendable {
     }
 
     /// The next moment at which ``expire(at:)`` has something to do.
-    package var nextDeadline: BootInstant? {
-        var next: BootInstant?
+    package var nextDeadline: MonotonicInstant? {
+        var next: MonotonicInstant?
         for peer in peers.values {
             if peer.connectionCount == 0 {
                 let end = peer.renewed + lifetime
@@ -101,7 +102,7 @@ package struct PeerTable: Sendable {
     }
 
     /// Forgets what was not renewed in time; a device with an open connection stays, without stale offers.
-    package mutating func expire(at now: BootInstant) -> [PeerChange] {
+    package mutating func expire(at now: MonotonicInstant) -> [PeerChange] {
         var changes: [PeerChange] = []
         for id in peers.keys.sorted() {
             guard var peer = peers[id] else { continue }

@@ -1,11 +1,12 @@
 package import HandoffJSON
+package import Timing
 
 extension PeerSessionMachine {
     /// Asks the other side; a client need not wait for the hello. `.complete` with this id follows exactly once.
     ///
     /// - Parameter timeout: time for the answer; nil waits as long as the connection lives.
     package mutating func request(
-        _ method: String, _ parameters: JSONObject, timeout: Duration?, at now: BootInstant
+        _ method: String, _ parameters: JSONObject, timeout: Duration?, at now: MonotonicInstant
     ) -> (id: Int64, actions: [SessionAction]) {
         lastRequestID += 1
         let id = lastRequestID

@@ -1,4 +1,5 @@
 package import HandoffModel
+package import Timing
 
 /// One connection between two devices after TLS: which frames may come when, how long they may be, and what they
 /// mean. The driver moves bytes, merges rosters and answers requests.
@@ -10,13 +11,13 @@ package struct PeerSessionMachine: Sendable {
         case connecting
 
         /// The client has said all it may say alone, and believes nothing before the server's hello.
-        case awaitingHello(since: BootInstant)
+        case awaitingHello(since: MonotonicInstant)
 
         /// The server waits for statements of a device that is not live.
-        case introducing(since: BootInstant, isReading: Bool)
+        case introducing(since: MonotonicInstant, isReading: Bool)
 
         /// The server waits for the hello of a live device.
-        case expectingHello(since: BootInstant, isReading: Bool)
+        case expectingHello(since: MonotonicInstant, isReading: Bool)
 
         /// Statements are with the driver; what came behind them waits.
         case merging(Resumption)
@@ -42,7 +43,7 @@ package struct PeerSessionMachine: Sendable {
 
     /// A request that was sent and not answered.
     struct Pending: Sendable, Equatable {
-        let deadline: BootInstant?
+        let deadline: MonotonicInstant?
     }
 
     /// Time for the first bytes after TLS.
@@ -120,7 +121,7 @@ package struct PeerSessionMachine: Sendable {
     }
 
     /// The next moment at which ``deadlinePassed(at:)`` has something to do.
-    package var nextDeadline: BootInstant? {
+    package var nextDeadline: MonotonicInstant? {
         let requests = pending.values.compactMap(\.deadline).min()
         return [stateDeadline, requests].compactMap { $0 }.min()
     }
@@ -128,7 +129,7 @@ package struct PeerSessionMachine: Sendable {
     /// TLS is done. A client speaks: statements first if it passes any, then hello, then the requests that wait.
     ///
     /// - Parameter statements: what the other side is thought to lack.
-    package mutating func connected(statements: [UInt8]? = nil, at now: BootInstant) -> [SessionAction] {
+    package mutating func connected(statements: [UInt8]? = nil, at now: MonotonicInstant) -> [SessionAction] {
         switch state {
         case .connecting: break
         case .awaitingHello, .introducing, .expectingHello, .merging, .established, .closed:
@@ -151,7 +152,7 @@ package struct PeerSessionMachine: Sendable {
     }
 
     /// Time has come to ``nextDeadline``: a side that is late is left, and requests without an answer are given up.
-    package mutating func deadlinePassed(at now: BootInstant) -> [SessionAction] {
+    package mutating func deadlinePassed(at now: MonotonicInstant) -> [SessionAction] {
         if let deadline = stateDeadline, deadline <= now { return end(.late) }
         let late = pending.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
         return late.map { id in
@@ -203,7 +204,7 @@ package struct PeerSessionMachine: Sendable {
         return lost.map { .complete(id: $0, .lost) }
     }
 
-    private var stateDeadline: BootInstant? {
+    private var stateDeadline: MonotonicInstant? {
         switch state {
         case .connecting, .merging, .established, .closed: nil
         case .awaitingHello(let since): since + Self.helloPatience

@@ -3,6 +3,7 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 import Testing
+import Timing
 
 @Suite struct GateTests {
     private let samples: SealingSamples

@@ -3,6 +3,7 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 import Testing
+import Timing
 
 /// Computes the worked example of docs/protocol.md, and compares it with what stands there.
 @Suite struct WorkedExampleTests {

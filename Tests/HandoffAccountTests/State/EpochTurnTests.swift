@@ -1,12 +1,13 @@
 import HandoffProtocol
 import Testing
+import Timing
 
 @testable import HandoffAccount
 
 /// When a device makes an epoch that others could make before it.
 @Suite struct EpochTurnTests {
-    private static func after(_ milliseconds: UInt64) -> BootInstant {
-        BootInstant(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
+    private static func after(_ milliseconds: UInt64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
     }
 
     private let missing = EpochDue(reason: .missing, after: .milliseconds(1500))

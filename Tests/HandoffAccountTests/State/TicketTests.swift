@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import Testing
+import Timing
 
 /// The life of an exported file, as it is told at `AccountState.exportingTicket`.
 @Suite struct TicketTests {

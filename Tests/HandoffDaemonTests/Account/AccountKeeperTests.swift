@@ -7,6 +7,7 @@ import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
+import Timing
 
 /// How changes of the account follow each other.
 @Suite struct AccountKeeperTests {

@@ -4,9 +4,10 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 import Testing
+import Timing
 
 struct ActivityStoreTests {
-    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
     private let first = ActivityID(checked: Array(repeating: 1, count: 16))
     private let second = ActivityID(checked: Array(repeating: 2, count: 16))
 

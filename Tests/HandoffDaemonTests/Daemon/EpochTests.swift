@@ -4,6 +4,7 @@ import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import Testing
+import Timing
 
 /// How the account key changes, and reaches everyone, by whole daemons.
 @Suite struct EpochTests {

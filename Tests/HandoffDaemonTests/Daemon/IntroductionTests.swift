@@ -7,6 +7,7 @@ import HandoffModel
 import HandoffProtocol
 import HandoffTLS
 import Testing
+import Timing
 
 /// A device that one member let in introduces itself to another one, by whole daemons.
 @Suite struct IntroductionTests {

@@ -8,6 +8,7 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// How long an app may take from its start until it attaches. The app that is started does nothing; who attaches is played.
 @Suite final class LaunchTimeTests {

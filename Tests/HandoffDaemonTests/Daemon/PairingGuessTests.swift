@@ -9,6 +9,7 @@ import HandoffTLS
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// What guessing, standing in between, and flooding bring: nothing, and the honest device gets in. By whole daemons.
 @Suite final class PairingGuessTests {

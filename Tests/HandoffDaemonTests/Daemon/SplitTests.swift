@@ -10,6 +10,7 @@ import HandoffTLS
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// Members that changed the account's key while they were apart meet again, by whole daemons.
 @Suite struct SplitTests {

@@ -3,10 +3,11 @@ import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
+import Timing
 
 @Suite("What other devices may fill the log of continuations with")
 struct HistoryPaceTests {
-    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
     private func entry(
         _ device: UInt8 = 1, _ event: ControlLogEntry.Event = .payload, time: Double = 0, sent: Int64? = nil
@@ -98,7 +99,7 @@ struct HistoryPaceTests {
         for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
         #expect(pace.drain().first?.sent == .max)
         var late = HistoryPace()
-        let end = LoopInstant(nanoseconds: .max)
+        let end = MonotonicInstant(nanoseconds: .max)
         for _ in 0..<HistoryPace.burst * 2 { _ = late.take(entry(), at: end) }
         #expect(late.due(at: end).count <= HistoryPace.burst)
     }

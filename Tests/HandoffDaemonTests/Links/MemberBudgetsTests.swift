@@ -2,9 +2,10 @@ import HandoffDaemon
 import HandoffModel
 import HandoffProtocol
 import Testing
+import Timing
 
 @Suite struct MemberBudgetsTests {
-    private let now = BootInstant(nanoseconds: 1_000_000_000)
+    private let now = MonotonicInstant(nanoseconds: 1_000_000_000)
 
     private func device(_ number: UInt8) throws -> DeviceID {
         try #require(DeviceID(bytes: [UInt8](repeating: number, count: DeviceID.byteCount)))

@@ -4,6 +4,7 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 @Suite("Which notification stands for which device")
 struct NotificationMachineTests {

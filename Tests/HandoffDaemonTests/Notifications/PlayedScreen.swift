@@ -4,6 +4,7 @@ import HandoffDesktop
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
+import Timing
 
 extension Sample {
     /// An offer as notifications speak of it.
@@ -30,11 +31,11 @@ struct PlayedScreen {
     }
 
     var machine = NotificationMachine(isOn: true)
-    var now = LoopInstant(nanoseconds: 1_000_000_000_000)
+    var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     /// What stands on the screen, by its id.
     private(set) var standing: [UInt32: DesktopNotification] = [:]
     /// When something was shown.
-    private(set) var shown: [LoopInstant] = []
+    private(set) var shown: [MonotonicInstant] = []
     private(set) var withdrawn: [UInt32] = []
     /// What was continued, and with which token.
     private(set) var continued: [(offer: NotificationOffer, token: ActivationToken?)] = []
@@ -61,7 +62,7 @@ struct PlayedScreen {
     /// The one id on the screen.
     var id: UInt32 { standing.keys.first ?? 0 }
 
-    mutating func change(_ body: (inout NotificationMachine, LoopInstant) -> [NotificationMachine.Action]) {
+    mutating func change(_ body: (inout NotificationMachine, MonotonicInstant) -> [NotificationMachine.Action]) {
         let actions = body(&machine, now)
         for action in actions { perform(action) }
         while answers, !pending.isEmpty { tell(pending.removeFirst(), refuse: false) }

@@ -1,13 +1,14 @@
 import HandoffDiscovery
 import LoopIO
 import Testing
+import Timing
 
 @testable import HandoffDaemon
 
 /// How often a joiner shows its proof of the code to those who show none.
 @Suite struct JoinProofTests {
     private var targets = JoinTargets(limits: PairingLimits())
-    private var now = LoopInstant(nanoseconds: 1)
+    private var now = MonotonicInstant(nanoseconds: 1)
 
     private mutating func add(_ instance: String) throws {
         targets.add(instance, at: [try #require(SocketAddress(text: "127.0.0.1:4000"))], now: now)

@@ -2,9 +2,10 @@ import HandoffDaemon
 import HandoffDiscovery
 import LoopIO
 import Testing
+import Timing
 
 @Suite struct JoinTargetsTests {
-    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
     private let place = [SocketAddress(.loopbackIPv4, port: 1)]
     private var targets = JoinTargets(limits: PairingLimits())
 

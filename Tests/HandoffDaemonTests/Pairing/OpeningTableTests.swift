@@ -1,9 +1,10 @@
 import HandoffDaemon
 import LoopIO
 import Testing
+import Timing
 
 @Suite struct OpeningTableTests {
-    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text: text)) }
 

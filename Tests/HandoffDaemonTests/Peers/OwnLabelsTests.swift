@@ -5,11 +5,12 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 import Testing
+import Timing
 
 /// Which tokens open the gate, and how often.
 @Suite struct OwnLabelsTests {
     private static let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
-    private static let now = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private static let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let unixSeconds: UInt64 = 1_800_000_000
 
     private let labelKey: SecretBytes

@@ -3,11 +3,12 @@ import HandoffLog
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 struct SleepLockMachineTests {
-    private let begin = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
-    private func after(_ seconds: Int) -> LoopInstant { begin + .seconds(seconds) }
+    private func after(_ seconds: Int) -> MonotonicInstant { begin + .seconds(seconds) }
 
     @Test func theLockIsKeptWhileBytesMoveAndALittleLonger() {
         var machine = SleepLockMachine()

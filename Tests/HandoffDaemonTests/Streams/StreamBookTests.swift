@@ -2,12 +2,13 @@ import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
+import Timing
 
 /// Who may open streams.
 @Suite struct StreamBookTests {
-    private static let start = LoopInstant(nanoseconds: 1_000_000_000_000)
+    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
-    private static func at(_ seconds: Int) -> LoopInstant { start.advanced(by: .seconds(seconds)) }
+    private static func at(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
 
     private func bytes(_ number: Int, _ count: Int = 16) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 < 8 ? number >> ($0 * 8) : 7) }

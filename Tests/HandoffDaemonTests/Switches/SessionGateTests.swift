@@ -2,6 +2,7 @@ import HandoffDaemon
 import HandoffDesktop
 import LoopIO
 import Testing
+import Timing
 
 @Suite("Whether the user's sessions let anything be advertised")
 struct SessionGateTests {
@@ -9,7 +10,9 @@ struct SessionGateTests {
 
     private var gate = SessionGate(delays: SessionGate.Delays())
 
-    private func at(_ seconds: UInt64) -> LoopInstant { LoopInstant(nanoseconds: (1000 + seconds) * 1_000_000_000) }
+    private func at(_ seconds: UInt64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: (1000 + seconds) * 1_000_000_000)
+    }
 
     /// Tells the gate of its sessions, so many seconds after the beginning.
     private mutating func take(_ sessions: [LoginSession], after seconds: UInt64) {
@@ -176,6 +179,6 @@ struct SessionGateTests {
         session.isIdle = true
         session.idleSince = since
         gate.take(.sessions([session]), unixSeconds: .max, now: at(0))
-        gate.take(.sessions([session]), unixSeconds: 0, now: LoopInstant(nanoseconds: .max))
+        gate.take(.sessions([session]), unixSeconds: 0, now: MonotonicInstant(nanoseconds: .max))
     }
 }

@@ -3,6 +3,7 @@ import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
+import Timing
 
 @Suite("What the user has switched off")
 struct SwitchesTests {
@@ -10,7 +11,7 @@ struct SwitchesTests {
     private static let other = DeviceID(checked: [UInt8](repeating: 8, count: DeviceID.byteCount))
 
     private func at(_ unixSeconds: UInt64, _ seconds: UInt64) -> SwitchMoment {
-        SwitchMoment(unixSeconds: unixSeconds, instant: LoopInstant(nanoseconds: seconds * 1_000_000_000))
+        SwitchMoment(unixSeconds: unixSeconds, instant: MonotonicInstant(nanoseconds: seconds * 1_000_000_000))
     }
 
     @Test("at first everything is on")

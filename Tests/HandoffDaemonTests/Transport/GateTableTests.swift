@@ -1,9 +1,10 @@
 import HandoffDaemon
 import LoopIO
 import Testing
+import Timing
 
 struct GateTableTests {
-    private let start = LoopInstant(nanoseconds: 5_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 
     private func address(_ text: String) throws -> IPAddress {
         try #require(IPAddress(text: text))

@@ -8,6 +8,7 @@ import HandoffTLS
 import LoopIO
 import Synchronization
 import Testing
+import Timing
 
 /// Two devices of one account on one loop, with real sockets and real TLS; time moves only when a test moves it.
 ///

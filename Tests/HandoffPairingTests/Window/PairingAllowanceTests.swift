@@ -1,13 +1,14 @@
 import HandoffPairing
 import HandoffProtocol
 import Testing
+import Timing
 
 /// Codes are tried as the window reports them: by its first wrong guess.
 struct PairingAllowanceTests {
-    private static let start = BootInstant(nanoseconds: 5_000_000_000)
+    private static let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 
     /// Opens a window and tries its code wrongly, once; false when it has no digits.
-    private func tryCode(_ allowance: inout PairingAllowance, at now: BootInstant) throws -> Bool {
+    private func tryCode(_ allowance: inout PairingAllowance, at now: MonotonicInstant) throws -> Bool {
         var window = PairingWindow(allowance: allowance, now: now)
         guard window.offersDigits else { return false }
         let id = try taken(window.accept(from: PairingSource(host: [1, 2, 3, 4]), now: now)).id

@@ -1,6 +1,7 @@
 import HandoffPairing
 import HandoffProtocol
 import Testing
+import Timing
 
 @Suite("Whatever an attacker does to a pairing window")
 struct PairingWindowPropertyTests {
@@ -17,7 +18,7 @@ struct PairingWindowPropertyTests {
         }
     }
 
-    private static let start = BootInstant(nanoseconds: 1)
+    private static let start = MonotonicInstant(nanoseconds: 1)
 
     /// Many sources, many sessions at once, all of which guess wrongly whenever they can.
     @Test("at most five wrong guesses are looked at, whatever the order", arguments: 0..<200 as Range<UInt64>)
@@ -27,7 +28,7 @@ struct PairingWindowPropertyTests {
         var window = PairingWindow(allowance: allowance, now: Self.start)
         var now = Self.start
         var sessions: [PairingWindow.SessionID] = []
-        var checks: [BootInstant] = []
+        var checks: [MonotonicInstant] = []
         for _ in 0..<2_000 where !window.isOver {
             now = now + .milliseconds(dice.roll(200))
             switch dice.roll(5) {

@@ -1,17 +1,18 @@
 import HandoffPairing
 import HandoffProtocol
 import Testing
+import Timing
 
 @Suite("A pairing window")
 struct PairingWindowTests {
-    private static let start = BootInstant(nanoseconds: 1_000_000_000_000)
+    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let honest = PairingSource(host: [192, 0, 2, 1])
     private static let hostile = PairingSource(host: [192, 0, 2, 66])
 
     private var allowance = PairingAllowance()
     private var window = PairingWindow(allowance: PairingAllowance(), now: start)
 
-    private func at(_ seconds: Double) -> BootInstant {
+    private func at(_ seconds: Double) -> MonotonicInstant {
         Self.start + .seconds(seconds)
     }
 

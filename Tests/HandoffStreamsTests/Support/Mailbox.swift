@@ -1,6 +1,7 @@
 import Dispatch
 import LoopIO
 import Testing
+import Timing
 
 /// What other threads report to a test, in its order.
 final class Mailbox<Value: Sendable>: Sendable {

@@ -6,6 +6,7 @@ import HandoffModel
 import LoopIO
 import Synchronization
 import Testing
+import Timing
 
 /// How often the clock of a fleet has moved on.
 private final class Ticks: Sendable {

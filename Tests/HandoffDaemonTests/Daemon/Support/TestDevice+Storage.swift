@@ -5,6 +5,7 @@ import HandoffDaemon
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 extension TestDevice {
     /// Lets no account be stored: a folder in the place of the file that each new version is written to, where root cannot

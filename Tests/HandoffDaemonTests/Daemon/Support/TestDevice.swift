@@ -8,6 +8,7 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// A device of a `Fleet`: a whole daemon, its state folder, and its control socket.
 final class TestDevice {

@@ -16,9 +16,9 @@ package struct RateLimit: Sendable, Equatable {
         tolerance = interval * (max(burst ?? perSecond, 1) - 1)
     }
 
-    /// Lets one event pass in every interval on average, and `burst` at once. At most a day, and 1,000 of them.
+    /// Lets one event pass in every interval on average, and `burst` at once. At most a day, and 10,000 of them.
     package init(every interval: Duration, burst: UInt64) {
-        precondition(interval > .zero && interval <= .seconds(86_400) && burst <= 1_000, "no rate")
+        precondition(interval > .zero && interval <= .seconds(86_400) && burst <= 10_000, "no rate")
         self.interval = UInt64(interval / .nanoseconds(1))
         tolerance = self.interval * (max(burst, 1) - 1)
     }
@@ -27,7 +27,7 @@ package struct RateLimit: Sendable, Equatable {
     private static let mostWaiting: UInt64 = 16
 
     /// How long one more event has to wait, zero when it may pass at `now`; counts it either way.
-    package mutating func delay(at now: BootInstant) -> Duration {
+    package mutating func delay(at now: MonotonicInstant) -> Duration {
         let latest = now.nanoseconds.addingReportingOverflow(tolerance + Self.mostWaiting * interval).partialValue
         let start = min(max(expected, now.nanoseconds), latest)
         expected = start.addingReportingOverflow(interval).partialValue
@@ -35,11 +35,24 @@ package struct RateLimit: Sendable, Equatable {
         return ahead <= tolerance ? .zero : .nanoseconds(Int64(clamping: ahead - tolerance))
     }
 
-    /// True when one more event may pass at `now`, and counts it.
-    package mutating func admit(at now: BootInstant) -> Bool {
+    /// When one more event may pass.
+    package var next: MonotonicInstant { MonotonicInstant(nanoseconds: expected) - .nanoseconds(Int64(tolerance)) }
+
+    /// Whether a whole burst may pass at `now`, as if nothing had happened before.
+    package func isRested(at now: MonotonicInstant) -> Bool { expected <= now.nanoseconds }
+
+    /// Whether an event that counts as `weight` of them may pass at `now`; counts it if so.
+    package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {
+        let cost = UInt64(min(max(Double(interval) * weight, 0), 1e15))
         let start = max(expected, now.nanoseconds)
-        guard start - now.nanoseconds <= tolerance else { return false }
-        expected = start.addingReportingOverflow(interval).partialValue
+        let (ahead, overflow) = (start - now.nanoseconds).addingReportingOverflow(cost)
+        guard !overflow, ahead <= tolerance + interval else { return false }
+        expected = start.addingReportingOverflow(cost).partialValue
         return true
+    }
+
+    /// Counts an event that has passed.
+    package mutating func count(at now: MonotonicInstant) {
+        expected = max(expected, now.nanoseconds).addingReportingOverflow(interval).partialValue
     }
 }

@@ -1,5 +1,7 @@
-/// A moment of the loop's clock: time since the machine was started, including time asleep (CLOCK_BOOTTIME).
-package struct LoopInstant: InstantProtocol, Sendable {
+/// A moment on the clock that starts with the machine and counts sleep (CLOCK_BOOTTIME).
+///
+/// Machines are given the moment with every event and never read a clock. Arithmetic saturates, so a far deadline stays far.
+package struct MonotonicInstant: InstantProtocol, Sendable {
     /// Nanoseconds since the machine was started.
     package let nanoseconds: UInt64
 
@@ -7,32 +9,42 @@ package struct LoopInstant: InstantProtocol, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    package static func < (left: LoopInstant, right: LoopInstant) -> Bool {
+    package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The instant that is `duration` later (or earlier); stays within the clock's range instead of overflowing.
-    package func advanced(by duration: Duration) -> LoopInstant {
+    package func advanced(by duration: Duration) -> MonotonicInstant {
         let step = duration.wholeNanoseconds
         let (sum, overflow) =
             step >= 0
             ? nanoseconds.addingReportingOverflow(UInt64(step))
             : nanoseconds.subtractingReportingOverflow(step.magnitude)
-        return LoopInstant(nanoseconds: overflow ? (step >= 0 ? .max : 0) : sum)
+        return MonotonicInstant(nanoseconds: overflow ? (step >= 0 ? .max : 0) : sum)
     }
 
     /// How long it takes from this instant to `other`; negative when `other` is earlier.
-    package func duration(to other: LoopInstant) -> Duration {
+    package func duration(to other: MonotonicInstant) -> Duration {
         other.nanoseconds >= nanoseconds
             ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
             : .nanoseconds(0 - Int64(clamping: nanoseconds - other.nanoseconds))
     }
 
-    package static func + (left: LoopInstant, right: Duration) -> LoopInstant {
+    package static func + (left: MonotonicInstant, right: Duration) -> MonotonicInstant {
         left.advanced(by: right)
     }
 
-    package static func - (left: LoopInstant, right: LoopInstant) -> Duration {
+    package static func - (left: MonotonicInstant, right: Duration) -> MonotonicInstant {
+        let step = right.wholeNanoseconds
+        return left.advanced(by: .nanoseconds(step == .min ? .max : -step))
+    }
+
+    /// Time from `earlier` until this moment; zero when `earlier` is the later one.
+    package func duration(since earlier: MonotonicInstant) -> Duration {
+        max(.zero, earlier.duration(to: self))
+    }
+
+    package static func - (left: MonotonicInstant, right: MonotonicInstant) -> Duration {
         right.duration(to: left)
     }
 }

@@ -1,39 +1,8 @@
 import HandoffProtocol
 import Testing
+import Timing
 
-@Suite struct TimeTests {
-    @Test func arithmeticSaturates() {
-        let start = BootInstant(nanoseconds: 10)
-        #expect(start + .nanoseconds(5) == BootInstant(nanoseconds: 15))
-        #expect(start - .seconds(1) == BootInstant(nanoseconds: 0))
-        #expect(start + .seconds(Int64.max) == BootInstant(nanoseconds: .max))
-        #expect(start.duration(since: BootInstant(nanoseconds: 4)) == .nanoseconds(6))
-        #expect(BootInstant(nanoseconds: 4).duration(since: start) == .zero)
-    }
-
-    @Test func aRateLetsABurstPassAndThenItsRate() {
-        var limit = RateLimit(perSecond: 10)
-        let burst = (0..<20).filter { _ in limit.admit(at: Samples.at(0)) }
-        #expect(burst.count == 10)
-        let single = [99, 100, 100].map { limit.admit(at: Samples.at($0)) }
-        #expect(single == [false, true, false])
-        let later = (0..<20).filter { _ in limit.admit(at: Samples.at(5000)) }
-        #expect(later.count == 10)
-    }
-
-    @Test func delaysDoubleUpToTheLongestAndVary() {
-        var backoff = Backoff(first: .seconds(1), longest: .seconds(60))
-        var random = FixedRandom(state: 1)
-        let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
-        for seconds in base {
-            let delay = backoff.next(using: &random)
-            #expect(delay >= .milliseconds(seconds * 800) && delay <= .milliseconds(seconds * 1200))
-        }
-        backoff.reset()
-        let first = backoff.next(using: &random)
-        #expect(first <= .milliseconds(1200))
-    }
-
+@Suite struct BudgetTests {
     @Test func aMemberIsLimitedThenDroppedThenLeft() {
         var budget = MemberBudget()
         let verdicts = (0..<300).map { _ in budget.admitRequest(at: Samples.at(0)) }

@@ -1,0 +1,96 @@
+import Testing
+import Timing
+
+/// Rates and pauses.
+struct RateAndPauseTests {
+    private func at(_ milliseconds: UInt64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: (1_000_000 + milliseconds) * 1_000_000)
+    }
+
+    private struct FixedRandom: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state
+        }
+    }
+
+    @Test func aRateLetsABurstPassAndThenItsRate() {
+        var limit = RateLimit(perSecond: 10)
+        let burst = (0..<20).filter { _ in limit.admit(at: at(0)) }
+        #expect(burst.count == 10)
+        let single = [99, 100, 100].map { limit.admit(at: at($0)) }
+        #expect(single == [false, true, false])
+        let later = (0..<20).filter { _ in limit.admit(at: at(5000)) }
+        #expect(later.count == 10)
+    }
+
+    @Test func aHeavyEventCountsAsSeveral() {
+        var limit = RateLimit(perSecond: 10, burst: 10)
+        let verdicts = [10.5, 7.5, 3, 2.5].map { limit.admit(weight: $0, at: at(0)) }
+        #expect(verdicts == [false, true, false, true])
+        let later = [99, 100].map { limit.admit(at: at($0)) }
+        #expect(later == [false, true])
+        let endless = limit.admit(weight: .infinity, at: at(100_000))
+        #expect(!endless)
+    }
+
+    @Test func whatHasPassedElsewhereCounts() {
+        var limit = RateLimit(every: .seconds(2), burst: 2)
+        #expect(limit.isRested(at: at(0)) && limit.next <= at(0))
+        limit.count(at: at(0))
+        #expect(limit.next <= at(0))
+        limit.count(at: at(0))
+        #expect(limit.next == at(2000) && !limit.isRested(at: at(3999)) && limit.isRested(at: at(4000)))
+    }
+
+    @Test func delaysDoubleUpToTheLongestAndVary() {
+        var backoff = Backoff(first: .seconds(1), longest: .seconds(60), variation: 20)
+        var random = FixedRandom(state: 1)
+        let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
+        for seconds in base {
+            let delay = backoff.next(using: &random)
+            #expect(delay >= .milliseconds(seconds * 800) && delay <= .milliseconds(seconds * 1200))
+        }
+        backoff.reset()
+        let first = backoff.next(using: &random)
+        #expect(first <= .milliseconds(1200))
+    }
+
+    @Test func whoCountsTriesGetsTheSameDelays() {
+        let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
+        let delays = [0, 1, 2, 3, 6, 7, 8, Int.max].map { backoff.delay(after: $0) }
+        #expect(delays == [1, 1, 2, 4, 32, 60, 60, 60].map { .seconds($0) })
+    }
+}
+
+struct MonotonicInstantTests {
+    @Test(arguments: [
+        (UInt64(5), Duration.nanoseconds(3), UInt64(8)), (5, .nanoseconds(-3), 2), (5, .nanoseconds(-6), 0),
+        (.max - 1, .seconds(1), .max), (0, .seconds(Int64.max), UInt64(Int64.max)), (7, .seconds(Int64.min), 0),
+        (0, .milliseconds(1), 1_000_000),
+    ])
+    func movesWithinItsRange(_ start: UInt64, _ step: Duration, _ result: UInt64) {
+        #expect((MonotonicInstant(nanoseconds: start) + step).nanoseconds == result)
+    }
+
+    @Test func theDifferenceMayBeNegative() {
+        let early = MonotonicInstant(nanoseconds: 10)
+        let late = MonotonicInstant(nanoseconds: 35)
+        #expect(late - early == .nanoseconds(25))
+        #expect(early - late == .nanoseconds(-25))
+        #expect(early.duration(to: late) == .nanoseconds(25))
+        #expect(early < late)
+        #expect(MonotonicInstant(nanoseconds: 0) - MonotonicInstant(nanoseconds: .max) < .zero)
+    }
+
+    @Test func arithmeticSaturates() {
+        let start = MonotonicInstant(nanoseconds: 10)
+        #expect(start + .nanoseconds(5) == MonotonicInstant(nanoseconds: 15))
+        #expect(start - .seconds(1) == MonotonicInstant(nanoseconds: 0))
+        #expect(start + .seconds(Int64.max) == MonotonicInstant(nanoseconds: .max))
+        #expect(start.duration(since: MonotonicInstant(nanoseconds: 4)) == .nanoseconds(6))
+        #expect(MonotonicInstant(nanoseconds: 4).duration(since: start) == .zero)
+    }
+}
