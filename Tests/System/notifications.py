@@ -257,7 +257,7 @@ class Dunst:
     def __init__(self, stage, bus):
         for program in ("dunst", "Xvfb"):
             if not shutil.which(program):
-                raise Skip(f"{program} is not installed (scripts/setup)")
+                raise Skip(f"{program} is not installed (scripts/setup --tests)")
         read, write = os.pipe()
         self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"], {}, [write])
         os.close(write)

@@ -50,7 +50,7 @@ class Shell(Screen):
         setup, name = SETUP[name], name.split()[0]
         program = shutil.which(name)
         if not program:
-            raise Skip(f"{name} is not installed (scripts/setup)")
+            raise Skip(f"{name} is not installed (scripts/setup --tests)")
         self.name, self.folder = name, os.path.join(stage.folder, f"{name}-home")
         os.makedirs(self.folder)
         for file in ("Draft one.txt", "notes.txt"):
@@ -91,7 +91,7 @@ class Fish:
     def __init__(self, stage, daemon=None):
         self.program = shutil.which("fish")
         if not self.program:
-            raise Skip("fish is not installed (scripts/setup)")
+            raise Skip("fish is not installed (scripts/setup --tests)")
         self.folder = os.path.join(stage.folder, "fish-home")
         os.makedirs(self.folder)
         open(os.path.join(self.folder, "Draft one.txt"), "w").close()

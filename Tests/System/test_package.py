@@ -39,7 +39,7 @@ def call(*words, code=0, **more):
 def needs(*programs):
     for program in programs:
         if not shutil.which(program):
-            raise Skip(f"{program} is missing (scripts/setup)")
+            raise Skip(f"{program} is missing (scripts/setup --tests)")
 
 
 def files(folder):

@@ -858,7 +858,7 @@ wait
 @test("socat and a shell script are enough for a stream")
 def plain_socat(stage):
     if not shutil.which("socat"):
-        raise Skip("socat is missing (scripts/setup)")
+        raise Skip("socat is missing (scripts/setup --tests)")
     origin, taker = stage.pair()
     route = Route(origin, taker)
     script = stage.file("open.sh", SCRIPT)
