@@ -4,7 +4,8 @@ Tests run the built programs as a person would. They never wait for a time to pa
 within the test's time limit. Everything that a test makes lives in a folder of its own, so that tests can run beside
 each other; the folder is kept when the test fails.
 
-Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1 (keep all folders).
+Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1 (keep all folders),
+HANDOFF_AT_ONCE (how many tests of a file run beside each other, each in a process of its own; default 1).
 """
 
 import json
@@ -25,6 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BIN = os.path.abspath(os.environ.get("HANDOFF_BIN", os.path.join(ROOT, ".build", "release")))
 HOSTS = os.path.join(ROOT, "Tests", "Lab", "hosts")
 TIME_LIMIT = 60
+AT_ONCE = int(os.environ.get("HANDOFF_AT_ONCE", "1"))
 
 
 class Failure(Exception):
@@ -400,6 +402,44 @@ def run_test(name, limit, function):
     return verdict, reason
 
 
+def run_and_say(name, limit, function):
+    """Runs one test, and prints how it went; answers its verdict."""
+    begin = time.monotonic()
+    verdict, reason = run_test(name, limit, function)
+    print(f"{verdict} {name} ({time.monotonic() - begin:.1f} s)" + (f": {reason}" if reason else ""), flush=True)
+    return verdict
+
+
+def beside_each_other(tests, count):
+    """Runs tests in processes of their own, `count` at a time; yields the verdict of each."""
+    verdicts = ("ok", "FAILED", "skipped")
+    running = {}
+
+    def reap():
+        pid, status = os.wait()
+        name, code = running.pop(pid), os.waitstatus_to_exitcode(status)
+        if code not in range(len(verdicts)):
+            print(f"FAILED {name} (0.0 s): the process of the test ended with {code}", flush=True)
+            return "FAILED"
+        return verdicts[code]
+
+    for name, limit, function in tests:
+        if len(running) == count:
+            yield reap()
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            code = -1
+            try:
+                code = verdicts.index(run_and_say(name, limit, function))
+            finally:
+                sys.stdout.flush()
+                os._exit(code & 255)
+        running[pid] = name
+    while running:
+        yield reap()
+
+
 def main():
     """Runs the tests of the calling file, or those whose names contain one of the words of the command line."""
     words = sys.argv[1:]
@@ -408,13 +448,13 @@ def main():
         if not os.access(os.path.join(BIN, program), os.X_OK) and not os.environ.get("HANDOFF_NO_PROGRAMS"):
             print(f"FAILED: no {program} in {BIN}; build it with scripts/build\n0 passed, 1 failed")
             sys.exit(1)
-    for name, limit, function in TESTS:
-        if words and not any(word in name for word in words):
-            continue
-        begin = time.monotonic()
-        verdict, reason = run_test(name, limit, function)
+    tests = [test for test in TESTS if not words or any(word in test[0] for word in words)]
+    if AT_ONCE > 1:
+        verdicts = beside_each_other(tests, AT_ONCE)
+    else:
+        verdicts = (run_and_say(*test) for test in tests)
+    for verdict in verdicts:
         counts[verdict] += 1
-        print(f"{verdict} {name} ({time.monotonic() - begin:.1f} s)" + (f": {reason}" if reason else ""), flush=True)
     if counts["skipped"]:
         print(f"{counts['skipped']} skipped")
     print(f"{counts['ok']} passed, {counts['FAILED']} failed", flush=True)

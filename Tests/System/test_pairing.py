@@ -13,9 +13,9 @@ from terminal import Terminal
 TYPE = "com.example.editing"
 
 
-@pairing_test("the Python peer's pairing passes its own checks", limit=120)
+@pairing_test("the Python peer's pairing passes its own checks", limit=260)
 def checks(stage):
-    result = run([sys.executable, os.path.join(PEER, "handoff_pairing.py"), "selftest"], dict(os.environ), within=100)
+    result = run([sys.executable, os.path.join(PEER, "handoff_pairing.py"), "selftest"], dict(os.environ), within=240)
     expect(result.code == 0, str(result))
 
 

@@ -97,7 +97,7 @@ def changing(stage):
         inviter.stop()
 
 
-@pairing_test("one between who guesses has five tries at a code, and both devices are told", limit=120)
+@pairing_test("one between who guesses has five tries at a code, and both devices are told", limit=240)
 def guessing(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     reasons = []
