@@ -110,8 +110,9 @@ package actor Daemon {
         isDiscovering = true
         guard let core else { return }
         // Of a core that has ended, what its discovery still says is of no use.
-        core.startDiscovery { [self, loop, coreNumber] event in
-            loop.perform { self.assumeIsolated { $0.discovered(event, byCore: coreNumber) } }
+        // Weak, here and below: what the daemon owns must not be let go of on a thread of discovery.
+        core.startDiscovery { [weak self, loop, coreNumber] event in
+            loop.perform { [weak self] in self?.assumeIsolated { $0.discovered(event, byCore: coreNumber) } }
         }
     }
 
@@ -148,8 +149,8 @@ package actor Daemon {
 
     private func makeCore(_ stored: StoredState) throws -> DaemonCore {
         guard let making, let port = try port?.duplicate() else { throw Errno.invalidArgument }
-        let air = PairingAir(make: making.pairingDiscovery) { [self, loop, coreNumber] number, event in
-            loop.perform { self.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
+        let air = PairingAir(make: making.pairingDiscovery) { [weak self, loop, coreNumber] number, event in
+            loop.perform { [weak self] in self?.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
         }
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
@@ -209,8 +210,8 @@ package actor Daemon {
     /// Ends the core, which says goodbye; then calls `completion`, after two seconds at the latest.
     private func endCore(_ completion: @escaping () -> Void) {
         onCoreEnded = completion
-        core?.stop { [self, loop, coreNumber] in
-            loop.perform { self.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
+        core?.stop { [weak self, loop, coreNumber] in
+            loop.perform { [weak self] in self?.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
         }
         deadline = loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
         if core == nil { coreEnded() }
