@@ -359,4 +359,21 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(receiver.after { $0.endReceived() }.isEmpty)
         #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
     }
+
+    @Test("What follows a right digest counts for nothing, also before the daemon says that the bytes are written")
+    func bytesBehindDigest() throws {
+        let digest = SHA256Hasher.digest(of: [1])
+        var receiver = ReceiverMachine()
+        try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
+        receiver.after { $0.opened() }
+        try receiver.after {
+            $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
+        }
+        receiver.after { $0.ready() }
+        let behind = [UInt8](repeating: 0xff, count: 70_000)
+        #expect(receiver.after { $0.received(TransferFrame.digest(digest).encoded() + behind) }.isEmpty)
+        #expect(receiver.after { $0.received(behind) }.isEmpty)
+        #expect(receiver.after { $0.bytesReceived() } == [.hashContent(length: 1)])
+        #expect(receiver.after { $0.contentHashed(digest) } == [.finish])
+    }
 }

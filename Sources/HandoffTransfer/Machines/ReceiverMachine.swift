@@ -100,7 +100,11 @@ package struct ReceiverMachine: Sendable {
     /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
     package mutating func received(_ bytes: some Sequence<UInt8>) {
         // The digest is the other side's last word.
-        if !hasHeardAll { input.append(bytes) }
+        guard !hasHeardAll else { return }
+        guard case .receivingBytes = state else { return input.append(bytes) }
+        // The daemon may deliver the digest before it says that the file is written. What follows that counts as little as it
+        // would have counted a moment later, and need not be kept.
+        input.append(bytes.prefix(max(0, TransferLimits.frame + 4 - input.buffered)))
     }
 
     /// The other side has ended its direction, or the stream is over.
@@ -168,12 +172,8 @@ package struct ReceiverMachine: Sendable {
     private mutating func step() throws(TransferFailure) -> [ReceiverAction]? {
         guard !hasHeardAll else { return nil }
         switch state {
-        case .finishing, .ended: return nil
+        case .finishing, .ended, .receivingBytes: return nil
         case .receivingContent(let hasher, let left): return try content(hasher, left: left)
-        case .receivingBytes:
-            // The daemon may deliver what follows the file's bytes before it says that they are written.
-            guard input.buffered <= TransferLimits.frame + 4 else { throw .malformed("more than was announced") }
-            return nil
         case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest:
             guard let frame = try input.nextFrame() else { return nil }
             return try take(frame)
