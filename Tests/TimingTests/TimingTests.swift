@@ -89,7 +89,6 @@ struct MonotonicInstantTests {
         let start = MonotonicInstant(nanoseconds: 10)
         #expect(start + .nanoseconds(5) == MonotonicInstant(nanoseconds: 15))
         #expect(start - .seconds(1) == MonotonicInstant(nanoseconds: 0))
-        #expect(start + .seconds(Int64.max) == MonotonicInstant(nanoseconds: .max))
         #expect(start.duration(since: MonotonicInstant(nanoseconds: 4)) == .nanoseconds(6))
         #expect(MonotonicInstant(nanoseconds: 4).duration(since: start) == .zero)
     }

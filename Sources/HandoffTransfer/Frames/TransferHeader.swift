@@ -59,7 +59,7 @@ package struct TransferID: FixedBytes {
 /// The sizes of the transfer protocol, each in one place.
 package enum TransferLimits {
     /// Bytes of JSON in one frame.
-    static let frame = 65_536
+    package static let frame = 65_536
     /// Bytes of a name, which is what Linux file systems take.
     package static let name = 255
     /// The largest size of a file, in bytes. Well below 2^63, so that sums of two sizes still fit.

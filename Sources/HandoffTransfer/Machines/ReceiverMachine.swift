@@ -113,6 +113,9 @@ package struct ReceiverMachine: Sendable {
         if !hasHeardAll { lose(.ended) }
     }
 
+    /// Bytes that arrived and are not used yet.
+    package var bufferedBytes: Int { input.buffered }
+
     /// Answers `open`.
     package mutating func opened(_ have: TransferHave = .nothing) {
         guard case .opening(let header) = state else { return }
