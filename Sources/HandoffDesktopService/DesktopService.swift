@@ -48,7 +48,7 @@ package final class DesktopService {
         sessions = SessionRelay(loop: loop, userID: userID)
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
-            loop: loop, log: log.named("handlers"), places: HandlerPlaces(environment: environment),
+            loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
             onChange: { [weak self] in self?.appsChanged() })
     }
 

@@ -26,7 +26,7 @@ package final class HandlerFolders {
     package private(set) var registry = HandlerRegistry()
 
     /// - Parameter onChange: called after the first reading, and when what is read, or what cannot be, has changed.
-    package init(loop: EventLoop, log: Logger, places: HandlerPlaces, onChange: @escaping () -> Void) {
+    package init(loop: EventLoop, log: Logger, places: HandlerPaths, onChange: @escaping () -> Void) {
         self.loop = loop
         self.log = log
         self.onChange = onChange

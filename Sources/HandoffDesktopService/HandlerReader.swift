@@ -24,11 +24,11 @@ package final class HandlerReader: Sendable {
         case nothing
     }
 
-    private let places: HandlerPlaces
+    private let places: HandlerPaths
     /// What files of which nothing has changed said before: most of a desktop's entries declare nothing.
     private let memory = Locked<[String: Remembered]>([:])
 
-    package init(places: HandlerPlaces) {
+    package init(places: HandlerPaths) {
         self.places = places
     }
 
@@ -50,7 +50,7 @@ package final class HandlerReader: Sendable {
 
     /// One reading of all folders.
     private struct Scan {
-        let places: HandlerPlaces
+        let places: HandlerPaths
         let former: [String: Remembered]
         var present: [String: Remembered] = [:]
         var handlers: [Handler] = []
@@ -59,7 +59,7 @@ package final class HandlerReader: Sendable {
         private var taken: Set<String> = []
         private var files = 0
 
-        init(places: HandlerPlaces, former: [String: Remembered]) {
+        init(places: HandlerPaths, former: [String: Remembered]) {
             self.places = places
             self.former = former
         }

@@ -96,10 +96,10 @@ import Testing
             facts.status?.switches = ControlSwitches(
                 advertising: false, receiving: false,
                 holds: [
-                    ControlHold(direction: .advertise, author: .policy, message: "forbidden"),
-                    ControlHold(direction: .receive, author: .user, message: "switched off"),
-                    ControlHold(direction: .advertise, author: .session, message: "locked"),
-                    ControlHold(direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
+                    ControlRestriction(direction: .advertise, author: .policy, message: "forbidden"),
+                    ControlRestriction(direction: .receive, author: .user, message: "switched off"),
+                    ControlRestriction(direction: .advertise, author: .session, message: "locked"),
+                    ControlRestriction(direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
                 ])
         }
         #expect(checks.map(\.state) == [.problem, .problem, .warning, .warning])

@@ -9,11 +9,11 @@ import Testing
 /// Where apps are looked for, what is found there, and what is watched.
 struct HandlerReaderTests {
     private let folder: ScratchFolder
-    private let places: HandlerPlaces
+    private let places: HandlerPaths
 
     init() throws {
         folder = try ScratchFolder()
-        places = HandlerPlaces(environment: [
+        places = HandlerPaths(environment: [
             "HOME": folder.path, "XDG_DATA_HOME": folder.file("data"),
             "XDG_DATA_DIRS": "\(folder.file("system"))/:relative:\(folder.file("data"))", "PATH": "/bin:/usr/bin",
         ])
@@ -40,7 +40,7 @@ struct HandlerReaderTests {
                 folder.file("system/handoff/handlers.d"),
             ])
         #expect(places.defaults == folder.file(".config/handoff/defaults"))
-        let bare = HandlerPlaces(environment: ["XDG_CONFIG_HOME": "relative"])
+        let bare = HandlerPaths(environment: ["XDG_CONFIG_HOME": "relative"])
         #expect(bare.folders.first?.path == "/usr/local/share/applications")
         #expect(bare.defaults == nil)
     }

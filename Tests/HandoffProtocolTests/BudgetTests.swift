@@ -4,7 +4,7 @@ import Timing
 
 @Suite struct BudgetTests {
     @Test func aMemberIsLimitedThenDroppedThenLeft() {
-        var budget = MemberBudget()
+        var budget = MemberRateLimiter()
         let verdicts = (0..<300).map { _ in budget.admitRequest(at: Samples.at(0)) }
         #expect(verdicts.prefix(20).allSatisfy { $0 == .admit })
         #expect(verdicts[20..<200].allSatisfy { $0 == .drop })
@@ -15,11 +15,11 @@ import Timing
         #expect(merges.prefix(16).allSatisfy { $0 == .zero })
         #expect(merges.dropFirst(16) == (1...4).map { .milliseconds(250 * $0) }[...])
         #expect(budget.delayStatements(at: Samples.at(10_000)) == .zero)
-        #expect(adverts == [MemberBudget.Verdict](repeating: .admit, count: 50) + [.drop])
+        #expect(adverts == [MemberRateLimiter.Verdict](repeating: .admit, count: 50) + [.drop])
     }
 
     @Test func requestsForStreamsHaveABudgetOfTheirOwn() {
-        var budget = MemberBudget()
+        var budget = MemberRateLimiter()
         let verdicts = (0..<10_001).map { _ in budget.admitOpening(at: Samples.at(0)) }
         #expect(verdicts.prefix(1000).allSatisfy { $0 == .admit })
         #expect(verdicts[1000..<10_000].allSatisfy { $0 == .drop })
@@ -27,11 +27,11 @@ import Timing
         let request = budget.admitRequest(at: Samples.at(0))
         #expect(request == .admit)
         let later = (0..<101).map { _ in budget.admitOpening(at: Samples.at(1000)) }
-        #expect(later == [MemberBudget.Verdict](repeating: .admit, count: 100) + [.drop])
+        #expect(later == [MemberRateLimiter.Verdict](repeating: .admit, count: 100) + [.drop])
     }
 
     @Test func oneSourceCannotUseTheWholeOpeningBudget() throws {
-        var budget = OpeningBudget()
+        var budget = OpeningRateLimiter()
         let loud = try Samples.address(1)
         let proved = try Samples.address(2)
         let loudCount = (0..<500).filter { _ in budget.admit(from: loud, isProved: false, at: Samples.at(0)) }.count

@@ -7,7 +7,7 @@ import Testing
     /// A machine with the budget of its device.
     private struct Rig {
         var machine: PeerSessionMachine
-        var budget = MemberBudget()
+        var budget = MemberRateLimiter()
 
         init(_ role: SessionRole, hello: Hello? = nil) throws {
             machine = PeerSessionMachine(

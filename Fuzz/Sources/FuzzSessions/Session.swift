@@ -32,7 +32,7 @@ enum Session {
 
     private struct Driver {
         var machine: PeerSessionMachine
-        var budget = MemberBudget()
+        var budget = MemberRateLimiter()
         var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         var open: Set<Int64> = []
         var requests: [Int64] = []

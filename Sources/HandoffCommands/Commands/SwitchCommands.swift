@@ -145,7 +145,7 @@ enum SwitchText {
 
     private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
-    private static func line(_ hold: ControlHold) -> String {
+    private static func line(_ hold: ControlRestriction) -> String {
         VisibleText.escape(hold.message) + (hold.until.map { " until \(LocalTime.text($0))" } ?? "")
     }
 }

@@ -82,7 +82,7 @@ package enum Doctor {
         return checks.isEmpty ? [DoctorCheck("switches", .ok, "advertising and receiving are on")] : checks
     }
 
-    private static func remedy(for hold: ControlHold) -> String {
+    private static func remedy(for hold: ControlRestriction) -> String {
         switch hold.author {
         case .user:
             let device = hold.device.map { " --device \($0.short)" } ?? ""

@@ -97,7 +97,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// What to do about something that is switched off.
     private static func switchAdvice(_ hold: JSONObject) -> [String] {
         guard let direction = hold["direction"]?.string.flatMap(SwitchDirection.init) else { return [] }
-        switch hold["by"]?.string.flatMap(ControlHold.Author.init) {
+        switch hold["by"]?.string.flatMap(ControlRestriction.Author.init) {
         case .user?:
             let device = hold["device"]?.string.map { " --device \($0.prefix(7))" } ?? ""
             return ["switch it on with: handoffctl \(direction.rawValue) on\(device)"]

@@ -8,10 +8,10 @@ package struct ControlSwitches: Sendable, Equatable {
     /// Whether this device shows and takes over what others offer.
     package var receiving: Bool
     /// What keeps it from either now, for all devices or for one.
-    package var holds: [ControlHold]
+    package var holds: [ControlRestriction]
 
     /// Switches with these properties.
-    package init(advertising: Bool = true, receiving: Bool = true, holds: [ControlHold] = []) {
+    package init(advertising: Bool = true, receiving: Bool = true, holds: [ControlRestriction] = []) {
         self.advertising = advertising
         self.receiving = receiving
         self.holds = holds
@@ -20,8 +20,8 @@ package struct ControlSwitches: Sendable, Equatable {
     /// Reads the results; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        var holds: [ControlHold] = []
-        for hold in try fields.list("holds") { holds.append(try ControlHold(hold)) }
+        var holds: [ControlRestriction] = []
+        for hold in try fields.list("holds") { holds.append(try ControlRestriction(hold)) }
         self.init(
             advertising: try fields.flag("advertising"), receiving: try fields.flag("receiving"), holds: holds)
     }
@@ -83,7 +83,7 @@ package struct SetSwitchesRequest: Sendable, Equatable {
 }
 
 /// Why a direction is off now.
-package struct ControlHold: Sendable, Equatable {
+package struct ControlRestriction: Sendable, Equatable {
     /// Who has switched it off; the raw values are the words on the socket.
     package enum Author: String, Sendable {
         /// The user, with a switch.

@@ -24,13 +24,13 @@ final class AccountExport {
     private static let firstPiece = 4096
 
     private let stream: UpgradedStream
-    private let desk: AccountFileDesk
+    private let desk: AccountFileService
     private let intake = AccountFileIntake(longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: 0)
     private let onEnded: () -> Void
     private var state = State.asking
     private var timer: LoopTimer?
 
-    init(_ stream: UpgradedStream, desk: AccountFileDesk, onEnded: @escaping () -> Void) {
+    init(_ stream: UpgradedStream, desk: AccountFileService, onEnded: @escaping () -> Void) {
         self.stream = stream
         self.desk = desk
         self.onEnded = onEnded
@@ -58,7 +58,7 @@ final class AccountExport {
         // Reading on would be without end: nothing else is to come.
         stream.onSecret = nil
         let passphrase = intake.takePassphrase()
-        desk.keeper.export { [self] result in
+        desk.accountStore.export { [self] result in
             switch result {
             case .success(let export): seal(export, passphrase)
             case .failure(let error): giveUp("\(error)")
@@ -66,7 +66,7 @@ final class AccountExport {
         }
     }
 
-    private func seal(_ export: AccountKeeper.Export, _ passphrase: SecretBytes?) {
+    private func seal(_ export: AccountStore.Export, _ passphrase: SecretBytes?) {
         guard case .making = state else { return withdraw(export.ticket) }
         desk.worker.run({ try export.file.encoded(passphrase: passphrase) }, on: desk.loop) { [self] result in
             guard case .making = state else { return withdraw(export.ticket) }
@@ -113,7 +113,7 @@ final class AccountExport {
 
     /// Closes the ticket of a file that nobody has got.
     private func withdraw(_ ticket: Fingerprint) {
-        desk.keeper.revoke(ticket) { [log = desk.log] result in
+        desk.accountStore.revoke(ticket) { [log = desk.log] result in
             // It stays listed as open, and is closed after a day.
             if case .failure(let error) = result {
                 log.error("Cannot close the ticket of a file that was not taken", ["error": "\(error)"])

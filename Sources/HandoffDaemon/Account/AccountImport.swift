@@ -11,16 +11,16 @@ import LoopIO
 /// What has come is overwritten when the client goes before it has sent all. States: `docs/state-machines/account.md`.
 final class AccountImport {
     private let stream: UpgradedStream
-    private let desk: AccountFileDesk
+    private let desk: AccountFileService
     private let intake = AccountFileIntake(
-        longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: AccountFileDesk.longestFile)
+        longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: AccountFileService.longestFile)
     private let onEnded: () -> Void
     /// Runs while the client sends.
     private var timer: LoopTimer?
     private var isComplete = false
     private var hasEnded = false
 
-    init(_ stream: UpgradedStream, desk: AccountFileDesk, onEnded: @escaping () -> Void) {
+    init(_ stream: UpgradedStream, desk: AccountFileService, onEnded: @escaping () -> Void) {
         self.stream = stream
         self.desk = desk
         self.onEnded = onEnded
@@ -50,7 +50,7 @@ final class AccountImport {
             answer(
                 .failure(
                     CallError.control(
-                        .invalidAccountFile, "the account file has more than \(AccountFileDesk.longestFile) bytes")))
+                        .invalidAccountFile, "the account file has more than \(AccountFileService.longestFile) bytes")))
         }
     }
 
@@ -73,7 +73,7 @@ final class AccountImport {
     }
 
     private func join(_ file: AccountFile) {
-        desk.keeper.importFile(file, name: desk.name) { [self] result in
+        desk.accountStore.importFile(file, name: desk.name) { [self] result in
             switch result {
             case .success(let account):
                 desk.log.notice("An account file was imported", ["account": account.short])

@@ -8,20 +8,20 @@ struct KeyHolders {
     private(set) var devices: Set<DeviceID> = []
 
     /// Takes the account as it is now: under another epoch nobody was heard yet.
-    mutating func accountChanged(_ ring: KeyRing) {
-        let present = ring.isCurrent ? ring.heldRecord : nil
+    mutating func accountChanged(_ snapshot: AccountSnapshot) {
+        let present = snapshot.isCurrent ? snapshot.heldRecord : nil
         if present != record {
             record = present
             devices = []
         }
-        devices.formIntersection(ring.live)
+        devices.formIntersection(snapshot.live)
     }
 
     /// Notes that a member was heard in the epoch in force.
     ///
     /// - Returns: whether that is news.
-    mutating func heard(_ device: DeviceID, in ring: KeyRing) -> Bool {
-        guard record != nil, ring.heldRecord == record, ring.peerKey(device) != nil else { return false }
+    mutating func heard(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
+        guard record != nil, snapshot.heldRecord == record, snapshot.peerKey(device) != nil else { return false }
         return devices.insert(device).inserted
     }
 }

@@ -13,7 +13,7 @@ protocol AppServiceDelegate: AnyObject {
     /// What the other devices call this one.
     var deviceName: String { get }
     /// The streams of continuations.
-    var streams: StreamDesk { get }
+    var streams: StreamService { get }
     /// Whether the app that calls itself so may publish and continue.
     func isEnabled(_ app: String) -> Bool
     /// What this device offers has changed.
@@ -45,7 +45,7 @@ final class AppService {
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
     /// Serves payloads to the devices that continue.
-    private(set) lazy var desk = OriginDesk(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
+    private(set) lazy var desk = PayloadService(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
     private var timer: LoopTimer?
 
     init(
@@ -325,7 +325,7 @@ final class AppService {
     }
 }
 
-extension AppService: OriginDeskDelegate {
+extension AppService: PayloadServiceDelegate {
     var deviceName: String { delegate?.deviceName ?? "" }
 
     func activity(_ id: ActivityID) -> PublishedActivity? { store.activity(id) }

@@ -65,14 +65,14 @@ final class ContinuationBroker {
     private let client: PeerClient
     private let apps: AppService
     private let installed: DesktopApps
-    private let streams: StreamDesk
-    private let notifications: NotificationDesk
+    private let streams: StreamService
+    private let notifications: NotificationService
     private let history: History
     private var running: [ContinuationID: Running] = [:]
 
     init(
         loop: EventLoop, log: Logger, client: PeerClient, apps: AppService, installed: DesktopApps,
-        streams: StreamDesk, notifications: NotificationDesk, history: History
+        streams: StreamService, notifications: NotificationService, history: History
     ) {
         self.loop = loop
         self.log = log
@@ -310,7 +310,7 @@ final class ContinuationBroker {
     private func begin(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
         streams.began(
             id,
-            StreamBook.Continued(
+            StreamRegistry.Continued(
                 device: entry.request.device, activity: entry.request.offer.id, session: entry.handler?.id,
                 hasStreams: payload.content.supportsStreams && !entry.isForPage))
     }

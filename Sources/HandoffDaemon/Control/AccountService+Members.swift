@@ -11,19 +11,19 @@ import LoopIO
 extension AccountService {
     /// The devices of the account; without one, or once removed from it, this device alone.
     func devices() -> [ControlDevice] {
-        guard let state = core.keeper.state, state.view.isLive(core.keeper.deviceID) else {
+        guard let state = core.accountStore.state, state.view.isLive(core.accountStore.deviceID) else {
             return [
-                ControlDevice(id: core.keeper.deviceID, name: core.name, kind: core.kind, isSelf: true, online: true)
+                ControlDevice(id: core.accountStore.deviceID, name: core.name, kind: core.kind, isSelf: true, online: true)
             ]
         }
         // Each is made anew when it is asked for.
-        let ring = core.ring
-        let unfinished = core.keeper.unfinished
+        let snapshot = core.snapshot
+        let unfinished = core.accountStore.unfinished
         return state.view.live.sorted().map { id in
-            let isSelf = id == core.keeper.deviceID
+            let isSelf = id == core.accountStore.deviceID
             let peer = core.network.table[id]
             return ControlDevice(
-                id: id, name: ring.name(of: id), kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
+                id: id, name: snapshot.name(of: id), kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.holders.devices.contains(id),
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id))
         }
@@ -33,8 +33,8 @@ extension AccountService {
 
     /// The member that a user means.
     func member(_ text: String) throws -> DeviceID {
-        let state = try core.keeper.member(core.keeper.state)
-        switch DeviceSelection.choose(text, among: state.view.live, name: { core.ring.name(of: $0) }) {
+        let state = try core.accountStore.member(core.accountStore.state)
+        switch DeviceSelection.choose(text, among: state.view.live, name: { core.snapshot.name(of: $0) }) {
         case .one(let device): return device
         case .nothing: throw CallError.noSuchDevice(text)
         case .ambiguous(let devices): throw CallError.ambiguous(text, devices.map(\.hex), of: "devices")
@@ -44,7 +44,7 @@ extension AccountService {
     /// Gives a member another name.
     func renameDevice(_ text: String, to name: String, completion: @escaping (Result<Void, any Error>) -> Void) {
         do {
-            core.keeper.rename(try member(text), to: name, completion: completion)
+            core.accountStore.rename(try member(text), to: name, completion: completion)
         } catch {
             completion(.failure(error))
         }
@@ -53,17 +53,17 @@ extension AccountService {
     /// Removes a member; `call` is told who knows of it, until all do.
     func removeDevice(_ text: String, dropping: [String], call: ControlCall) throws {
         let device = try member(text)
-        let admitted = core.keeper.state?.view.admitted(by: device) ?? []
+        let admitted = core.accountStore.state?.view.admitted(by: device) ?? []
         let dropped = try dropping.map { text in
             let dropped = try member(text)
             guard admitted.contains(dropped) else { throw CallError.notAdmitted(dropped, by: device) }
             return dropped
         }
-        guard device != core.keeper.deviceID else { return leaveByRemoval(call) }
-        core.keeper.remove(device, dropping: Set(dropped)) { [core] result in
+        guard device != core.accountStore.deviceID else { return leaveByRemoval(call) }
+        core.accountStore.remove(device, dropping: Set(dropped)) { [core] result in
             switch result {
             case .success(let state):
-                let confirmed = core.holders.devices.union([core.keeper.deviceID])
+                let confirmed = core.holders.devices.union([core.accountStore.deviceID])
                 core.removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
             case .failure(let error): call.fail(error)
             }
@@ -71,8 +71,8 @@ extension AccountService {
     }
 
     private func leaveByRemoval(_ call: ControlCall) {
-        let device = core.keeper.deviceID
-        let others = core.ring.live.subtracting([device])
+        let device = core.accountStore.deviceID
+        let others = core.snapshot.live.subtracting([device])
         leaveAccount { result in
             switch result {
             case .success(let told):
@@ -95,11 +95,11 @@ extension AccountService {
     ///
     /// - Parameter completion: gets the members that know of it, before the daemon begins anew.
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
-        guard let state = core.keeper.state else { return completion(.failure(AccountKeeper.Refusal.noAccount)) }
-        guard state.view.isLive(core.keeper.deviceID) else { return startAfresh(told: [], completion: completion) }
-        core.keeper.leave { [core] state, done in
-            core.farewell = Farewell(
-                core.ring.live.subtracting([core.keeper.deviceID]), statements: state.roster.encoded(), on: core.loop,
+        guard let state = core.accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
+        guard state.view.isLive(core.accountStore.deviceID) else { return startAfresh(told: [], completion: completion) }
+        core.accountStore.leave { [core] state, done in
+            core.farewell = LeaveNotifier(
+                core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(), on: core.loop,
                 link: { $1(core.pool.link(to: $0)) }, completion: done)
         } completion: { [self, core] result in
             let told = core.farewell?.told ?? []
@@ -134,7 +134,7 @@ extension AccountService {
 
     /// The account, for the control interface.
     func account() -> ControlAccount {
-        let state = core.keeper.state
+        let state = core.accountStore.state
         return ControlAccount(
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,
             tickets: core.tickets())

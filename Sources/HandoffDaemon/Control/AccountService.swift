@@ -13,7 +13,7 @@ final class AccountService {
     }
 
     func create(_ call: ControlCall) {
-        core.keeper.create(name: core.name) { result in
+        core.accountStore.create(name: core.name) { result in
             switch result {
             case .success(let id): call.reply(["account": .string(id.hex)])
             case .failure(let error): call.fail(CallError(error))
@@ -31,7 +31,7 @@ final class AccountService {
 
     func export(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        _ = try core.keeper.member(core.keeper.state)
+        _ = try core.accountStore.member(core.accountStore.state)
         try core.accountFiles.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
         core.accountFiles.export(over: stream)
@@ -49,7 +49,7 @@ final class AccountService {
         let fitting = core.tickets().map(\.id).filter { OfferSelection.begins($0, with: prefix) }
         guard let ticket = fitting.first.flatMap({ Fingerprint(hex: $0) }) else { throw CallError.noSuchTicket(prefix) }
         guard fitting.count == 1 else { throw CallError.ambiguous(prefix, fitting, of: "tickets") }
-        core.keeper.revoke(ticket) { result in
+        core.accountStore.revoke(ticket) { result in
             switch result {
             case .success: call.reply([:])
             // Another member was faster.
@@ -60,7 +60,7 @@ final class AccountService {
     }
 
     func rotateKey(_ call: ControlCall) {
-        core.keeper.rotate { result in
+        core.accountStore.rotate { result in
             switch result {
             case .success(let epoch): call.reply(["epoch": .integer(Int64(clamping: epoch))])
             case .failure(let error): call.fail(error)

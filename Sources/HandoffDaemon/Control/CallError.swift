@@ -172,7 +172,7 @@ struct CallError: Error {
     }
 
     /// What was asked for is switched off here, and by whom.
-    static func switchedOff(_ hold: ControlHold) -> CallError {
+    static func switchedOff(_ hold: ControlRestriction) -> CallError {
         CallError(name: ControlErrorName.switchedOff.rawValue, parameters: hold.json)
     }
 
@@ -223,7 +223,7 @@ extension CallError {
         case let refusal as ActivityStore.Refusal: self.init(refusal)
         case let error as ActivityError: self = .invalidActivity(error)
         case let failure as HandoffFailure: self = .continuationFailed(failure)
-        case let refusal as AccountKeeper.Refusal: self.init(refusal)
+        case let refusal as AccountStore.Refusal: self.init(refusal)
         case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
             self = .control(.wrongPassphrase, "the account file \(error)")
         case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
@@ -234,8 +234,8 @@ extension CallError {
         }
     }
 
-    /// What the keeper of the account refused.
-    private init(_ refusal: AccountKeeper.Refusal) {
+    /// What the account store refused.
+    private init(_ refusal: AccountStore.Refusal) {
         let message = "\(refusal)"
         switch refusal {
         case .noAccount: self = .control(.noAccount, message)

@@ -10,9 +10,9 @@ import Timing
 extension ControlService {
     /// What `GetStatus` answers.
     func status() -> ControlStatus {
-        let state = core.keeper.state
+        let state = core.accountStore.state
         return ControlStatus(
-            daemon: Version.daemon, device: core.keeper.deviceID, name: displayName, kind: core.kind,
+            daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.kind,
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
@@ -20,14 +20,14 @@ extension ControlService {
     }
 
     private var displayName: String {
-        core.keeper.state == nil ? core.name : core.ring.name(of: core.keeper.deviceID)
+        core.accountStore.state == nil ? core.name : core.snapshot.name(of: core.accountStore.deviceID)
     }
 
     private func peers() -> [ControlPeer] {
         let known = core.network.table.all.map { peer in
             let best = peer.candidates.ranked.first
             return ControlPeer(
-                device: peer.deviceID, name: core.ring.name(of: peer.deviceID),
+                device: peer.deviceID, name: core.snapshot.name(of: peer.deviceID),
                 address: best.flatMap { SocketAddress($0.address) }?.description,
                 via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
                 connected: core.pool.isConnected(peer.deviceID), activities: peer.offers.count)
@@ -36,7 +36,7 @@ extension ControlService {
         return known
             + unreached.map { address, device in
                 ControlPeer(
-                    device: device, name: device.map { core.ring.name(of: $0) }, address: address.text, via: .static,
+                    device: device, name: device.map { core.snapshot.name(of: $0) }, address: address.text, via: .static,
                     connected: false, activities: 0)
             }
     }
@@ -46,15 +46,15 @@ extension ControlService {
         if core.network.isCloned {
             warnings.append("another machine runs with this device's identity: reset one of the two state folders")
         }
-        if let state = core.keeper.state {
-            if state.hasLeft(core.keeper.deviceID) {
+        if let state = core.accountStore.state {
+            if state.hasLeft(core.accountStore.deviceID) {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
-            } else if core.ring.isJoining {
+            } else if core.snapshot.isJoining {
                 warnings.append("this device has not joined its account yet: \(core.joining.missing)")
-            } else if let words = DaemonCore.words(for: state.standing(of: core.keeper.deviceID)) {
+            } else if let words = DaemonCore.words(for: state.standing(of: core.accountStore.deviceID)) {
                 warnings.append(words)
             }
-            if state.view.isLive(core.keeper.deviceID), !core.ring.isJoining, !state.isCurrent {
+            if state.view.isLive(core.accountStore.deviceID), !core.snapshot.isJoining, !state.isCurrent {
                 warnings.append("the account key in force has not reached this device yet")
             }
         }
@@ -67,8 +67,8 @@ extension ControlService {
 
     /// Lines for `status` about devices that were let in and may not know it.
     private func unfinishedWarnings() -> [String] {
-        core.keeper.unfinished.sorted().map { id in
-            let name = VisibleText.escape(core.ring.name(of: id))
+        core.accountStore.unfinished.sorted().map { id in
+            let name = VisibleText.escape(core.snapshot.name(of: id))
             return "\(name) (\(id.short)) was let in and has not finished joining: let it join again, or remove it"
         }
     }
@@ -94,11 +94,11 @@ extension ControlService {
 
     private func members() -> [ControlDiagnosis.Member] {
         let clock = core.wallClock.unixSeconds
-        return core.ring.live.subtracting([core.keeper.deviceID]).sorted().map { device in
+        return core.snapshot.live.subtracting([core.accountStore.deviceID]).sorted().map { device in
             let start = core.network.table.seenBoot(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)
             return ControlDiagnosis.Member(
-                device: device, name: core.ring.name(of: device), online: core.network.table[device] != nil,
+                device: device, name: core.snapshot.name(of: device), online: core.network.table[device] != nil,
                 heard: core.health.age(of: device, at: core.loop.now), trouble: core.health.trouble(with: device),
                 clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
         }

@@ -16,7 +16,7 @@ final class ControlService {
     private let account: AccountService
     private let pairing: PairingService
     private let history: History
-    private var board = OfferBoard()
+    private var board = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
 
     init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
@@ -138,11 +138,11 @@ final class ControlService {
     ) {
         do {
             let device = try request.device.map { try account.member($0) }
-            guard device != core.keeper.deviceID else {
+            guard device != core.accountStore.deviceID else {
                 throw CallError.noSuchDevice(
                     request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
             }
-            core.board.set(request, device: device, live: core.ring.live, completion: completion)
+            core.board.set(request, device: device, live: core.snapshot.live, completion: completion)
         } catch {
             completion(.failure(error))
         }
@@ -181,8 +181,8 @@ final class ControlService {
     func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
         let prefix = asked.activity
         let take = asked.take ?? false
-        guard core.keeper.state != nil else {
-            throw CallError(AccountKeeper.Refusal.noAccount)
+        guard core.accountStore.state != nil else {
+            throw CallError(AccountStore.Refusal.noAccount)
         }
         func isMeant(_ offer: RemoteOffer) -> Bool {
             let origin = core.network.origin(of: offer.device)

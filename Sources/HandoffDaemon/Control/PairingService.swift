@@ -62,7 +62,7 @@ final class PairingService {
     func join(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
-        try core.keeper.refuseAnother(core.keeper.state)
+        try core.accountStore.refuseAnother(core.accountStore.state)
         guard joiner == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
         self.joiner = joiner
@@ -82,8 +82,8 @@ final class PairingService {
 
     /// The account is another one, or this device has left it.
     func accountChanged() {
-        let keeper = core.keeper
-        if keeper.state?.view.isLive(keeper.deviceID) ?? false {
+        let accountStore = core.accountStore
+        if accountStore.state?.view.isLive(accountStore.deviceID) ?? false {
             joiner?.cancel(.memberMeanwhile)
         } else {
             inviter?.end(.noMemberAnyMore)
@@ -109,7 +109,7 @@ final class PairingService {
 
     /// The key of a new epoch may still be on its way: `Inviter` waits for it once somebody is let in.
     private func requireKey() throws {
-        guard try core.keeper.member(core.keeper.state).held != nil else { throw AccountError.noCurrentKey }
+        guard try core.accountStore.member(core.accountStore.state).held != nil else { throw AccountError.noCurrentKey }
     }
 
     /// A window that is not open yet.
@@ -118,7 +118,7 @@ final class PairingService {
         let ports = core.configuration.port == .any ? nil : BoundPort.defaultPorts
         do {
             return try Inviter(
-                isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses, air: core.air, keeper: core.keeper,
+                isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
                 allowance: core.pairingAllowance, loop: core.loop, log: log)
         } catch {
             throw PairingFailure.cannotOpen("\(error)").callError
@@ -129,7 +129,7 @@ final class PairingService {
     private func makeJoiner(_ request: JoinRequest) throws -> Joiner {
         do {
             return try Joiner(
-                request, name: core.name, addresses: pairingAddresses, air: core.air, keeper: core.keeper,
+                request, name: core.name, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
                 wallClock: core.wallClock,
                 loop: core.loop, log: log)
         } catch let failure as PairingFailure {

@@ -31,7 +31,7 @@ package actor Daemon {
         var policy: Policy
         let name: String
         let worker: Worker
-        let apps: AppSurroundings
+        let apps: DesktopAccess
         let discovery: @Sendable () -> any Discovery
         let pairingDiscovery: (@Sendable () -> any Discovery)?
         let wallClock: any WallClock
@@ -52,7 +52,7 @@ package actor Daemon {
     private var coreNumber = 0
     private var isDiscovering = false
     /// Not given anew to who leaves the account: codes are counted for the network that guesses at them.
-    private let pairingAllowance = PairingAllowanceBox()
+    private let pairingAllowance = PairingAttemptLimiterBox()
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?
@@ -82,7 +82,7 @@ package actor Daemon {
         _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
-        userID: UInt32, apps: AppSurroundings = .none,
+        userID: UInt32, apps: DesktopAccess = .none,
         group: @escaping @Sendable (Int32) -> ClientGroup, wallClock: any WallClock = SystemWallClock()
     ) throws {
         let clients = sockets.clients
@@ -102,7 +102,7 @@ package actor Daemon {
         self.server = server
         core.start()
         for client in clients { server.serve(client.listener, role: client.role) }
-        log.notice("Ready", ["device": core.keeper.deviceID.short, "port": "\(core.port)", "name": name])
+        log.notice("Ready", ["device": core.accountStore.deviceID.short, "port": "\(core.port)", "name": name])
     }
 
     /// Begins to look for other devices; after the service manager was told that the daemon is ready.
@@ -149,12 +149,12 @@ package actor Daemon {
 
     private func makeCore(_ stored: StoredState) throws -> DaemonCore {
         guard let making, let port = try port?.duplicate() else { throw Errno.invalidArgument }
-        let air = PairingAir(make: making.pairingDiscovery) { [weak self, loop, coreNumber] number, event in
+        let pairingDiscovery = PairingDiscovery(make: making.pairingDiscovery) { [weak self, loop, coreNumber] number, event in
             loop.perform { [weak self] in self?.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
         }
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
-            stored: stored, name: making.name, port: port, discovery: making.discovery(), air: air,
+            stored: stored, name: making.name, port: port, discovery: making.discovery(), pairingDiscovery: pairingDiscovery,
             pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, wallClock: making.wallClock)
         core.onLeft = { [self] in renew($0) }
         return core
@@ -178,7 +178,7 @@ package actor Daemon {
 
     private func found(_ event: DiscoveryEvent, by discovery: UInt64, ofCore number: Int) {
         guard number == coreNumber else { return }
-        core?.air.take(discovery, event)
+        core?.pairingDiscovery.take(discovery, event)
     }
 
     /// This device has left its account, and has another identity: everything of the former one ends, that is all clients and
@@ -199,7 +199,7 @@ package actor Daemon {
             core.start()
             if isDiscovering { startDiscovery() }
             server?.resume()
-            log.notice("Goes on with a new identity", ["device": core.keeper.deviceID.short])
+            log.notice("Goes on with a new identity", ["device": core.accountStore.deviceID.short])
         } catch {
             // What is stored is in order: whoever starts the daemon anew gets the new identity.
             log.fault("Cannot go on with a new identity", ["error": "\(error)"])

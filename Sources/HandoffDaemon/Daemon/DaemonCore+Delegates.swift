@@ -11,12 +11,12 @@ import Timing
 /// What links tell, and what they say of this device.
 extension DaemonCore: LinkPoolDelegate {
     func hello(to device: DeviceID) -> Hello? {
-        let ring = self.ring
+        let snapshot = self.snapshot
         return Hello(
             software: Version.daemon, kind: kind, port: port, label: network.labels.label,
             boot: network.announcer.position.boot, seq: network.announcer.position.seq,
             listSeq: network.announcer.listSeq, seenBoot: network.table.seenBoot(of: device),
-            rosterDigest: ring.rosterDigest, epoch: ring.epochName, isGoodbye: network.isLeaving)
+            rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName, isGoodbye: network.isLeaving)
     }
 
     func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way] {
@@ -30,18 +30,18 @@ extension DaemonCore: LinkPoolDelegate {
     func news(for device: DeviceID) -> [UInt8]? { sync.takeNews(for: device) }
 
     var introductionStatements: [UInt8] {
-        guard let roster = keeper.state?.roster else { return [] }
+        guard let roster = accountStore.state?.roster else { return [] }
         let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
-        return StatementList.encode(roster.introduction(of: keeper.deviceID, limit: limit))
+        return StatementList.encode(roster.introduction(of: accountStore.deviceID, limit: limit))
     }
 
-    var removalStatements: [UInt8] { StatementList.encode(keeper.state?.roster.removals ?? []) }
+    var removalStatements: [UInt8] { StatementList.encode(accountStore.state?.roster.removals ?? []) }
 
     // MARK: - Events of links
 
     func linkEstablished(_ link: PeerLink, hello: Hello) {
         // Its connections were closed when it was removed; should one have been overlooked, it ends here.
-        guard ring.peerKey(link.device) != nil else { return link.close(.notLive) }
+        guard snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
         health.note(link.device, at: loop.now)
         health.note(link.device, trouble: nil)
         network.linkEstablished(link, hello)
@@ -81,7 +81,7 @@ extension DaemonCore: LinkPoolDelegate {
         pool.ended(link)
         // One that the other side has closed in order, as it does with those that are idle, is no trouble.
         let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
-        if ring.live.contains(link.device) {
+        if snapshot.live.contains(link.device) {
             health.note(link.device, trouble: isTrouble ? link.trouble : nil)
         }
         network.linkEnded(link)
@@ -89,13 +89,13 @@ extension DaemonCore: LinkPoolDelegate {
     }
 }
 
-extension DaemonCore: AccountKeeperDelegate {
+extension DaemonCore: AccountStoreDelegate {
     package var membersInReach: Int { network.table.count }
 }
 
 /// What is heard of the other devices.
 extension DaemonCore: PeerNetworkDelegate {
-    var unadvertised: Set<DeviceID> { board.unadvertised.intersection(ring.live) }
+    var unadvertised: Set<DeviceID> { board.unadvertised.intersection(snapshot.live) }
 
     func peersChanged() {
         control.offersChanged()
@@ -105,9 +105,9 @@ extension DaemonCore: PeerNetworkDelegate {
     /// A member was heard under the key in force.
     func heard(_ device: DeviceID) {
         health.note(device, at: loop.now)
-        guard holders.heard(device, in: ring) else { return }
+        guard holders.heard(device, in: snapshot) else { return }
         removals.heard(device)
-        keeper.finished(device)
+        accountStore.finished(device)
     }
 
     func rosterMayDiffer(_ peer: Peer) {
@@ -115,7 +115,7 @@ extension DaemonCore: PeerNetworkDelegate {
     }
 
     func sighted(_ device: DeviceID) {
-        if ring.isJoining { joining.sighted(device) } else { sync.sighted(device) }
+        if snapshot.isJoining { joining.sighted(device) } else { sync.sighted(device) }
     }
 
     func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void) {
@@ -133,7 +133,7 @@ extension DaemonCore: PeerNetworkDelegate {
 
 /// What the apps here do.
 extension DaemonCore: AppServiceDelegate {
-    var deviceName: String { ring.name(of: keeper.deviceID) }
+    var deviceName: String { snapshot.name(of: accountStore.deviceID) }
 
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 

@@ -27,17 +27,17 @@ final class DaemonCore {
     let port: UInt16
     let discovery: any Discovery
     /// Where pairing windows are announced and found.
-    let air: PairingAir
+    let pairingDiscovery: PairingDiscovery
     private(set) var discoveryStates = DiscoveryStates()
     let wallClock: any WallClock
     let worker: Worker
     /// How apps are known.
-    let appSurroundings: AppSurroundings
+    let appSurroundings: DesktopAccess
     /// The way to the user's desktop; nil where there is none.
     private let desktop: DesktopLink?
-    let budgets = MemberBudgets()
+    let budgets = MemberRateLimiters()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
-    let pairingAllowance: PairingAllowanceBox
+    let pairingAllowance: PairingAttemptLimiterBox
     let socket: DatagramSocket
     private let staticDiscovery: StaticDiscovery
     private let dialer: Dialer
@@ -57,7 +57,7 @@ final class DaemonCore {
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
     /// Running while this device leaves its account.
-    var farewell: Farewell?
+    var farewell: LeaveNotifier?
     /// The number of this start.
     private(set) var boot: UInt64
     /// Told when this device has left its account: what the next core begins with.
@@ -66,8 +66,8 @@ final class DaemonCore {
     init(
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
-        port: consuming BoundPort, discovery: any Discovery, air: PairingAir, pairingAllowance: PairingAllowanceBox,
-        apps: AppSurroundings, desktop: DesktopLink?,
+        port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery, pairingAllowance: PairingAttemptLimiterBox,
+        apps: DesktopAccess, desktop: DesktopLink?,
         wallClock: any WallClock
     ) throws {
         self.loop = loop
@@ -79,7 +79,7 @@ final class DaemonCore {
         self.name = name
         self.port = port.port
         self.discovery = discovery
-        self.air = air
+        self.pairingDiscovery = pairingDiscovery
         self.pairingAllowance = pairingAllowance
         self.wallClock = wallClock
         boot = stored.boot
@@ -105,19 +105,19 @@ final class DaemonCore {
 
     // MARK: - Parts
 
-    private(set) lazy var keeper: AccountKeeper = AccountKeeper(
+    private(set) lazy var accountStore: AccountStore = AccountStore(
         device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop, worker: worker,
         log: log.named("account"), storage: stored.folder, wallClock: wallClock)
 
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
-        speaker: Announcer.Speaker(deviceID: keeper.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, ring: ring, discovery: discovery, budgets: budgets, policy: configuration.advertise,
+        speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
+        boot: boot, snapshot: snapshot, discovery: discovery, budgets: budgets, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
-    private(set) lazy var board: SwitchBoard = SwitchBoard(
+    private(set) lazy var board: SwitchController = SwitchController(
         loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
-        isConfiguredOff: configuration.advertise == .off, folder: stored.folder, keeper: keeper,
+        isConfiguredOff: configuration.advertise == .off, folder: stored.folder, accountStore: accountStore,
         wallClock: wallClock, onChange: { [unowned self] in switchesChanged() })
 
     /// Whether the screen is locked, or unused.
@@ -126,7 +126,7 @@ final class DaemonCore {
         changed: { [unowned self] in board.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
-    private(set) lazy var notifications: NotificationDesk = NotificationDesk(
+    private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         continuing: { [unowned self] in control.continueChosen($0, token: $1, completion: $2) })
 
@@ -149,22 +149,22 @@ final class DaemonCore {
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, ring: ring, delegate: self)
+        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, snapshot: snapshot, delegate: self)
 
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(
-        loop: loop, keeper: keeper, pool: pool, network: network, streamDialer: streamDialer)
+        loop: loop, accountStore: accountStore, pool: pool, network: network, streamDialer: streamDialer)
 
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
-        log: log, name: name, keeper: keeper, network: network, board: board, apps: apps, streams: streams,
+        log: log, name: name, accountStore: accountStore, network: network, board: board, apps: apps, streams: streams,
         history: history)
 
     private(set) lazy var lists: ListFetcher = ListFetcher(
         loop: loop, log: log.named("links"), client: client, network: network)
 
     private(set) lazy var sync: RosterSync = RosterSync(
-        loop: loop, log: log.named("roster"), keeper: keeper, pool: pool, network: network)
+        loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, network: network)
 
     /// How this device comes into the account of a file.
     private(set) lazy var joining: TicketJoin = TicketJoin(
@@ -189,13 +189,13 @@ final class DaemonCore {
         onClaims: { [unowned self] in store($0) },
         onChange: { [unowned self] in control.offersChanged() })
 
-    private(set) lazy var streams: StreamDesk = StreamDesk(
+    private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client, keeper: keeper,
+        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client, accountStore: accountStore,
         network: network, apps: apps, history: history)
 
-    private(set) lazy var accountFiles: AccountFileDesk = AccountFileDesk(
-        loop: loop, worker: worker, log: log.named("account"), keeper: keeper, name: name,
+    private(set) lazy var accountFiles: AccountFileService = AccountFileService(
+        loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name,
         missing: { [unowned self] in joining.missing })
 
     private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
@@ -205,23 +205,23 @@ final class DaemonCore {
         history: history)
 
     /// The account as the network reads it.
-    var ring: KeyRing { keeper.ring }
+    var snapshot: AccountSnapshot { accountStore.snapshot }
 
     // MARK: - Life
 
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
-        budgets.retain(ring.live)
-        holders.accountChanged(ring)
-        keeper.delegate = self
+        budgets.retain(snapshot.live)
+        holders.accountChanged(snapshot)
+        accountStore.delegate = self
         disableApps()
         installed.start()
         board.start()
         notifications.start()
         sessions.start(followSessions)
         network.start()
-        keeper.review()
-        keeper.takeConfiguredName()
+        accountStore.review()
+        accountStore.takeConfiguredName()
         nameSelf()
         askMachine()
     }
@@ -230,7 +230,7 @@ final class DaemonCore {
     ///
     /// - Parameter deliver: brings an event from discovery's thread to `discovered` on the loop.
     func startDiscovery(_ deliver: @escaping @Sendable (DiscoveryEvent) -> Void) {
-        discovery.setMembership { [ring] in ring.recognises(instance: $0) }
+        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
         discovery.start(deliver)
         staticDiscovery.start(deliver)
         for address in configuration.peers + peersFile.addresses { statics.add(address) }
@@ -283,27 +283,27 @@ final class DaemonCore {
 
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
     package func accountChanged(from former: AccountState?, to present: AccountState) {
-        let ring = self.ring
+        let snapshot = self.snapshot
         let farewells = waysToRemoved(from: former, to: present)
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
         tellStanding(from: former, to: present)
         // First all that concerns those who are members no more: nothing may be sent to them on the way.
-        holders.accountChanged(ring)
-        network.take(ring)
-        broker.accountChanged(live: ring.live)
-        streams.accountChanged(live: ring.live)
-        pool.accountChanged(ring)
+        holders.accountChanged(snapshot)
+        network.take(snapshot)
+        broker.accountChanged(live: snapshot.live)
+        streams.accountChanged(live: snapshot.live)
+        pool.accountChanged(snapshot)
         network.accountChanged()
-        budgets.retain(ring.live)
-        health.retain(ring.live)
-        client.accountChanged(live: ring.live)
-        discovery.setMembership { [ring] in ring.recognises(instance: $0) }
+        budgets.retain(snapshot.live)
+        health.retain(snapshot.live)
+        client.accountChanged(live: snapshot.live)
+        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
         for (device, way) in farewells { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
-        accountFiles.accountChanged(ring)
-        statics.accountChanged(live: ring.live)
-        removals.accountChanged(members: ring.live)
+        accountFiles.accountChanged(snapshot)
+        statics.accountChanged(live: snapshot.live)
+        removals.accountChanged(members: snapshot.live)
         pairing.accountChanged()
         nameSelf()
         control.offersChanged()
@@ -313,9 +313,9 @@ final class DaemonCore {
     private func waysToRemoved(
         from former: AccountState?, to present: AccountState
     ) -> [(device: DeviceID, way: LinkPool.Way)] {
-        guard let former, present.view.isLive(keeper.deviceID) else { return [] }
+        guard let former, present.view.isLive(accountStore.deviceID) else { return [] }
         return former.view.live.subtracting(present.view.live).compactMap { device in
-            guard present.isRemoved(device, by: keeper.deviceID), !pool.isConnected(device) else { return nil }
+            guard present.isRemoved(device, by: accountStore.deviceID), !pool.isConnected(device) else { return nil }
             return network.ways(to: device).first { !$0.isIntroduction }.map { (device, $0) }
         }
     }
@@ -336,10 +336,10 @@ final class DaemonCore {
     /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
     /// then its names count no more either.
     private func nameSelf() {
-        guard let view = keeper.state?.view, view.isLive(keeper.deviceID), view.names[keeper.deviceID] == nil else {
+        guard let view = accountStore.state?.view, view.isLive(accountStore.deviceID), view.names[accountStore.deviceID] == nil else {
             return
         }
-        keeper.rename(keeper.deviceID, to: name) { [log] result in
+        accountStore.rename(accountStore.deviceID, to: name) { [log] result in
             if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
         }
     }
@@ -357,7 +357,7 @@ final class DaemonCore {
 
     /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
     private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        guard let held = ring.held else { return nil }
+        guard let held = snapshot.held else { return nil }
         let pairwise = network.missing.pairwise.keys
         var parties: [(Party, SecretBytes)] = []
         var strangers: [(Party, SecretBytes)] = []
@@ -368,17 +368,17 @@ final class DaemonCore {
             strangers.append((.keyHolder, held.gate))
         }
         let caller = network.labels.admit(
-            token, Gate.Greeting(clientHello, to: ring.own), from: parties, orByLabel: strangers, now: loop.now,
+            token, Gate.Greeting(clientHello, to: snapshot.own), from: parties, orByLabel: strangers, now: loop.now,
             unixSeconds: wallClock.unixSeconds)
         if network.labels.isWornOut { network.renewLabel() }
         guard let caller else { return nil }
         if callers.count >= Self.maximumCallers { callers.removeAll() }
         callers[source] = caller
-        let ring = self.ring
+        let snapshot = self.snapshot
         switch caller {
-        case .device(let device): return GateVerdict { DeviceID($0) == device && ring.admits($0) }
+        case .device(let device): return GateVerdict { DeviceID($0) == device && snapshot.admits($0) }
         case .ticket, .keyHolder:
-            return GateVerdict(isIntroduction: true) { ring.admits($0) || ring.mayIntroduce($0) }
+            return GateVerdict(isIntroduction: true) { snapshot.admits($0) || snapshot.mayIntroduce($0) }
         }
     }
 
@@ -422,7 +422,7 @@ final class DaemonCore {
     /// key in force.
     func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
-        guard ring.isCurrent, ring.peerKey(device) != nil, !connection.isIntroduction else {
+        guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
             return connection.close("only members open streams")
         }
         streams.accept(connection, from: device)

@@ -57,7 +57,7 @@ package enum DaemonProcess {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
-        let apps = AppSurroundings(
+        let apps = DesktopAccess(
             environment: environment, folder: ProcessEnvironment.programFolder,
             socket: options.appSocket ?? options.controlSocket, userID: ProcessEnvironment.userID)
         let loop = try EventLoop()
@@ -132,7 +132,7 @@ package enum DaemonProcess {
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> (@Sendable () -> any Discovery)? {
         var options = options(configuration)
-        options.serviceType = PairingAir.serviceType
+        options.serviceType = PairingDiscovery.serviceType
         guard configuration.discovery != .static else { return nil }
         return { [options] in
             // Never nil here: only `static` wants none.

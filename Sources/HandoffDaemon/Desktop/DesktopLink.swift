@@ -11,7 +11,7 @@ import Timing
 /// while, which grows.
 package final class DesktopLink {
     /// Makes a connection.
-    package typealias Opening = () throws(DesktopDoor.Problem) -> Descriptor
+    package typealias Opening = () throws(DesktopConnector.Problem) -> Descriptor
 
     /// One connection; `ControlClient` alone is our own word for who is at the other end of the control socket.
     fileprivate typealias Connection = HandoffClient.ControlClient
@@ -66,7 +66,7 @@ package final class DesktopLink {
         completion: @escaping (Result<JSONObject, Failure>) -> Void
     ) {
         let client: Connection
-        do throws(DesktopDoor.Problem) {
+        do throws(DesktopConnector.Problem) {
             client = try connect()
         } catch {
             let failure = Failure(error)
@@ -105,7 +105,7 @@ package final class DesktopLink {
         _ method: DesktopMethod, _ tell: @escaping (Result<JSONObject, Failure>) -> Void
     ) throws(Failure) -> Following {
         let following = Following()
-        do throws(DesktopDoor.Problem) {
+        do throws(DesktopConnector.Problem) {
             let client = try connect()
             following.client = client
             client.stream(method.rawValue) { tell($0.map(\.parameters).mapError(Failure.init)) }
@@ -116,7 +116,7 @@ package final class DesktopLink {
     }
 
     private func open(_ following: Following, _ method: DesktopMethod, _ tell: @escaping (News) -> Void) {
-        do throws(DesktopDoor.Problem) {
+        do throws(DesktopConnector.Problem) {
             let client = try connect()
             following.client = client
             client.stream(method.rawValue) { [weak self, weak following] result in
@@ -153,7 +153,7 @@ package final class DesktopLink {
         tell(.lost)
     }
 
-    private func connect() throws(DesktopDoor.Problem) -> Connection {
+    private func connect() throws(DesktopConnector.Problem) -> Connection {
         let descriptor = try opening()
         do throws(Errno) {
             return try Connection(descriptor, path: "handoff-desktop", loop: loop)
@@ -177,7 +177,7 @@ package final class DesktopLink {
             self.message = message
         }
 
-        init(_ problem: DesktopDoor.Problem) {
+        init(_ problem: DesktopConnector.Problem) {
             switch problem {
             case .missing: message = "the program handoff-desktop is not installed"
             case .notReached(let error): message = "handoff-desktop cannot be reached: \(error)"

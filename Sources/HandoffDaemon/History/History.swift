@@ -11,7 +11,7 @@ final class History {
     private let file: HistoryFile
     private let wallClock: any WallClock
     private var followers: [ObjectIdentifier: ControlCall] = [:]
-    private var pace = HistoryPace()
+    private var pace = HistoryRateLimiter()
     private var timer: LoopTimer?
     private var hasFailed = false
     /// Entries that wait for the disk.

@@ -35,10 +35,10 @@ final class LinkPool {
         let isIntroduction: Bool
 
         /// What to call there: the device and no other, if the account admits it.
-        func target(_ device: DeviceID, _ ring: KeyRing) -> DialTarget {
+        func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
                 candidates: addresses, token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: device)) },
-                accepts: { DeviceID($0) == device && ring.admits($0) })
+                accepts: { DeviceID($0) == device && snapshot.admits($0) })
         }
     }
 
@@ -60,7 +60,7 @@ final class LinkPool {
 
     let loop: EventLoop
     let log: Logger
-    let budgets: MemberBudgets
+    let budgets: MemberRateLimiters
     private let dialer: Dialer
     /// Weak: a question that waits may outlive the daemon.
     private weak var delegate: (any LinkPoolDelegate)?
@@ -74,17 +74,17 @@ final class LinkPool {
     /// How many calls to a device have failed since the last one that did not: each tries another way, if there are several.
     private var failures: [DeviceID: Int] = [:]
     /// The account as it is now.
-    var ring: KeyRing
+    var snapshot: AccountSnapshot
 
     init(
-        loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberBudgets, ring: KeyRing,
+        loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberRateLimiters, snapshot: AccountSnapshot,
         delegate: any LinkPoolDelegate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
         self.budgets = budgets
-        self.ring = ring
+        self.snapshot = snapshot
         self.delegate = delegate
     }
 
@@ -106,7 +106,7 @@ final class LinkPool {
     /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
-        guard !isStopped, ring.peerKey(device) != nil else { return nil }
+        guard !isStopped, snapshot.peerKey(device) != nil else { return nil }
         let usable = links[device, default: []].filter(\.isUsable)
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
         let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
@@ -130,7 +130,7 @@ final class LinkPool {
                 for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
                 failures[device] = nil
-                guard ring.peerKey(device) != nil else {
+                guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
                     return link.lost("the device is no longer a member")
                 }
@@ -159,7 +159,7 @@ final class LinkPool {
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 completion(nil, error.failures.contains { !$0.hadNoAnswer })
             case .success(let connection):
-                guard ring.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed) else {
+                guard snapshot.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed) else {
                     connection.close("the device is no longer live")
                     return completion(nil, true)
                 }
@@ -176,7 +176,7 @@ final class LinkPool {
         calls += 1
         let id = calls
         let target = DialTarget(
-            candidates: way.addresses, token: way.target(device, ring).token, accepts: { DeviceID($0) == device })
+            candidates: way.addresses, token: way.target(device, snapshot).token, accepts: { DeviceID($0) == device })
         dials[id] = dialer.dial(target) { [weak self] result in
             guard let self else { return }
             dials[id] = nil
@@ -193,15 +193,15 @@ final class LinkPool {
     private func dial(
         _ device: DeviceID, _ way: Way, completion: @escaping (Result<PeerConnection, DialError>) -> Void
     ) -> Dial {
-        dialer.dial(way.target(device, ring), completion: completion)
+        dialer.dial(way.target(device, snapshot), completion: completion)
     }
 
     /// Takes a connection whose client has passed the gate and proved its key.
     func accept(_ connection: PeerConnection, from key: PublicKey) {
         let device = DeviceID(key)
-        let isLive = ring.admits(key)
+        let isLive = snapshot.admits(key)
         // What is live may have changed since the handshake began.
-        guard !isStopped, isLive || ring.mayIntroduce(key), makeRoom(for: device) else {
+        guard !isStopped, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
             return connection.close("the device is not live, or has enough connections")
         }
         let isWithinLimits =
@@ -222,13 +222,13 @@ final class LinkPool {
     }
 
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
-    func accountChanged(_ ring: KeyRing) {
-        self.ring = ring
-        failures = failures.filter { ring.live.contains($0.key) }
+    func accountChanged(_ snapshot: AccountSnapshot) {
+        self.snapshot = snapshot
+        failures = failures.filter { snapshot.live.contains($0.key) }
         for link in all {
             // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
             // must be live, also before they have said hello.
-            let mayStay = link.isIntroducing ? ring.mayIntroduce(link.device) : ring.peerKey(link.device) != nil
+            let mayStay = link.isIntroducing ? snapshot.mayIntroduce(link.device) : snapshot.peerKey(link.device) != nil
             if !mayStay {
                 // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
                 if link.isEstablished { link.sendStatements(delegate?.removalStatements ?? []) }

@@ -57,7 +57,7 @@ final class PeerLink {
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
-    private let budgets: MemberBudgets
+    private let budgets: MemberRateLimiters
     /// Weak: what still arrives while the daemon ends has nobody to be told.
     private weak var delegate: (any PeerLinkDelegate)?
     /// What was said last of this device; nil before.
@@ -70,7 +70,7 @@ final class PeerLink {
     private var connection: PeerConnection?
     private var completions: [Int64: (RequestOutcome) -> Void] = [:]
     private var waiters: [(Bool) -> Void] = []
-    private var mourners: [() -> Void] = []
+    private var endHandlers: [() -> Void] = []
     private var timer: LoopTimer?
     private var hasEnded = false
     private var isChecking = false
@@ -83,7 +83,7 @@ final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello,
-        loop: EventLoop, log: Logger, budgets: MemberBudgets, delegate: any PeerLinkDelegate
+        loop: EventLoop, log: Logger, budgets: MemberRateLimiters, delegate: any PeerLinkDelegate
     ) {
         self.device = device
         isClient = role == .client
@@ -160,7 +160,7 @@ final class PeerLink {
 
     /// Calls back when the link has ended.
     func whenEnded(_ completion: @escaping () -> Void) {
-        if hasEnded { completion() } else { mourners.append(completion) }
+        if hasEnded { completion() } else { endHandlers.append(completion) }
     }
 
     /// Asks the other side; the completion is called exactly once.
@@ -341,9 +341,9 @@ final class PeerLink {
         completions.removeAll()
         tellWaiters(false)
         delegate?.linkEnded(self)
-        let mourners = self.mourners
-        self.mourners = []
-        for mourner in mourners { mourner() }
+        let endHandlers = self.endHandlers
+        self.endHandlers = []
+        for endHandler in endHandlers { endHandler() }
     }
 
     private func tellWaiters(_ isEstablished: Bool) {

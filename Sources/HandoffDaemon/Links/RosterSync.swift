@@ -46,7 +46,7 @@ final class RosterSync {
 
     private let loop: EventLoop
     private let log: Logger
-    private let keeper: AccountKeeper
+    private let accountStore: AccountStore
     private let pool: LinkPool
     private unowned let network: PeerNetwork
     private var exchanges: [DeviceID: Exchange] = [:]
@@ -55,10 +55,10 @@ final class RosterSync {
     /// Devices that introduce themselves just now.
     private var introducing: Set<DeviceID> = []
 
-    init(loop: EventLoop, log: Logger, keeper: AccountKeeper, pool: LinkPool, network: PeerNetwork) {
+    init(loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, network: PeerNetwork) {
         self.loop = loop
         self.log = log
-        self.keeper = keeper
+        self.accountStore = accountStore
         self.pool = pool
         self.network = network
     }
@@ -72,14 +72,14 @@ final class RosterSync {
             // Who is connected may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
-        exchanges = exchanges.filter { pool.ring.others.contains($0.key) }
+        exchanges = exchanges.filter { pool.snapshot.others.contains($0.key) }
         if !news.isEmpty { for device in exchanges.keys { exchanges[device]?.tries = 0 } }
         let guests = introducing.map { Fingerprint($0) }
         let isOurs = news.contains { statement in
-            statement.signer == keeper.device.publicKey || statement.admitted.map(guests.contains) ?? false
+            statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
         }
         guard isOurs else { return }
-        for device in pool.ring.others {
+        for device in pool.snapshot.others {
             exchanges[device, default: Exchange()].untold += news
             exchanges[device]?.isOpen = true
             exchanges[device]?.tries = 0
@@ -129,9 +129,9 @@ final class RosterSync {
     /// - Parameter isFirst: whether it is the first that it says there.
     func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
         let device = link.device
-        let ring = pool.ring
-        let hasRoster = hello.rosterDigest == ring.rosterDigest
-        if hasRoster, ring.isCurrent, hello.epoch == ring.epochName { return settle(device) }
+        let snapshot = pool.snapshot
+        let hasRoster = hello.rosterDigest == snapshot.rosterDigest
+        if hasRoster, snapshot.isCurrent, hello.epoch == snapshot.epochName { return settle(device) }
         exchanges[device, default: Exchange()].isOpen = true
         if exchanges[device]?.digest != hello.rosterDigest {
             exchanges[device]?.digest = hello.rosterDigest
@@ -139,7 +139,7 @@ final class RosterSync {
         }
         if !hasRoster, isFirst {
             sendAll(over: link)
-        } else if ring.isCurrent, hello.epoch != ring.epochName {
+        } else if snapshot.isCurrent, hello.epoch != snapshot.epochName {
             offerEpochKey(link)
         }
         schedule(device, after: Backoff.roster.delay(after: (exchanges[device]?.tries ?? 0) + 1))
@@ -160,7 +160,7 @@ final class RosterSync {
     }
 
     private func differs(_ peer: Peer) -> Bool {
-        pool.ring.held != nil && (peer.rosterDigest != pool.ring.rosterDigest || !pool.ring.isCurrent)
+        pool.snapshot.held != nil && (peer.rosterDigest != pool.snapshot.rosterDigest || !pool.snapshot.isCurrent)
     }
 
     /// It has what we have.
@@ -175,8 +175,8 @@ final class RosterSync {
 
     /// When this device is to call about a difference that both may have seen.
     private func turn(_ device: DeviceID) -> Duration {
-        let spread = min(Self.spread.each * max(pool.ring.live.count - 3, 0), Self.spread.most)
-        return (keeper.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
+        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
+        return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
     }
 
     private func schedule(_ device: DeviceID, after wait: Duration) {
@@ -191,11 +191,11 @@ final class RosterSync {
 
     /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
     private func retry(_ device: DeviceID) {
-        guard exchanges[device]?.isOpen ?? false, pool.ring.held != nil else { return }
+        guard exchanges[device]?.isOpen ?? false, pool.snapshot.held != nil else { return }
         if let open = pool.established(to: device) {
             guard exchanges[device]?.tries ?? 0 < Self.mostLists else { return }
             exchanges[device]?.tries += 1
-            if open.peerHello?.rosterDigest != pool.ring.rosterDigest {
+            if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
             } else {
                 offerEpochKey(open)
@@ -212,7 +212,7 @@ final class RosterSync {
     // MARK: - Statements and keys
 
     private func sendAll(over link: PeerLink) {
-        guard let state = keeper.state else { return }
+        guard let state = accountStore.state else { return }
         exchanges[link.device]?.untold = []
         exchanges[link.device]?.sent = loop.now
         link.sendStatements(state.roster.encoded())
@@ -221,7 +221,7 @@ final class RosterSync {
 
     /// Sends the account key in force, if the device is live in the stored roster and does not say that it has it.
     private func offerEpochKey(_ link: PeerLink) {
-        guard link.peerHello?.epoch != pool.ring.epochName, let held = keeper.state?.keyToHandOver(to: link.device)
+        guard link.peerHello?.epoch != pool.snapshot.epochName, let held = accountStore.state?.keyToHandOver(to: link.device)
         else {
             return
         }
@@ -245,14 +245,14 @@ final class RosterSync {
             mergingBytes -= count
             completion(outcome)
         }
-        if pool.ring.peerKey(device) != nil {
-            keeper.merge(statements) { [pool] isGenuine in
-                done(isGenuine ? (pool.ring.peerKey(device) != nil ? .live : .notLive) : .refused)
+        if pool.snapshot.peerKey(device) != nil {
+            accountStore.merge(statements) { [pool] isGenuine in
+                done(isGenuine ? (pool.snapshot.peerKey(device) != nil ? .live : .notLive) : .refused)
             }
         } else {
             guard let key = link.presentedKey else { return done(.notLive) }
             introducing.insert(device)
-            keeper.introduce(key, statements) { [self] isMember in
+            accountStore.introduce(key, statements) { [self] isMember in
                 introducing.remove(device)
                 log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
                 done(isMember ? .live : .notLive)
@@ -263,6 +263,6 @@ final class RosterSync {
     /// Takes the key of an epoch, if it is the one that the roster commits to.
     func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
-        keeper.accept(key) { _ in }
+        accountStore.accept(key) { _ in }
     }
 }

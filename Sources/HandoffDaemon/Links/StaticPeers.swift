@@ -122,7 +122,7 @@ final class StaticPeers {
 
     /// The members that may be at an address: who was there last, then those that are not known to be elsewhere.
     private func candidates(_ entry: Entry) -> [DeviceID] {
-        let others = pool.ring.others.sorted()
+        let others = pool.snapshot.others.sorted()
         let away = others.filter { !isThere($0) }
         let here = others.filter(isThere)
         return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }

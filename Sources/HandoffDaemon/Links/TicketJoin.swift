@@ -36,13 +36,13 @@ final class TicketJoin {
 
     /// A member shows that it waits for this device.
     func sighted(_ device: DeviceID) {
-        guard pool.ring.isJoining, timer?.isArmed != true else { return }
+        guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
         callNext()
     }
 
     /// The account is another one now.
     func accountChanged() {
-        guard !pool.ring.isJoining else { return }
+        guard !pool.snapshot.isJoining else { return }
         called = []
         failed = []
         rounds = 0
@@ -69,7 +69,7 @@ final class TicketJoin {
     }
 
     private func callNext() {
-        guard pool.ring.isJoining else { return }
+        guard pool.snapshot.isJoining else { return }
         let seen = network.sightings.keys.sorted()
         guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
@@ -84,7 +84,7 @@ final class TicketJoin {
 
     private func ended(_ device: DeviceID) {
         called.remove(device)
-        guard pool.ring.isJoining else { return }
+        guard pool.snapshot.isJoining else { return }
         failed.insert(device)
         if called.isEmpty { callNext() }
         guard retryTimer?.isArmed != true else { return }

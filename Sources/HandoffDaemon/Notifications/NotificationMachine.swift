@@ -38,7 +38,7 @@ package struct NotificationMachine: Sendable {
 
     private var server = Server.unknown
     private var places: [DeviceID: NotificationPlace] = [:]
-    private var pace = NotificationPace.ofScreen
+    private var pace = NotificationRateLimiter.ofScreen
     /// The most notifications that stand there at a time; `list` shows all that is on offer.
     package static let mostShown = 8
     private var isOn: Bool
@@ -218,7 +218,7 @@ package struct NotificationMachine: Sendable {
         let wait = max(place.pace.next, pace.next) - now
         guard wait <= .zero else {
             // What nobody offers any more may stand there for a moment, until the next takes its place, and not for long.
-            return place.isOutdated && wait > NotificationPace.gap ? place.clear().map { .withdraw($0) } : nil
+            return place.isOutdated && wait > NotificationRateLimiter.gap ? place.clear().map { .withdraw($0) } : nil
         }
         lastNumber += 1
         pace.changed(at: now)

@@ -42,7 +42,7 @@ struct NotificationPlace: Sendable {
     /// Why something was not continued, until the user has seen it.
     var failure: NotificationContent?
     /// When it may change.
-    private(set) var pace = NotificationPace.ofDevice
+    private(set) var pace = NotificationRateLimiter.ofDevice
 
     /// What ought to stand there.
     var wish: NotificationContent? {

@@ -8,7 +8,7 @@ final class Guest {
     /// What carries the bytes.
     let connection: PairingConnection
     /// What the session tries to prove.
-    let door: PairingDoor
+    let door: PairingAuthMethod
     /// Who it is, once that is proved.
     var peer: PairingPeer?
     /// Runs while the account key is awaited.
@@ -17,7 +17,7 @@ final class Guest {
     var isAsked = false
 
     /// A session that has not begun.
-    init(machine: InviterSession, connection: PairingConnection, door: PairingDoor) {
+    init(machine: InviterSession, connection: PairingConnection, door: PairingAuthMethod) {
         self.machine = machine
         self.connection = connection
         self.door = door

@@ -37,7 +37,7 @@ extension Inviter {
     }
 
     private func connect(
-        _ connection: PairingConnection, _ id: PairingWindow.SessionID, door: PairingDoor, _ secrets: Secrets
+        _ connection: PairingConnection, _ id: PairingWindow.SessionID, door: PairingAuthMethod, _ secrets: Secrets
     ) {
         arriving[id] = connection
         connection.onOpen = { [weak self, weak connection] exporter in
@@ -46,8 +46,8 @@ extension Inviter {
             let (salt, password) = secrets.password(of: door)
             let guest = Guest(
                 machine: InviterSession(
-                    password: password, salt: salt, exporter: exporter, identity: keeper.device,
-                    name: keeper.ring.name(of: keeper.deviceID)), connection: connection, door: door)
+                    password: password, salt: salt, exporter: exporter, identity: accountStore.device,
+                    name: accountStore.snapshot.name(of: accountStore.deviceID)), connection: connection, door: door)
             guests[id] = guest
             if let refusal = window.refusal(starting: id, now: loop.now) {
                 perform(guest.machine.refuse(refusal), guest, id)
@@ -104,7 +104,7 @@ extension Inviter {
 
     private func stored(_ guest: Guest) {
         guard let peer = guest.peer else { return }
-        keeper.finished(peer.device)
+        accountStore.finished(peer.device)
         guests = guests.filter { $0.value !== guest }
         bidFarewell(guest.connection)
         finish(.success(PairingDevice(peer)))
@@ -161,7 +161,7 @@ extension Inviter {
 
 extension Inviter.Secrets {
     /// What a session is to prove. Without digits none of theirs gets beyond its refusal, so any password does for it.
-    fileprivate func password(of door: PairingDoor) -> (PairingSalt, PairingPassword) {
+    fileprivate func password(of door: PairingAuthMethod) -> (PairingSalt, PairingPassword) {
         guard door == .digits, let digits else { return (linkSalt, linkPassword) }
         return (digits.salt, digits.password)
     }

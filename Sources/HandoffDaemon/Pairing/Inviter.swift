@@ -43,9 +43,9 @@ final class Inviter {
 
     let loop: EventLoop
     let log: Logger
-    let keeper: AccountKeeper
+    let accountStore: AccountStore
     /// What the codes of this daemon's life have left; changed by wrong guesses.
-    let allowance: PairingAllowanceBox
+    let allowance: PairingAttemptLimiterBox
     /// The addresses of this machine that may be shown.
     private let addresses: PairingAddresses
     var state = State.preparing
@@ -55,7 +55,7 @@ final class Inviter {
     /// Connections with a session.
     var guests: [PairingWindow.SessionID: Guest] = [:]
     private let isAutomatic: Bool
-    private let air: PairingAir
+    private let pairingDiscovery: PairingDiscovery
     private let limits: PairingLimits
     private let worker: Worker
     private let listener: PairingListener
@@ -72,15 +72,15 @@ final class Inviter {
     ///   - address: the one address to listen on; nil for all.
     init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
-        air: PairingAir, limits: PairingLimits = PairingLimits(),
-        keeper: AccountKeeper, allowance: PairingAllowanceBox, loop: EventLoop, log: Logger
+        pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
+        accountStore: AccountStore, allowance: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
     ) throws {
         self.isAutomatic = isAutomatic
-        self.air = air
+        self.pairingDiscovery = pairingDiscovery
         self.limits = limits
         self.loop = loop
         self.log = log
-        self.keeper = keeper
+        self.accountStore = accountStore
         self.allowance = allowance
         self.addresses = addresses
         window = PairingWindow(allowance: allowance.value, now: loop.now)
@@ -127,7 +127,7 @@ final class Inviter {
             let (linkSalt, linkPassword) = try PairingPassword.salted(link)
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
             timer = loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
-            announcer = PairingAnnouncer(air, port: port)
+            announcer = PairingAnnouncer(pairingDiscovery, port: port)
             onEvent?(
                 .opened(
                     PairingWindowDescription(
@@ -158,7 +158,7 @@ final class Inviter {
         window.asks(id)
         guest.peer = peer
         guest.isAsked = true
-        guard keeper.state?.view.isRemoved(peer.device) != true else {
+        guard accountStore.state?.view.isRemoved(peer.device) != true else {
             return end(.removedDevice(peer.name), saying: .removed)
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
@@ -184,7 +184,7 @@ final class Inviter {
 
     /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
     private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: MonotonicInstant) {
-        keeper.admit(peer.publicKey, name: peer.name) { [weak self] result in
+        accountStore.admit(peer.publicKey, name: peer.name) { [weak self] result in
             guard let self else { return }
             guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
             guests[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in
@@ -221,7 +221,7 @@ final class Inviter {
             switch error {
             case AccountError.full: end(.fullHere, saying: .accountFull)
             case AccountError.removedForEver: end(.removedDevice(peer.name), saying: .removed)
-            case is AccountKeeper.Refusal: end(.noMemberAnyMore)
+            case is AccountStore.Refusal: end(.noMemberAnyMore)
             default: end(.inviterFailed("\(error)"), saying: .failed)
             }
         }

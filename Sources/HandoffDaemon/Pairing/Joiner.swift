@@ -41,8 +41,8 @@ final class Joiner {
     private let limits: PairingLimits
     private let worker: Worker
     private let place: JoinPlace
-    private let air: PairingAir
-    private let keeper: AccountKeeper
+    private let pairingDiscovery: PairingDiscovery
+    private let accountStore: AccountStore
     private let addresses: PairingAddresses
     private let wallClock: any WallClock
     private let setting: JoinCall.Setting
@@ -60,8 +60,8 @@ final class Joiner {
     /// - Parameter name: what this device is called.
     /// - Throws: `PairingFailure` when the code or link cannot be right, `CallError` for a wrong address.
     init(
-        _ request: JoinRequest, name: String, addresses: PairingAddresses, air: PairingAir,
-        limits: PairingLimits = PairingLimits(), keeper: AccountKeeper, wallClock: any WallClock, loop: EventLoop,
+        _ request: JoinRequest, name: String, addresses: PairingAddresses, pairingDiscovery: PairingDiscovery,
+        limits: PairingLimits = PairingLimits(), accountStore: AccountStore, wallClock: any WallClock, loop: EventLoop,
         log: Logger
     ) throws {
         let worker = try Worker(name: "pairing")
@@ -71,15 +71,15 @@ final class Joiner {
         self.limits = limits
         self.worker = worker
         self.place = place
-        self.air = air
-        self.keeper = keeper
+        self.pairingDiscovery = pairingDiscovery
+        self.accountStore = accountStore
         self.addresses = addresses
         self.wallClock = wallClock
         settled = loop.now.advanced(by: limits.settling)
         targets = JoinTargets(limits: limits)
         setting = JoinCall.Setting(
             loop: loop, log: log, limits: limits, context: try TLSContext.pairingClient(),
-            secret: JoinSecret(given, worker: worker, loop: loop), identity: keeper.device,
+            secret: JoinSecret(given, worker: worker, loop: loop), identity: accountStore.device,
             name: name)
     }
 
@@ -125,7 +125,7 @@ final class Joiner {
         worker.run({ [addresses] in addresses.isOnNetwork() }, on: loop) { [weak self] result in
             guard let self, case .idle = state else { return }
             guard case .success(true) = result else { return end(.failure(.noNetwork)) }
-            search = PairingSearch(air, limit: limits.instances) { [weak self] in self?.found($0) }
+            search = PairingSearch(pairingDiscovery, limit: limits.instances) { [weak self] in self?.found($0) }
             // Where nothing is discovered nobody can be found.
             if search == nil { return end(.failure(.nobodyThere)) }
             settled = loop.now.advanced(by: limits.settling)
@@ -233,7 +233,7 @@ final class Joiner {
 
     private func store(_ account: PairedAccount, from inviter: PairingPeer, _ call: JoinCall) {
         state = .storing(call)
-        let device = DeviceID(keeper.device.publicKey)
+        let device = DeviceID(accountStore.device.publicKey)
         let now = wallClock.unixSeconds
         // Thousands of signatures are checked in a second, not at once.
         worker.run({ try account.state(for: device, inviter: inviter, now: now).roster }, on: loop) {
@@ -242,7 +242,7 @@ final class Joiner {
             switch result {
             case .failure(let error): refuse(error, call)
             case .success(let roster):
-                keeper.join(roster: roster, accountKey: account.accountKey) { [weak self] result in
+                accountStore.join(roster: roster, accountKey: account.accountKey) { [weak self] result in
                     guard let self, case .storing = state else { return }
                     switch result {
                     case .failure(let error): refuse(error, call)
@@ -257,7 +257,7 @@ final class Joiner {
 
     private func refuse(_ error: any Error, _ call: JoinCall) {
         log.error("The account that was handed over was not taken", ["error": "\(error)"])
-        if error is AccountKeeper.Refusal {
+        if error is AccountStore.Refusal {
             call.refuse(.alreadyMember)
             return end(.failure(.memberMeanwhile))
         }

@@ -11,12 +11,12 @@ final class PairingAnnouncer {
     private static let nameByteCount = 10
 
     private let port: UInt16
-    private var station: PairingAir.Station?
+    private var station: PairingDiscovery.Station?
 
     /// Begins to announce; does nothing where nothing is discovered.
-    init(_ air: PairingAir, port: UInt16) {
+    init(_ pairingDiscovery: PairingDiscovery, port: UInt16) {
         self.port = port
-        station = air.open(isMember: { _ in false }) { [weak self] event in
+        station = pairingDiscovery.open(isMember: { _ in false }) { [weak self] event in
             // Somebody has the name already: another is taken.
             if case .conflict = event { self?.announce() }
         }

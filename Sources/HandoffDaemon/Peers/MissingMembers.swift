@@ -41,15 +41,15 @@ struct MissingMembers {
     }
 
     /// Takes the account as it is now: with another epoch nobody has been heard.
-    mutating func accountChanged(_ ring: KeyRing) {
-        pairwise.accountChanged(ring)
-        if ring.heldRecord != epoch || ring.accountID != accountID { heard = [] }
+    mutating func accountChanged(_ snapshot: AccountSnapshot) {
+        pairwise.accountChanged(snapshot)
+        if snapshot.heldRecord != epoch || snapshot.accountID != accountID { heard = [] }
         // Somebody who is a member now may have been looked at as a stranger.
-        if ring.others != others || ring.accountID != accountID { looks = [:] }
-        epoch = ring.heldRecord
-        accountID = ring.accountID
-        others = ring.others
-        tickets = Set(ring.openTickets.map(\.id))
+        if snapshot.others != others || snapshot.accountID != accountID { looks = [:] }
+        epoch = snapshot.heldRecord
+        accountID = snapshot.accountID
+        others = snapshot.others
+        tickets = Set(snapshot.openTickets.map(\.id))
         heard.formIntersection(others)
     }
 
@@ -57,8 +57,8 @@ struct MissingMembers {
     func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
 
     /// A member has said, by its signature or over its connection, that this is its label.
-    mutating func heard(_ device: DeviceID, under label: Label?, _ ring: KeyRing) {
-        guard let label, others.contains(device), !heard.contains(device), ring.isHeld(label) else { return }
+    mutating func heard(_ device: DeviceID, under label: Label?, _ snapshot: AccountSnapshot) {
+        guard let label, others.contains(device), !heard.contains(device), snapshot.isHeld(label) else { return }
         heard.insert(device)
     }
 

@@ -33,13 +33,13 @@ struct PairwiseTable {
     }
 
     /// Takes the account as it is now. A key that allows no agreement is left out: nobody can talk to its owner.
-    mutating func accountChanged(_ ring: KeyRing) {
-        if ring.accountID != accountID { (keys, ticketKeys) = ([:], [:]) }
-        accountID = ring.accountID
+    mutating func accountChanged(_ snapshot: AccountSnapshot) {
+        if snapshot.accountID != accountID { (keys, ticketKeys) = ([:], [:]) }
+        accountID = snapshot.accountID
         guard let accountID else { return }
         var wanted: [Party: PublicKey] = [:]
-        for device in ring.others { wanted[.device(device)] = ring.peerKey(device) }
-        for ticket in ring.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
+        for device in snapshot.others { wanted[.device(device)] = snapshot.peerKey(device) }
+        for ticket in snapshot.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
         keys = keys.filter { wanted[$0.key] != nil }
         for (party, key) in wanted where keys[party] == nil {
             switch party {
@@ -48,17 +48,17 @@ struct PairwiseTable {
             case .keyHolder: break
             }
         }
-        takeTicket(ring, accountID)
+        takeTicket(snapshot, accountID)
     }
 
-    private mutating func takeTicket(_ ring: KeyRing, _ accountID: AccountID) {
-        guard let ticket = ring.ticketSeed.flatMap({ try? SigningKey(seed: $0) }) else {
+    private mutating func takeTicket(_ snapshot: AccountSnapshot, _ accountID: AccountID) {
+        guard let ticket = snapshot.ticketSeed.flatMap({ try? SigningKey(seed: $0) }) else {
             ticketKeys = [:]
             return
         }
-        ticketKeys = ticketKeys.filter { ring.others.contains($0.key) }
-        for device in ring.others where ticketKeys[device] == nil {
-            ticketKeys[device] = ring.peerKey(device).flatMap {
+        ticketKeys = ticketKeys.filter { snapshot.others.contains($0.key) }
+        for device in snapshot.others where ticketKeys[device] == nil {
+            ticketKeys[device] = snapshot.peerKey(device).flatMap {
                 try? PairwiseKeys(ticket: ticket, device: $0, accountID: accountID)
             }
         }

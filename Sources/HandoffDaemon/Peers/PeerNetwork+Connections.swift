@@ -24,7 +24,7 @@ extension PeerNetwork {
             ways.append(
                 LinkPool.Way(label: way.label, addresses: way.addresses, gate: pairwise.gate, isIntroduction: false))
         }
-        if let peer = table[id], let label = peer.label, let held = ring.held {
+        if let peer = table[id], let label = peer.label, let held = snapshot.held {
             let addresses = peer.candidates.ranked.compactMap { SocketAddress($0.address) }
             guard !addresses.isEmpty else { return ways }
             if label != ways.first?.label, let pairwise {
@@ -52,8 +52,8 @@ extension PeerNetwork {
         let changes = table.receivedHello(
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
-        missing.heard(link.device, under: hello.label, ring)
-        if hello.epoch != nil, hello.epoch == ring.epochName { delegate?.heard(link.device) }
+        missing.heard(link.device, under: hello.label, snapshot)
+        if hello.epoch != nil, hello.epoch == snapshot.epochName { delegate?.heard(link.device) }
         handle(changes)
     }
 
@@ -81,7 +81,7 @@ extension PeerNetwork {
 
     /// An announcement was sealed with the key that is held: its device has that key.
     func noteKeyHolder(_ device: DeviceID) {
-        if ring.isCurrent { delegate?.heard(device) }
+        if snapshot.isCurrent { delegate?.heard(device) }
     }
 
     /// The machine has told what it is.

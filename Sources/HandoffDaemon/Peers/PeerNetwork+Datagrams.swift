@@ -9,13 +9,13 @@ import Timing
 extension PeerNetwork {
     /// Opens a datagram; only what has passed every check changes anything.
     func received(_ bytes: [UInt8], from source: SocketAddress, at local: LocalEndpoint) {
-        guard let keys = ring.current, let address = PeerAddress(source) else { return }
+        guard let keys = snapshot.current, let address = PeerAddress(source) else { return }
         guard openingBudget.admit(from: address, isProved: table.isProvedSource(address), at: now) else { return }
         let opened: OpenedDatagram
         do {
             opened = try AdvertSeal.open(
                 bytes, receivers: labels.receivers(now: loop.now), labelKey: keys.label, advertKey: keys.advert,
-                publicKey: ring.memberKey)
+                publicKey: snapshot.memberKey)
         } catch {
             // Strangers, replays and members of another epoch: silence, and no log that they could fill.
             return
@@ -32,10 +32,10 @@ extension PeerNetwork {
 
     private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
         guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
-        guard announcement.deviceID != ring.own else { return receivedOwn(announcement, label: label) }
+        guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
-        missing.heard(announcement.deviceID, under: label, ring)
+        missing.heard(announcement.deviceID, under: label, snapshot)
         let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
         noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
@@ -53,7 +53,7 @@ extension PeerNetwork {
     func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
         guard !isCloned else { return }
         refreshAges()
-        guard let advert = advert(for: device), let keys = ring.held else { return }
+        guard let advert = advert(for: device), let keys = snapshot.held else { return }
         do {
             send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert), to: address)
         } catch {
@@ -73,8 +73,8 @@ extension PeerNetwork {
 
     /// Tells a device that its advert has arrived.
     func sendAcknowledgement(of position: Position, to address: PeerAddress, label: Label) {
-        guard let own = labels.label, let keys = ring.held else { return }
-        let acknowledgement = Acknowledgement(deviceID: ring.own, position: position)
+        guard let own = labels.label, let keys = snapshot.held else { return }
+        let acknowledgement = Acknowledgement(deviceID: snapshot.own, position: position)
         do {
             send(
                 try AdvertSeal.seal(acknowledgement, from: own, to: label, advertKey: keys.advert), to: address)

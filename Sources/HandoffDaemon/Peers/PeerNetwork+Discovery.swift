@@ -37,7 +37,7 @@ extension PeerNetwork {
 
     /// The text of our beacon, made anew.
     func composeBeacon() -> (label: Label, text: [[UInt8]])? {
-        guard let keys = ring.held, let label = labels.label else { return nil }
+        guard let keys = snapshot.held, let label = labels.label else { return nil }
         defer { beaconMade() }
         do {
             return try announcer.beacon(keys: keys, marking: missing.marked, listsActivities: listsInBeacon)
@@ -54,26 +54,26 @@ extension PeerNetwork {
             return
         }
         guard label != labels.label else { return }
-        guard ring.isHeld(label), let keys = ring.held else { return lookForMark(service, label) }
+        guard snapshot.isHeld(label), let keys = snapshot.held else { return lookForMark(service, label) }
         forgetStranger(service.instance)
         forgetSighting(service.instance)
         guard let text = service.text else { return }
         let announcement: Announcement
         do {
             announcement = try BeaconSeal.open(
-                text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: ring.memberKey)
+                text, label: label, labelKey: keys.label, beaconKey: keys.beacon, publicKey: snapshot.memberKey)
         } catch {
             remember(service)
             return
         }
-        if announcement.deviceID == ring.own {
+        if announcement.deviceID == snapshot.own {
             return greetTwin(label: label, addresses: service.addresses)
         }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
-        missing.heard(announcement.deviceID, under: label, ring)
+        missing.heard(announcement.deviceID, under: label, snapshot)
         let addresses = service.addresses.compactMap(PeerAddress.init)
         let reception = table.receivedBeacon(
             announcement, label: label, instance: service.instance, addresses: addresses, at: now)
@@ -119,7 +119,7 @@ extension PeerNetwork {
             if let any = strangers.first?.key { forgetStranger(any) }
         }
         strangers[service.instance] = service
-        guard ring.accountID != nil, let found = service.text.flatMap(BeaconText.marks) else { return }
+        guard snapshot.accountID != nil, let found = service.text.flatMap(BeaconText.marks) else { return }
         let author: MissingMembers.Author?
         do throws(MissingMembers.NotNow) {
             author = try missing.author(of: service.instance, under: label, found, at: now)

@@ -51,13 +51,13 @@ final class PeerNetwork {
     weak var delegate: (any PeerNetworkDelegate)?
     private(set) var policy: AdvertisePolicy
     private(set) var showsTitles: Bool
-    var ring: KeyRing
+    var snapshot: AccountSnapshot
     var table: PeerTable
     var machine: AdvertMachine
     var labels = OwnLabels()
     var announcer: Announcer
-    var openingBudget = OpeningBudget()
-    let budgets: MemberBudgets
+    var openingBudget = OpeningRateLimiter()
+    let budgets: MemberRateLimiters
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
@@ -106,8 +106,8 @@ final class PeerNetwork {
     private static let markRotation = Duration.seconds(30)
 
     init(
-        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, ring: KeyRing,
-        discovery: any Discovery, budgets: MemberBudgets, policy: AdvertisePolicy, showsTitles: Bool,
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, snapshot: AccountSnapshot,
+        discovery: any Discovery, budgets: MemberRateLimiters, policy: AdvertisePolicy, showsTitles: Bool,
         lifetime: Duration,
         delegate: any PeerNetworkDelegate
     ) {
@@ -118,11 +118,11 @@ final class PeerNetwork {
         self.budgets = budgets
         self.policy = policy
         self.showsTitles = showsTitles
-        self.ring = ring
+        self.snapshot = snapshot
         announcer = Announcer(speaker: speaker, boot: boot)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
-        missing.accountChanged(ring)
+        missing.accountChanged(snapshot)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
@@ -131,7 +131,7 @@ final class PeerNetwork {
 
     /// Where an activity came from, or who continued it.
     func origin(of device: DeviceID) -> ControlOrigin {
-        ControlOrigin(device: device, deviceName: ring.name(of: device), deviceKind: table[device]?.kind ?? .other)
+        ControlOrigin(device: device, deviceName: snapshot.name(of: device), deviceKind: table[device]?.kind ?? .other)
     }
 
     /// Begins to receive, and to speak if there is an account.
@@ -145,13 +145,13 @@ final class PeerNetwork {
     var now: MonotonicInstant { loop.now }
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
-    func take(_ ring: KeyRing) {
-        if ring.heldRecord != self.ring.heldRecord { hasOldLabel = true }
-        renewMarks(for: ring.openTickets)
-        self.ring = ring
-        missing.accountChanged(ring)
-        sightings = sightings.filter { ring.others.contains($0.key) }
-        handle(table.retain(ring.others))
+    func take(_ snapshot: AccountSnapshot) {
+        if snapshot.heldRecord != self.snapshot.heldRecord { hasOldLabel = true }
+        renewMarks(for: snapshot.openTickets)
+        self.snapshot = snapshot
+        missing.accountChanged(snapshot)
+        sightings = sightings.filter { snapshot.others.contains($0.key) }
+        handle(table.retain(snapshot.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
@@ -168,7 +168,7 @@ final class PeerNetwork {
     /// The digest of the roster goes along with what is said next.
     private func takeDigest() {
         do {
-            try announcer.take(rosterDigest: ring.rosterDigest)
+            try announcer.take(rosterDigest: snapshot.rosterDigest)
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
         }
@@ -177,7 +177,7 @@ final class PeerNetwork {
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     func renewLabel() {
         hasOldLabel = false
-        guard let keys = ring.held else {
+        guard let keys = snapshot.held else {
             labels.clear()
             announcer.clear()
             beacons.withdraw()
@@ -191,11 +191,11 @@ final class PeerNetwork {
 
     /// Tickets were opened, or are open no more.
     private func renewMarks(for tickets: [OpenTicket]) {
-        let former = self.ring.openTickets
+        let former = self.snapshot.openTickets
         let kept = Set(tickets.map(\.id)).intersection(former.map(\.id))
         let issuers = (tickets + former).filter { !kept.contains($0.id) }.map(\.issuer)
         guard !issuers.isEmpty else { return }
-        renewMarks(within: issuers.contains(ring.own) ? .zero : Self.ticketSpread)
+        renewMarks(within: issuers.contains(snapshot.own) ? .zero : Self.ticketSpread)
     }
 
     /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.
@@ -225,9 +225,9 @@ final class PeerNetwork {
     ///
     /// - Parameter renewed: says it again even so, as news of this kind.
     func say(renewed: Announcer.Novelty? = nil) {
-        guard let label = labels.label, ring.held != nil, !isCloned else { return }
+        guard let label = labels.label, snapshot.held != nil, !isCloned else { return }
         let news = Announcer.News(
-            label: label, rosterDigest: ring.rosterDigest, isGoodbye: isLeaving, activities: announcedOffers())
+            label: label, rosterDigest: snapshot.rosterDigest, isGoodbye: isLeaving, activities: announcedOffers())
         let novelty: Announcer.Novelty
         do {
             guard let said = try announcer.say(news, renewed: renewed) else { return }
@@ -316,7 +316,7 @@ final class PeerNetwork {
     /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
     /// to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
-        isLeaving || !ring.isCurrent || policy == .off ? [] : shownOffers()
+        isLeaving || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
     }
 
     /// What one device is told of them.

@@ -22,17 +22,17 @@ final class PeerClient {
     private static let patienceForTicket = Duration.seconds(10)
 
     private let loop: EventLoop
-    private let keeper: AccountKeeper
+    private let accountStore: AccountStore
     private let pool: LinkPool
     private let network: PeerNetwork
     /// Makes the connections of streams.
     private let streamDialer: Dialer
     /// How often each device was asked of late.
-    private var paces: [DeviceID: AskingPace] = [:]
+    private var paces: [DeviceID: RequestRateLimiter] = [:]
 
-    init(loop: EventLoop, keeper: AccountKeeper, pool: LinkPool, network: PeerNetwork, streamDialer: Dialer) {
+    init(loop: EventLoop, accountStore: AccountStore, pool: LinkPool, network: PeerNetwork, streamDialer: Dialer) {
         self.loop = loop
-        self.keeper = keeper
+        self.accountStore = accountStore
         self.pool = pool
         self.network = network
         self.streamDialer = streamDialer
@@ -48,7 +48,7 @@ final class PeerClient {
         _ activity: ActivityID, from device: DeviceID, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = keeper.ring.name(of: device)
+        let name = accountStore.snapshot.name(of: device)
         let question = Question(device: device, method: PeerMethod.continueActivity, activity: activity)
         return ask(question, timeout: timeout) { result in
             completion(
@@ -71,7 +71,7 @@ final class PeerClient {
         of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
-        let name = keeper.ring.name(of: device)
+        let name = accountStore.snapshot.name(of: device)
         let question = Question(
             device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
         return ask(question, timeout: Self.patienceForTicket) { result in
@@ -116,13 +116,13 @@ final class PeerClient {
     ) {
         guard !handle.isCancelled else { return }
         let device = question.device
-        let name = keeper.ring.name(of: device)
-        guard keeper.ring.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
+        let name = accountStore.snapshot.name(of: device)
+        guard accountStore.snapshot.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
-        let mayAsk = paces[device, default: AskingPace()].admit(question.method, at: loop.now)
-        guard mayAsk, keeper.ring.isCurrent, let link = pool.link(to: device) else {
+        let mayAsk = paces[device, default: RequestRateLimiter()].admit(question.method, at: loop.now)
+        guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
-            guard rest > .zero, !mayAsk || !keeper.ring.isCurrent else {
+            guard rest > .zero, !mayAsk || !accountStore.snapshot.isCurrent else {
                 return completion(.failure(.peerUnreachable(device: name, cause: "no address of it is known")))
             }
             handle.timer = loop.timer(after: Self.pause) { [self] in
@@ -168,7 +168,7 @@ final class PeerClient {
 
     /// Asks a device for the whole list of its activities, of which only a part fits its announcements.
     func askForList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
-        guard keeper.ring.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
+        guard accountStore.snapshot.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
         link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { outcome in
             guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result)
             else { return completion(nil) }
@@ -181,13 +181,13 @@ final class PeerClient {
     func dialStream(
         to device: DeviceID, completion: @escaping (Result<StreamChannel, HandoffFailure>) -> Void
     ) -> Dial? {
-        let ring = keeper.ring
-        guard ring.isCurrent, ring.peerKey(device) != nil,
+        let snapshot = accountStore.snapshot
+        guard snapshot.isCurrent, snapshot.peerKey(device) != nil,
             let way = network.ways(to: device).first(where: { !$0.isIntroduction })
         else { return nil }
-        return streamDialer.dial(way.target(device, ring)) { [weak self] result in
+        return streamDialer.dial(way.target(device, snapshot)) { [weak self] result in
             guard let self else { return }
-            let name = keeper.ring.name(of: device)
+            let name = accountStore.snapshot.name(of: device)
             switch result {
             case .failure(let error):
                 for failure in error.failures where failure.hadNoAnswer {
@@ -195,7 +195,7 @@ final class PeerClient {
                 }
                 completion(.failure(.peerUnreachable(device: name, cause: error.description)))
             case .success(let connection):
-                guard keeper.ring.peerKey(device) != nil else {
+                guard accountStore.snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
                     return completion(.failure(.notMember(device: name)))
                 }

@@ -15,20 +15,20 @@ final class PeerService {
     private let log: Logger
     /// What this device is called in failures.
     private let name: String
-    private let keeper: AccountKeeper
+    private let accountStore: AccountStore
     private let network: PeerNetwork
-    private let board: SwitchBoard
+    private let board: SwitchController
     private let apps: AppService
-    private let streams: StreamDesk
+    private let streams: StreamService
     private let history: History
 
     init(
-        log: Logger, name: String, keeper: AccountKeeper, network: PeerNetwork, board: SwitchBoard, apps: AppService,
-        streams: StreamDesk, history: History
+        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, board: SwitchController, apps: AppService,
+        streams: StreamService, history: History
     ) {
         self.log = log
         self.name = name
-        self.keeper = keeper
+        self.accountStore = accountStore
         self.network = network
         self.board = board
         self.apps = apps
@@ -38,7 +38,7 @@ final class PeerService {
 
     /// Answers a request.
     func handle(_ request: PeerRequest, over link: PeerLink) {
-        guard keeper.ring.isCurrent, keeper.ring.peerKey(link.device) != nil else {
+        guard accountStore.snapshot.isCurrent, accountStore.snapshot.peerKey(link.device) != nil else {
             return link.respond(to: request.id, with: .failure(.paused(device: name)))
         }
         switch request.method {
@@ -70,7 +70,7 @@ final class PeerService {
         }
         apps.desk.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
-            guard keeper.ring.isCurrent, keeper.ring.peerKey(device) != nil else {
+            guard accountStore.snapshot.isCurrent, accountStore.snapshot.peerKey(device) != nil else {
                 return link.respond(to: request.id, with: .failure(.paused(device: name)))
             }
             switch result {
@@ -87,7 +87,7 @@ final class PeerService {
                 history.note(
                     ControlLogEntry(
                         event: .payload, direction: .out, type: payload.content.type.text, device: device,
-                        deviceName: keeper.ring.name(of: device), app: payload.origin.app,
+                        deviceName: accountStore.snapshot.name(of: device), app: payload.origin.app,
                         outcome: "given"))
                 log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
             }
@@ -109,7 +109,7 @@ final class PeerService {
                 return link.respond(to: request.id, with: .failure(.rejected(device: name, cause: cause)))
             }
         }
-        let grant = StreamBook.Grant(
+        let grant = StreamRegistry.Grant(
             device: link.device, activity: activity.id, session: activity.session, resource: resource)
         switch streams.grant(grant, name: name) {
         case .success(let ticket):
@@ -129,7 +129,7 @@ final class PeerService {
         history.note(
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
-                deviceName: keeper.ring.name(of: device),
+                deviceName: accountStore.snapshot.name(of: device),
                 app: activity.flatMap { apps.registry.session($0.session)?.app },
                 outcome: "continued"))
         apps.wasContinued(id, by: network.origin(of: device))

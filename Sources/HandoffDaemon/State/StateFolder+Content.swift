@@ -5,7 +5,7 @@ package import HandoffHandlers
 internal import HandoffModel
 internal import LoopIO
 
-extension StateFolder: AccountStorage {
+extension StateFolder: AccountPersistence {
     /// Takes the folder, reads everything in it, makes the device key at the very first start, and counts this start.
     ///
     /// When it returns, the number of this start is on the disk: the first datagram may be sent.

@@ -24,7 +24,7 @@ final class StreamOpening {
     let session: SessionID?
     private let activity: ActivityID
     private let resource: StreamResource?
-    private unowned let desk: StreamDesk
+    private unowned let desk: StreamService
     /// When its first turn came: what waits behind others may still be tried as often as they.
     private var begun: MonotonicInstant?
     /// The stream that the app has already, with the app's end and why it was not taken; nil while the call waits.
@@ -37,7 +37,7 @@ final class StreamOpening {
     private var retry: LoopTimer?
     private var deadline: LoopTimer?
 
-    init(_ call: ControlCall, _ continued: StreamBook.Continued, _ resource: StreamResource?, desk: StreamDesk) {
+    init(_ call: ControlCall, _ continued: StreamRegistry.Continued, _ resource: StreamResource?, desk: StreamService) {
         self.call = call
         device = continued.device
         session = continued.session

@@ -22,7 +22,7 @@ final class AppConnection: @unchecked Sendable {
     private var retry: LoopTimer?
     private var backoff = Backoff.daemon
     private var hasReportedFailure = false
-    private var book = ContinuationBook()
+    private var book = ContinuationRegistry()
     /// How often in a row files of an activity were asked about, while it named ever others.
     private var fileRounds: [UUID: Int] = [:]
     /// After so many rounds what is not known travels as a name that leads nowhere.
@@ -242,7 +242,7 @@ final class AppConnection: @unchecked Sendable {
         }
     }
 
-    private func deliver(_ deliveries: [ContinuationBook.Delivery]) {
+    private func deliver(_ deliveries: [ContinuationRegistry.Delivery]) {
         for delivery in deliveries {
             switch delivery {
             case .willContinue(let type): application?.announce(type.text)

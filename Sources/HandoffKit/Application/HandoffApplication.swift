@@ -39,7 +39,7 @@ public final class HandoffApplication: @unchecked Sendable {
     private var diagnosticHandler: DiagnosticHandler?
     private var connection: AppConnection?
     private var thread: LoopThread?
-    private var documentDesk: DocumentDesk?
+    private var documentDesk: DocumentService?
     private weak var storedDelegate: (any HandoffApplicationDelegate)?
     private var storedScene: HandoffScene?
 
@@ -195,11 +195,11 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 
     /// The thread for documents, which is made at the first time.
-    func documents() throws(Errno) -> DocumentDesk {
+    func documents() throws(Errno) -> DocumentService {
         lock.lock()
         defer { lock.unlock() }
         if let documentDesk { return documentDesk }
-        let desk = try DocumentDesk(cache: currentConfiguration.documentCache, application: self)
+        let desk = try DocumentService(cache: currentConfiguration.documentCache, application: self)
         documentDesk = desk
         return desk
     }

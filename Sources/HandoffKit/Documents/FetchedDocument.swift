@@ -30,7 +30,7 @@ final class FetchedDocument: @unchecked Sendable {
     /// Where it is, or will be.
     let path: String
     /// The app that continued the activity.
-    let desk: DocumentDesk
+    let desk: DocumentService
     /// Where it comes from.
     let source: DocumentSource
     private let number: Int
@@ -38,7 +38,7 @@ final class FetchedDocument: @unchecked Sendable {
     private var state = State.absent
 
     /// A document that was not fetched.
-    init(_ source: DocumentSource, number: Int, path: String, desk: DocumentDesk) {
+    init(_ source: DocumentSource, number: Int, path: String, desk: DocumentService) {
         self.source = source
         self.number = number
         self.path = path

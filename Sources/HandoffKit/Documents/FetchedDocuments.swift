@@ -32,7 +32,7 @@ final class FetchedDocuments: @unchecked Sendable {
     subscript(_ path: String) -> FetchedDocument? { lock.withLock { documents[path] } }
 
     /// Forgets the documents of an app that has ended.
-    func forget(_ desk: DocumentDesk) {
+    func forget(_ desk: DocumentService) {
         let former = lock.withLock {
             let former = documents
             documents = documents.filter { $0.value.desk !== desk }

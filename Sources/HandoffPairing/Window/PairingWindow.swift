@@ -24,7 +24,7 @@ package struct PairingWindow: Sendable {
         let id: SessionID
         let source: PairingSource
         let arrived: MonotonicInstant
-        var door: PairingDoor
+        var door: PairingAuthMethod
     }
 
     private enum Phase {
@@ -58,7 +58,7 @@ package struct PairingWindow: Sendable {
     private var nextID: SessionID = 0
 
     /// Opens a window for ``PairingProtocol/windowTime``, with digits if `allowance` has any.
-    package init(allowance: PairingAllowance, now: MonotonicInstant) {
+    package init(allowance: PairingAttemptLimiter, now: MonotonicInstant) {
         end = now + PairingProtocol.windowTime
         offersDigits = allowance.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.mostGuesses : 0
@@ -125,7 +125,7 @@ package struct PairingWindow: Sendable {
     ///
     /// - Returns: what the session is refused with.
     package mutating func wrongGuess(
-        _ id: SessionID, now: MonotonicInstant, allowance: inout PairingAllowance
+        _ id: SessionID, now: MonotonicInstant, allowance: inout PairingAttemptLimiter
     ) -> PairingRefusal {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
             preconditionFailure("the session is not being judged")
@@ -268,7 +268,7 @@ package struct PairingWindow: Sendable {
 
     /// Removes the oldest session of the busiest source when all places of a door are taken; one that is being judged
     /// stays, as that takes no time.
-    private mutating func makeRoom(at door: PairingDoor) -> SessionID? {
+    private mutating func makeRoom(at door: PairingAuthMethod) -> SessionID? {
         let present = sessions.filter { $0.door == door }
         guard present.count >= Self.mostSessions else { return nil }
         let counts = present.reduce(into: [PairingSource: Int]()) { $0[$1.source, default: 0] += 1 }

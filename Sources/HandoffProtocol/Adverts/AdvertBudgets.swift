@@ -2,7 +2,7 @@ import HandoffModel
 package import Timing
 
 /// What one authenticated device may do in a second, over all its datagrams and connections together.
-package struct MemberBudget: Sendable {
+package struct MemberRateLimiter: Sendable {
     /// What becomes of one more event.
     package enum Verdict: Sendable, Equatable {
         /// It is within the limit.
@@ -91,7 +91,7 @@ package struct MemberBudget: Sendable {
 ///
 /// Sources that a device has proved keep a part of the whole for themselves, so that a flood from elsewhere does not
 /// shut them out.
-package struct OpeningBudget: Sendable {
+package struct OpeningRateLimiter: Sendable {
     /// Datagrams opened in a second from one host.
     package static let perSource: UInt64 = 200
 

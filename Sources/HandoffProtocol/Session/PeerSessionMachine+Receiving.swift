@@ -3,7 +3,7 @@ package import Timing
 extension PeerSessionMachine {
     /// The connection delivered bytes; `budget` is that of the device over all its connections.
     package mutating func received(
-        _ bytes: some Collection<UInt8>, budget: inout MemberBudget, at now: MonotonicInstant
+        _ bytes: some Collection<UInt8>, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
         switch state {
         case .closed, .connecting:
@@ -25,7 +25,7 @@ extension PeerSessionMachine {
     ///   - outcome: whether they were in order, and the device at the other end is live now.
     ///   - hello: what this device says of itself now, as the merge may have changed its roster; nil when it says nothing else.
     package mutating func merged(
-        _ outcome: MergeOutcome, hello: Hello?, budget: inout MemberBudget, at now: MonotonicInstant
+        _ outcome: MergeOutcome, hello: Hello?, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
         let resumption: Resumption
         switch state {
@@ -48,7 +48,7 @@ extension PeerSessionMachine {
     }
 
     /// Takes frames until one has to wait for the driver, or none is whole.
-    private mutating func read(budget: inout MemberBudget, at now: MonotonicInstant) -> [SessionAction] {
+    private mutating func read(budget: inout MemberRateLimiter, at now: MonotonicInstant) -> [SessionAction] {
         var actions: [SessionAction] = []
         while wantsInput {
             let frame: Frame
@@ -68,7 +68,7 @@ extension PeerSessionMachine {
     }
 
     private mutating func take(
-        _ frame: Frame, budget: inout MemberBudget, at now: MonotonicInstant
+        _ frame: Frame, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) throws(SessionEnd) -> [SessionAction] {
         guard let kind = frame.kind else { return [] }  // Of a later version; only a live device may send it.
         switch state {
@@ -92,7 +92,7 @@ extension PeerSessionMachine {
     /// Above the limit they are merged later, and the other side waits: a list that is dropped would be missed until the next
     /// change.
     private mutating func merge(
-        _ statements: [UInt8], then resumption: Resumption, budget: inout MemberBudget, at now: MonotonicInstant
+        _ statements: [UInt8], then resumption: Resumption, budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) -> [SessionAction] {
         enter(.merging(resumption))
         return [.merge(statements, after: budget.delayStatements(at: now))]
@@ -121,7 +121,7 @@ extension PeerSessionMachine {
     }
 
     private mutating func takeEstablished(
-        _ kind: FrameKind, _ body: [UInt8], budget: inout MemberBudget, at now: MonotonicInstant
+        _ kind: FrameKind, _ body: [UInt8], budget: inout MemberRateLimiter, at now: MonotonicInstant
     ) throws(SessionEnd) -> [SessionAction] {
         switch kind {
         case .statements: return merge(body, then: .session, budget: &budget, at: now)
@@ -173,7 +173,7 @@ extension PeerSessionMachine {
         return [.complete(id: response.id, .answered(response.outcome))]
     }
 
-    private func isAdmitted(_ verdict: MemberBudget.Verdict) throws(SessionEnd) -> Bool {
+    private func isAdmitted(_ verdict: MemberRateLimiter.Verdict) throws(SessionEnd) -> Bool {
         switch verdict {
         case .admit: return true
         case .drop: return false

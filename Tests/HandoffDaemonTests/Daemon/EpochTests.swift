@@ -10,7 +10,7 @@ import Timing
 @Suite struct EpochTests {
     /// Cuts all ways between two devices that know each other, once nothing is open between them.
     private func part(_ left: TestDevice, _ right: TestDevice, in fleet: Fleet) throws {
-        fleet.air.hold()
+        fleet.network.hold()
         for device in [left, right] {
             device.blockDatagrams()
             device.blockConnections()
@@ -27,7 +27,7 @@ import Timing
             device.unblockDatagrams()
             device.unblockConnections()
         }
-        fleet.air.release()
+        fleet.network.release()
     }
 
     @Test func twoWhoMadeAKeyEachWhileApartAgreeOnOne() throws {

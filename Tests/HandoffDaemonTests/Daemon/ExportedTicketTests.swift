@@ -196,13 +196,13 @@ import Testing
         defer { fleet.end() }
         let desk = try fleet.device("desk")
         let rivals = try ["first", "second"].map { try fleet.device($0) }
-        fleet.air.hold()
+        fleet.network.hold()
         _ = try desk.call(.createAccount)
         let file = try desk.exportAccount()
         for rival in rivals { try rival.beginImport(file) }
         // Until somebody confirms one of them, neither knows whether it is in.
         for rival in rivals { #expect(try rival.status().warnings.count == 1) }
-        fleet.air.release()
+        fleet.network.release()
 
         try fleet.poll("one of them is in") { try desk.deviceList().count == 2 && desk.status().tickets.isEmpty }
         let names = try Set(desk.deviceList().map(\.name))
@@ -224,7 +224,7 @@ import Testing
         try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
         // From here on nobody finds anybody, but by an address.
         try couch.stop()
-        fleet.air.hold()
+        fleet.network.hold()
         try couch.start()
         var guests: [TestDevice] = []
         for (name, member) in [("train", desk), ("late", couch)] {
@@ -238,7 +238,7 @@ import Testing
             guests.append(guest)
         }
 
-        fleet.air.release()
+        fleet.network.release()
 
         // Each member keeps a device that the other one does not, and whom not all keep is out.
         try fleet.settle(members)

@@ -52,13 +52,13 @@ import Timing
             proof = admitting.roster.encoded()
             return try admitting.removing(guestID, keeping: [], by: key, now: fleet.unixSeconds)
         }
-        fleet.air.hold()
+        fleet.network.hold()
         try couch.start()
         var hasEnded = false
         let connection = try call(desk, as: guest, fleet) { hasEnded = true }
 
         if hasSaidAll { connection.send([Frame(.statements, proof)]) }
-        fleet.air.release()
+        fleet.network.release()
 
         try fleet.run("the end of the connection") { hasEnded }
         try fleet.settle(members)

@@ -141,9 +141,9 @@ import Testing
         try fleet.poll("the couch knows the ticket") { try !couch.status().tickets.isEmpty }
 
         // Both join at the same moment, and call whom they find first.
-        fleet.air.hold()
+        fleet.network.hold()
         for rival in rivals { try rival.beginImport(file) }
-        fleet.air.release()
+        fleet.network.release()
 
         try fleet.poll("the members agree") {
             let states = try members.map { try $0.status() }

@@ -27,14 +27,14 @@ import Timing
         let devices = try fleet.account("desk", "couch") { device in
             guard device.name == "couch" else { return }
             let path = home.path
-            device.apps = AppSurroundings(hasScreen: false) { loop, log in
+            device.apps = DesktopAccess(hasScreen: false) { loop, log in
                 let variables = ["HOME": path, "XDG_DATA_DIRS": path, "PATH": "/bin:/usr/bin"]
                 let service = DesktopService(
                     loop: loop, log: log, environment: variables, socket: nil, userID: geteuid())
                 service.start()
                 let server = DesktopServer(
                     loop: loop, log: log, version: "1", userID: geteuid(), onCall: { service.serve($0) })
-                return DesktopLink(loop: loop, log: log) { () throws(DesktopDoor.Problem) in
+                return DesktopLink(loop: loop, log: log) { () throws(DesktopConnector.Problem) in
                     do throws(Errno) {
                         let pair = try Descriptor.socketPair()
                         server.accept(pair.second)

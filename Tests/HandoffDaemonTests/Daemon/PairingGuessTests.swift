@@ -67,7 +67,7 @@ import Timing
             let window = try desk.pair()
             #expect(try guess(try window.opened()) == "wrongCode")
             window.close()
-            try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+            try fleet.poll("the window is closed") { fleet.pairingNetwork.stationCount == 0 }
         }
     }
 
@@ -98,7 +98,7 @@ import Timing
         let former = try desk.pair()
         let old = try former.opened()
         former.close()
-        try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+        try fleet.poll("the window is closed") { fleet.pairingNetwork.stationCount == 0 }
         let window = try desk.pair()
         let opened = try window.opened()
         // The ports may differ; the secret does for sure.

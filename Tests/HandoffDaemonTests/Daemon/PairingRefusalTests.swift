@@ -41,7 +41,7 @@ import Testing
         _ = try window.opened()
         #expect(try desk.pair().failure() == "busy")
         window.close()
-        _ = try fleet.poll("the window is closed") { fleet.pairingAir.stationCount == 0 }
+        _ = try fleet.poll("the window is closed") { fleet.pairingNetwork.stationCount == 0 }
         _ = try desk.pair().opened()
     }
 
@@ -77,10 +77,10 @@ import Testing
     @Test func nobodyInvites() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
-        try fleet.poll("it looks") { fleet.pairingAir.stationCount == 1 }
+        try fleet.poll("it looks") { fleet.pairingNetwork.stationCount == 1 }
         fleet.pass(.seconds(31))
         #expect(try join.failure() == "nobodyThere")
-        try fleet.poll("it looks no more") { fleet.pairingAir.stationCount == 0 }
+        try fleet.poll("it looks no more") { fleet.pairingNetwork.stationCount == 0 }
     }
 
     @Test func aWindowThatOpensLaterIsFound() throws {
@@ -106,12 +106,12 @@ import Testing
     }
 
     @Test func onlyAnotherVersionInvites() throws {
-        let station = fleet.pairingAir.station()
+        let station = fleet.pairingNetwork.station()
         let text = [Array("v=2".utf8)]
         station.publish(Publication(instance: "later", host: "host", port: 9, text: text))
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
-        try fleet.poll("it looks") { fleet.pairingAir.stationCount == 2 }
+        try fleet.poll("it looks") { fleet.pairingNetwork.stationCount == 2 }
         fleet.pass(.seconds(4))
         #expect(try join.failure() == "versionsDiffer")
     }
@@ -133,7 +133,7 @@ import Testing
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         join.close()
-        try fleet.poll("it looks no more") { fleet.pairingAir.stationCount == 0 }
+        try fleet.poll("it looks no more") { fleet.pairingNetwork.stationCount == 0 }
         let window = try desk.pair(automatic: true)
         _ = try couch.join(code: try window.opened().code).account()
     }
@@ -158,7 +158,7 @@ import Testing
         let window = try desk.pair()
         let opened = try window.opened()
         window.close()
-        try fleet.poll("nothing is announced") { fleet.pairingAir.publications.isEmpty }
+        try fleet.poll("nothing is announced") { fleet.pairingNetwork.publications.isEmpty }
         let address = try #require(opened.addresses.first)
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
     }
@@ -191,7 +191,7 @@ import Testing
         _ = try window.confirm()
         try desk.stop()
         #expect(try join.failure() == "cancelled")
-        #expect(fleet.pairingAir.publications.isEmpty)
+        #expect(fleet.pairingNetwork.publications.isEmpty)
     }
 
     @Test func theJoinersDaemonEnds() throws {
@@ -252,7 +252,7 @@ import Testing
             #expect(told.reason == "cancelled")
             #expect(told.message.contains("another device of the account"))
         }
-        try fleet.poll("nothing is announced") { fleet.pairingAir.publications.isEmpty }
+        try fleet.poll("nothing is announced") { fleet.pairingNetwork.publications.isEmpty }
         // Nothing answers at the address any more, and nobody waits for an answer.
         let address = try #require(opened.addresses.first)
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")

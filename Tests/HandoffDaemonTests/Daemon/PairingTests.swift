@@ -43,7 +43,7 @@ import Testing
     @Test func joinsByCodeOverDiscovery() throws {
         let window = try desk.pair()
         let code = try #require(try window.opened().code)
-        #expect(fleet.pairingAir.publications.map(\.text) == [[Array("v=1".utf8)]])
+        #expect(fleet.pairingNetwork.publications.map(\.text) == [[Array("v=1".utf8)]])
         let join = try couch.join(code: code)
 
         #expect(try join.next() == .looking)
@@ -52,8 +52,8 @@ import Testing
         guard case .waiting(let inviter) = try join.next() else { throw UnexpectedEvent() }
         #expect(try inviter == PairingDevice(id: desk.status().device, name: "desk"))
         try finish(window, join)
-        #expect(fleet.pairingAir.publications.isEmpty)
-        #expect(fleet.pairingAir.stationCount == 0)
+        #expect(fleet.pairingNetwork.publications.isEmpty)
+        #expect(fleet.pairingNetwork.stationCount == 0)
     }
 
     @Test func theNewMemberSeesWhatIsOffered() throws {

@@ -139,13 +139,13 @@ import Testing
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])
         try train.stop()
-        fleet.air.hold()
+        fleet.network.hold()
         try train.start()
         let first = try train.publish(Note.activity("first"))
         first.close()
         let second = try train.publish(Note.activity("second"))
         #expect(try desk.offers().isEmpty)
-        fleet.air.release()
+        fleet.network.release()
         try fleet.settle([desk, couch, train])
         try fleet.poll("the last state") {
             try [desk, couch].allSatisfy { try $0.offers().map(\.id) == [second.activity] }

@@ -64,7 +64,7 @@ import Timing
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         // The couch has heard the desk in its epoch, and so has no mark for it.
-        fleet.air.hold()
+        fleet.network.hold()
         couch.blockDatagrams()
         try desk.stop()
         try desk.start()
@@ -72,7 +72,7 @@ import Timing
         couch.unblockDatagrams()
         #expect(try couch.status().epoch != desk.status().epoch)
 
-        fleet.air.release()
+        fleet.network.release()
 
         try fleet.settle(devices)
     }
@@ -102,12 +102,12 @@ import Timing
         let devices = try fleet.account("desk", "couch")
         try devices[1].stop()
         _ = try devices[0].call(.rotateKey)
-        fleet.air.hold()
+        fleet.network.hold()
         try devices[1].start()
         for device in devices { device.blockConnections() }
         let failures = { (device: TestDevice) in device.log.count { $0.contains("Call failed") } }
         let before = devices.map(failures)
-        fleet.air.release()
+        fleet.network.release()
         try fleet.poll("neither has answered") { zip(devices, before).allSatisfy { failures($0) > $1 } }
 
         for device in devices { device.unblockConnections() }

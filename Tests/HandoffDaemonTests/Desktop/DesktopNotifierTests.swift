@@ -31,7 +31,7 @@ import Testing
             }
         }
         self.server = server
-        let link = DesktopLink(loop: loop, log: log) { () throws(DesktopDoor.Problem) in
+        let link = DesktopLink(loop: loop, log: log) { () throws(DesktopConnector.Problem) in
             do throws(Errno) {
                 let pair = try Descriptor.socketPair()
                 server.accept(pair.second)

@@ -24,7 +24,7 @@ struct PairingWindowPropertyTests {
     @Test("at most five wrong guesses are looked at, whatever the order", arguments: 0..<200 as Range<UInt64>)
     func fiveGuesses(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
-        var allowance = PairingAllowance()
+        var allowance = PairingAttemptLimiter()
         var window = PairingWindow(allowance: allowance, now: Self.start)
         var now = Self.start
         var sessions: [PairingWindow.SessionID] = []
@@ -71,7 +71,7 @@ struct PairingWindowPropertyTests {
     @Test("garbage costs no guess and no pause, and an honest device gets in", arguments: 0..<100 as Range<UInt64>)
     func garbage(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
-        var window = PairingWindow(allowance: PairingAllowance(), now: Self.start)
+        var window = PairingWindow(allowance: PairingAttemptLimiter(), now: Self.start)
         var now = Self.start
         for _ in 0..<500 {
             now = now + .milliseconds(dice.roll(300))

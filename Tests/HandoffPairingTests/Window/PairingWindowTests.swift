@@ -9,8 +9,8 @@ struct PairingWindowTests {
     private static let honest = PairingSource(host: [192, 0, 2, 1])
     private static let hostile = PairingSource(host: [192, 0, 2, 66])
 
-    private var allowance = PairingAllowance()
-    private var window = PairingWindow(allowance: PairingAllowance(), now: start)
+    private var allowance = PairingAttemptLimiter()
+    private var window = PairingWindow(allowance: PairingAttemptLimiter(), now: start)
 
     private func at(_ seconds: Double) -> MonotonicInstant {
         Self.start + .seconds(seconds)
@@ -95,7 +95,7 @@ struct PairingWindowTests {
             #expect(window.wrongGuess(id, now: at(1), allowance: &allowance) == .wrongCode)
         }
         #expect(window.guessesLeft == PairingWindow.mostGuesses)
-        #expect(allowance == PairingAllowance())
+        #expect(allowance == PairingAttemptLimiter())
     }
 
     @Test mutating func aTokenOpensOnce() throws {

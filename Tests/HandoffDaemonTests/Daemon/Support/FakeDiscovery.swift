@@ -1,7 +1,7 @@
 import HandoffDiscovery
 import LoopIO
 
-/// The discovery of one daemon on a `FakeAir`. Tests forge what it tells, or make it deaf.
+/// The discovery of one daemon on a `FakeNetwork`. Tests forge what it tells, or make it deaf.
 final class FakeDiscovery: Discovery {
     private struct State {
         var onEvent: (@Sendable (DiscoveryEvent) -> Void)?
@@ -14,11 +14,11 @@ final class FakeDiscovery: Discovery {
         var withdrawal: (@Sendable () -> Void)?
     }
 
-    private let air: FakeAir
+    private let network: FakeNetwork
     private let state = Locked(State())
 
-    init(_ air: FakeAir) {
-        self.air = air
+    init(_ network: FakeNetwork) {
+        self.network = network
     }
 
     let kind = DiscoveryKind.embedded
@@ -35,10 +35,10 @@ final class FakeDiscovery: Discovery {
             state.publications += publication == nil ? 0 : 1
             return state.publication
         }
-        for other in air.others(than: self) {
-            if let publication { air.deliver { other.hear(publication) } }
+        for other in network.others(than: self) {
+            if let publication { network.deliver { other.hear(publication) } }
             if let former, former.instance != publication?.instance {
-                air.deliver { other.lose(former.instance) }
+                network.deliver { other.lose(former.instance) }
             }
         }
     }
@@ -49,7 +49,7 @@ final class FakeDiscovery: Discovery {
     }
 
     func refresh(instance: String) {
-        for other in air.others(than: self) {
+        for other in network.others(than: self) {
             if let publication = other.publication, publication.instance == instance { hear(publication) }
         }
     }
@@ -64,7 +64,7 @@ final class FakeDiscovery: Discovery {
 
     private func end(_ done: @Sendable () -> Void) {
         publish(nil)
-        air.remove(self)
+        network.remove(self)
         state.withLock { $0.onEvent = nil }
         done()
     }
@@ -112,9 +112,9 @@ final class FakeDiscovery: Discovery {
     private func told(_ instance: String) -> Publication? { state.withLock { $0.told[instance] } }
 
     private func look() {
-        for other in air.others(than: self) {
+        for other in network.others(than: self) {
             guard let publication = other.publication, told(publication.instance) != publication else { continue }
-            air.deliver { self.hear(publication) }
+            network.deliver { self.hear(publication) }
         }
     }
 

@@ -31,9 +31,9 @@ final class Fleet {
 
     let clock = ManualClock()
     let loop: EventLoop
-    let air = FakeAir()
-    /// The air of the pairing service, which is another type of service and so never seen by the first.
-    let pairingAir = FakeAir()
+    let network = FakeNetwork()
+    /// The network of the pairing service, which is another type of service and so never seen by the first.
+    let pairingNetwork = FakeNetwork()
     private let ticker: any DispatchSourceTimer
     private let ticks = Ticks()
     /// How many waits are inside each other; time runs while there are any.

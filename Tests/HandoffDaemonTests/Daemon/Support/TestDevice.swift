@@ -20,7 +20,7 @@ final class TestDevice {
     private let sink = MemorySink()
     var configuration = Configuration()
     /// What apps declare, and how they are started.
-    var apps = AppSurroundings.none
+    var apps = DesktopAccess.none
     /// The discovery of the present core: another one after the device has left an account.
     var discovery: FakeDiscovery { latestDiscovery.withLock { $0 } }
     private let latestDiscovery: Locked<FakeDiscovery>
@@ -42,8 +42,8 @@ final class TestDevice {
         configuration.address = .loopbackIPv4
         // The default ports are few, and tests run side by side.
         configuration.port = .any
-        let discovery = fleet.air.station()
-        fleet.air.remove(discovery)
+        let discovery = fleet.network.station()
+        fleet.network.remove(discovery)
         latestDiscovery = Locked(discovery)
     }
 
@@ -71,15 +71,15 @@ final class TestDevice {
         let name = name
         let apps = apps
         let clock = fleet.clock
-        let air = fleet.air
+        let network = fleet.network
         let latest = latestDiscovery
         let makeDiscovery: @Sendable () -> any Discovery = {
-            let discovery = air.station()
+            let discovery = network.station()
             latest.withLock { $0 = discovery }
             return discovery
         }
-        let pairingAir = fleet.pairingAir
-        let makeStation: @Sendable () -> any Discovery = { pairingAir.station() }
+        let pairingNetwork = fleet.pairingNetwork
+        let makeStation: @Sendable () -> any Discovery = { pairingNetwork.station() }
         let pairingDiscovery = configuration.discovery == .static ? nil : makeStation
         let bound = try daemon.assumeIsolated { daemon in
             let port = try BoundPort(port: 0, address: .loopbackIPv4)

@@ -1,0 +1,159 @@
+package import HandoffDesktop
+package import HandoffLog
+package import HandoffModel
+package import LoopIO
+import Timing
+
+/// Tells the user what the other devices offer, by the desktop's notifications. Lives on the daemon's loop.
+///
+/// `NotificationMachine` decides; this performs. Without a notification server nothing happens, and nobody minds.
+package final class NotificationService {
+    /// Continues an activity; the answer comes once: why it was not, as a lower-case fragment, or nil when it was.
+    package typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
+
+    /// How long the end may wait for the server.
+    private static let patienceAtEnd = Duration.milliseconds(500)
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let find: NotificationServerFinding?
+    private let continuing: Continuing
+    private var machine: NotificationMachine
+    private var isOn: Bool
+    private var isRunning = false
+    private var server: (any NotificationServing)?
+    private var timer: LoopTimer?
+    private var onStopped: (() -> Void)?
+
+    /// - Parameter find: how the server is found; nil: there is none.
+    package init(
+        loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?, continuing: @escaping Continuing
+    ) {
+        self.loop = loop
+        self.log = log
+        self.isOn = isOn
+        self.find = find
+        self.continuing = continuing
+        machine = NotificationMachine(isOn: isOn)
+    }
+
+    /// Begins to look for a server.
+    package func start() {
+        isRunning = true
+        connect()
+    }
+
+    /// Takes off all that is on the screen, and shows nothing any more.
+    ///
+    /// - Parameter completion: called once that is done: at once, or when the server has answered what is on its way to it,
+    ///   without whose answer it could not be taken off.
+    package func stop(completion: @escaping () -> Void) {
+        isRunning = false
+        onStopped = completion
+        change { $0.stop(now: $1) }
+        timer = nil
+        guard onStopped != nil else { return }
+        timer = loop.timer(after: Self.patienceAtEnd) { [weak self] in self?.finish() }
+        if timer == nil { finish() }
+    }
+
+    private func finish() {
+        for action in machine.giveUp() { perform(action) }
+        timer = nil
+        // Not inside the server's own answer.
+        if let server { loop.later { server.stop() } }
+        server = nil
+        let completion = onStopped
+        onStopped = nil
+        completion?()
+    }
+
+    /// Takes what can be continued here, most recent first.
+    package func take(_ offers: [NotificationOffer]) {
+        change { $0.take(offers, now: $1) }
+    }
+
+    /// The screen is locked, or nobody is there; or the user is back.
+    package func setQuiet(_ isQuiet: Bool) {
+        change { $0.setQuiet(isQuiet, now: $1) }
+    }
+
+    /// Notifications are switched on or off.
+    package func setOn(_ isOn: Bool) {
+        guard isOn != self.isOn else { return }
+        self.isOn = isOn
+        // A server stays: what is on its way to it can be taken off only once it has answered.
+        change { $0.setOn(isOn, now: $1) }
+        connect()
+    }
+
+    /// An activity was continued here, in whatever way.
+    package func continued(_ activity: ActivityID, from device: DeviceID) {
+        change { $0.continued(activity, from: device, now: $1) }
+    }
+
+    private func connect() {
+        guard isRunning, isOn, server == nil, let find else { return }
+        server = find(loop) { [weak self] in self?.told($0) }
+    }
+
+    private func told(_ event: NotificationEvent) {
+        switch event {
+        case .appeared: change { $0.serverAppeared(now: $1) }
+        case .gone:
+            log.debug("The notification server is gone")
+            change { machine, now in
+                machine.serverGone(now: now)
+                return []
+            }
+        case .closed(let id, let reason): change { $0.closed(id, reason: reason, now: $1) }
+        case .token(let id, let text): machine.token(id, text)
+        case .chosen(let id, let key): change { $0.chosen(id, key: key, now: $1) }
+        }
+    }
+
+    private func change(_ body: (inout NotificationMachine, MonotonicInstant) -> [NotificationMachine.Action]) {
+        for action in body(&machine, loop.now) { perform(action) }
+        guard onStopped == nil else {
+            if !machine.awaitsAnswer { finish() }
+            return
+        }
+        arm()
+    }
+
+    private func perform(_ action: NotificationMachine.Action) {
+        switch action {
+        case .ask(let number):
+            guard let server else {
+                return loop.later { [weak self] in self?.change { $0.answered(number, nil, now: $1) } }
+            }
+            server.ask { [weak self] names in
+                let found = names?.joined(separator: " ") ?? "none"
+                self?.log.debug("Asked for a notification server", ["capabilities": found])
+                self?.change { $0.answered(number, names.map { NotificationCapabilities($0) }, now: $1) }
+            }
+        case .show(let number, let notification, let former):
+            server?.show(notification, replacing: former) { [weak self] id in
+                self?.change { $0.shown(number, as: id, now: $1) }
+            }
+        case .withdraw(let id): server?.withdraw(id)
+        case .continue(let offer, let token):
+            log.info("Continues what was chosen", ["device": offer.device.short])
+            continuing(offer, token) { [weak self] reason in
+                guard let reason else { return }
+                self?.change { $0.failed(offer, reason, now: $1) }
+            }
+        }
+    }
+
+    private func arm() {
+        guard let deadline = machine.deadline else {
+            timer = nil
+            return
+        }
+        let wait = max(deadline - loop.now, .zero)
+        timer = loop.timer(after: wait, accuracy: .milliseconds(100)) { [weak self] in
+            self?.change { $0.deadlinePassed(now: $1) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package import HandoffHandlers
+package import LoopIO
+
+/// Where apps say what they continue, in the order in which the first of one id counts. Plain values.
+package struct HandlerPaths: Sendable, Equatable {
+    /// What files a folder has.
+    package enum Kind: Sendable, Equatable {
+        /// Desktop entries, also in folders below: `*.desktop`.
+        case desktopEntries
+        /// Manifests: `*.json`.
+        case manifests
+    }
+
+    /// A folder, which may be missing.
+    package struct Folder: Sendable, Equatable {
+        /// Its absolute path.
+        package let path: String
+        /// What is in it.
+        package let kind: Kind
+    }
+
+    /// The folders, first the user's own manifests, then for each folder for data its desktop entries and its manifests.
+    package let folders: [Folder]
+    /// The file with the user's choices; nil where the environment names no folder for configuration.
+    package let defaults: String?
+    /// The user's language.
+    package let locale: DesktopLocale
+    /// Where programs are looked for.
+    package let programs: ProgramSearch
+
+    /// Folders that are taken from `XDG_DATA_DIRS` at most.
+    private static let maximumData = 64
+
+    /// No place at all, as in tests.
+    package static let none = HandlerPaths(
+        folders: [], defaults: nil, locale: DesktopLocale(nil), programs: ProgramSearch(path: ""))
+
+    private init(folders: [Folder], defaults: String?, locale: DesktopLocale, programs: ProgramSearch) {
+        self.folders = folders
+        self.defaults = defaults
+        self.locale = locale
+        self.programs = programs
+    }
+
+    /// Reads `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`, `HOME`, `PATH` and the language. Relative paths are ignored,
+    /// as the XDG Base Directory Specification demands.
+    package init(environment: [String: String]) {
+        func folder(_ name: String) -> String? {
+            environment[name].flatMap { $0.hasPrefix("/") ? Self.trimmed($0) : nil }
+        }
+        let home = folder("HOME")
+        let configuration = (folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }).map { $0 + "/handoff" }
+        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { Self.trimmed(String($0)) }
+        let own = folder("XDG_DATA_HOME") ?? home.map { $0 + "/.local/share" }
+        var data: [String] = []
+        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < Self.maximumData {
+            data.append(path)
+        }
+        let manifests = configuration.map { [Folder(path: $0 + "/handlers.d", kind: .manifests)] } ?? []
+        self.init(
+            folders: manifests
+                + data.flatMap { path in
+                    [
+                        Folder(path: path + "/applications", kind: .desktopEntries),
+                        Folder(path: path + "/handoff/handlers.d", kind: .manifests),
+                    ]
+                },
+            defaults: configuration.map { $0 + "/defaults" }, locale: DesktopLocale(environment: environment),
+            programs: ProgramSearch(path: environment["PATH"]))
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
+    }
+}

@@ -1,0 +1,27 @@
+import HandoffModel
+import Testing
+
+@testable import HandoffDaemon
+
+@Suite struct FileSemaphoreTests {
+    private final class Call {}
+
+    @Test("One device cannot have all places, and gets one back for each file that ends")
+    func perDevice() {
+        let calls = (0..<40).map { _ in Call() }
+        let ids = calls.map { ObjectIdentifier($0) }
+        let one = DeviceID(checked: [UInt8](repeating: 1, count: DeviceID.byteCount))
+        let other = DeviceID(checked: [UInt8](repeating: 2, count: DeviceID.byteCount))
+        var places = FileSemaphore()
+        var taken = ids[...32].map { places.take($0, for: one) }
+        #expect(taken == [Bool](repeating: true, count: 32) + [false])
+        let isFree = places.take(ids[33], for: other)
+        #expect(isFree)
+        // Twice, as when a call ends and its client goes then.
+        places.release(ids[0])
+        places.release(ids[0])
+        taken = [places.take(ids[32], for: one), places.take(ids[34], for: one)]
+        #expect(taken == [true, false])
+        withExtendedLifetime(calls) {}
+    }
+}

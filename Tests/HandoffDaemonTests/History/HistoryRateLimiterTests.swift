@@ -1,0 +1,106 @@
+import HandoffControl
+import HandoffDaemon
+import HandoffModel
+import LoopIO
+import Testing
+import Timing
+
+@Suite("What other devices may fill the log of continuations with")
+struct HistoryRateLimiterTests {
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
+
+    private func entry(
+        _ device: UInt8 = 1, _ event: ControlLogEntry.Event = .payload, time: Double = 0, sent: Int64? = nil
+    ) -> ControlLogEntry {
+        ControlLogEntry(
+            time: time, event: event, direction: .out, type: "com.example.a",
+            device: DeviceID(checked: [UInt8](repeating: device, count: DeviceID.byteCount)), deviceName: "laptop",
+            outcome: "given", sent: sent)
+    }
+
+    /// A pace in which a device has used up what it has at once.
+    private func spent(_ device: UInt8 = 1) -> HistoryRateLimiter {
+        var pace = HistoryRateLimiter()
+        for _ in 0..<HistoryRateLimiter.burst { #expect(pace.take(entry(device), at: start) != nil) }
+        #expect(pace.next == nil)
+        return pace
+    }
+
+    @Test("what is beyond the burst waits until there is one more, put together by kind")
+    func joined() {
+        var pace = spent()
+        for time in 1...5 { #expect(pace.take(entry(time: Double(time), sent: 10), at: start) == nil) }
+        #expect(pace.take(entry(1, .continuation), at: start) == nil)
+        #expect(pace.next == start + HistoryRateLimiter.interval)
+        #expect(pace.due(at: start).isEmpty)
+
+        var together = entry(time: 5, sent: 50)
+        together.count = 5
+        #expect(pace.due(at: start + HistoryRateLimiter.interval) == [together])
+        #expect(pace.next == start + HistoryRateLimiter.interval * 2)
+        #expect(pace.due(at: start + HistoryRateLimiter.interval * 9) == [entry(1, .continuation)])
+        #expect(pace.next == nil)
+    }
+
+    @Test("nothing overtakes what waits")
+    func order() {
+        var pace = spent()
+        #expect(pace.take(entry(), at: start) == nil)
+        #expect(pace.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
+        #expect(pace.due(at: start + HistoryRateLimiter.interval * 2).map(\.event) == [.payload, .continuation])
+    }
+
+    @Test("one device does not use up what another has")
+    func devices() {
+        var pace = spent()
+        #expect(pace.take(entry(1), at: start) == nil)
+        #expect(pace.take(entry(2), at: start) == entry(2))
+    }
+
+    @Test("a member that is hundreds of devices has no more than all together have, and all is counted")
+    func identities() {
+        var pace = HistoryRateLimiter()
+        let devices = UInt8(1)...250
+        var written = 0
+        for device in devices {
+            for _ in 0..<HistoryRateLimiter.burst where pace.take(entry(device), at: start) != nil { written += 1 }
+        }
+        #expect(written == HistoryRateLimiter.burstOfAll)
+        #expect(pace.next == start + HistoryRateLimiter.intervalOfAll)
+        #expect(pace.due(at: start + HistoryRateLimiter.intervalOfAll).count == 1)
+        let hour = pace.due(at: start + .seconds(3600))
+        #expect(hour.count <= 119 && !hour.isEmpty)
+    }
+
+    @Test("a day of asking a thousand times a minute makes as many entries as the pace allows, and all are counted")
+    func flood() {
+        var pace = HistoryRateLimiter()
+        var written: [ControlLogEntry] = []
+        for minute in 0..<1440 {
+            let now = start + .seconds(60 * minute)
+            written += pace.due(at: now)
+            for _ in 0..<1000 { written += pace.take(entry(), at: now).map { [$0] } ?? [] }
+        }
+        #expect(written.count == HistoryRateLimiter.burst + 719)
+        #expect((written + pace.drain()).map(\.count).reduce(0, +) == 1_440_000)
+    }
+
+    @Test("what waits at the end is there to be written, once")
+    func drain() {
+        var pace = spent()
+        #expect(pace.take(entry(), at: start) == nil)
+        #expect(pace.drain() == [entry()])
+        #expect(pace.drain().isEmpty && pace.next == nil)
+    }
+
+    @Test("sums that no number holds never trap")
+    func hugeSums() {
+        var pace = spent()
+        for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
+        #expect(pace.drain().first?.sent == .max)
+        var late = HistoryRateLimiter()
+        let end = MonotonicInstant(nanoseconds: .max)
+        for _ in 0..<HistoryRateLimiter.burst * 2 { _ = late.take(entry(), at: end) }
+        #expect(late.due(at: end).count <= HistoryRateLimiter.burst)
+    }
+}

@@ -1,0 +1,129 @@
+import HandoffDaemon
+import HandoffModel
+import LoopIO
+import Testing
+import Timing
+
+/// Who may open streams.
+@Suite struct StreamRegistryTests {
+    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+
+    private static func at(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
+
+    private func bytes(_ number: Int, _ count: Int = 16) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 < 8 ? number >> ($0 * 8) : 7) }
+    }
+
+    private func device(_ number: Int) -> DeviceID { DeviceID(checked: bytes(number, DeviceID.byteCount)) }
+
+    private func session(_ number: Int) -> SessionID { "session \(number)" }
+
+    private func continuation(_ number: Int) -> ContinuationID { ContinuationID(checked: bytes(number)) }
+
+    private func grant(_ device: Int, session: Int = 1) -> StreamRegistry.Grant {
+        StreamRegistry.Grant(
+            device: self.device(device), activity: ActivityID(checked: bytes(9)), session: self.session(session))
+    }
+
+    private func continued(_ device: Int, session: Int? = nil) -> StreamRegistry.Continued {
+        StreamRegistry.Continued(
+            device: self.device(device), activity: ActivityID(checked: bytes(9)),
+            session: session.map { self.session($0) }, hasStreams: true)
+    }
+
+    private func book(_ count: Int, for device: Int = 1, at seconds: Int = 0) -> StreamRegistry {
+        var book = StreamRegistry()
+        for number in 0..<count { _ = book.give(bytes(number), for: grant(device), now: Self.at(seconds)) }
+        return book
+    }
+
+    @Test func aTicketIsTakenOnce() {
+        var book = book(2)
+        let outcomes = (0..<2).map { _ in book.take(bytes(0), from: device(1), now: Self.at(29)) }
+        #expect(outcomes == [grant(1), nil])
+        let other = book.take(bytes(1), from: device(1), now: Self.at(29))
+        #expect(other == grant(1))
+        let unknown = book.take(bytes(5), from: device(1), now: Self.at(29))
+        #expect(unknown == nil)
+    }
+
+    @Test func ticketsThatWereNotShownAreCountedForEachDevice() {
+        var book = book(20)
+        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 20)
+        #expect(book.ticketCount(of: device(2), now: Self.at(29)) == 0)
+        _ = book.take(bytes(0), from: device(1), now: Self.at(29))
+        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 19)
+        #expect(book.ticketCount(of: device(1), now: Self.at(30)) == 0)
+    }
+
+    @Test func aTicketThatIsLateIsNone() {
+        var book = book(1)
+        let late = book.take(bytes(0), from: device(1), now: Self.at(30))
+        #expect(late == nil)
+        let earlier = book.take(bytes(0), from: device(1), now: Self.at(1))
+        #expect(earlier == nil)
+    }
+
+    @Test func anotherDeviceCannotUseItNorUseItUp() {
+        var book = book(1)
+        let other = book.take(bytes(0), from: device(2), now: Self.at(1))
+        #expect(other == nil)
+        let right = book.take(bytes(0), from: device(1), now: Self.at(1))
+        #expect(right == grant(1))
+    }
+
+    @Test func aDeviceHasSoManyTicketsAndOthersTheirs() {
+        var book = book(StreamRegistry.mostTickets)
+        let outcomes = [
+            book.give(bytes(5000), for: grant(1), now: Self.at(29)),
+            book.give(bytes(5001), for: grant(2), now: Self.at(29)),
+            book.give(bytes(5002), for: grant(1), now: Self.at(30)),
+        ]
+        #expect(outcomes == [false, true, true])
+        let kept = book.take(bytes(5001), from: device(2), now: Self.at(31))
+        #expect(kept == grant(2))
+    }
+
+    @Test func ticketsEndWithTheOwnersSessionAndWithMembership() {
+        var book = StreamRegistry()
+        _ = book.give(bytes(0), for: grant(1, session: 1), now: Self.at(0))
+        _ = book.give(bytes(1), for: grant(1, session: 2), now: Self.at(0))
+        _ = book.give(bytes(2), for: grant(2, session: 2), now: Self.at(0))
+        book.sessionEnded(session(1))
+        book.accountChanged(live: [device(1)])
+        let outcomes = [
+            book.take(bytes(0), from: device(1), now: Self.at(1)),
+            book.take(bytes(1), from: device(1), now: Self.at(1)),
+            book.take(bytes(2), from: device(2), now: Self.at(1)),
+        ]
+        #expect(outcomes == [nil, grant(1, session: 2), nil])
+    }
+
+    @Test func continuationsEndWithTheirAppAndWithMembership() {
+        var book = StreamRegistry()
+        book.began(continuation(0), continued(1, session: 1))
+        book.began(continuation(1), continued(1, session: 2))
+        book.began(continuation(2), continued(1))
+        book.began(continuation(3), continued(2))
+        book.began(continuation(4), continued(1))
+        book.sessionEnded(session(1))
+        book.accountChanged(live: [device(1)])
+        book.undone(continuation(4))
+        book.undone(continuation(4))
+        #expect(
+            (0..<5).map { book.continuation(continuation($0)) }
+                == [nil, continued(1, session: 2), continued(1), nil, nil])
+    }
+
+    @Test func theOldestContinuationMakesRoom() {
+        var book = StreamRegistry()
+        for number in 0..<StreamRegistry.mostContinuations { book.began(continuation(number), continued(1)) }
+        book.undone(continuation(0))
+        book.began(continuation(5000), continued(1))
+        #expect(book.continuation(continuation(1)) == continued(1))
+        book.began(continuation(5001), continued(1))
+        #expect(book.continuation(continuation(1)) == nil)
+        #expect(book.continuation(continuation(2)) == continued(1))
+        #expect(book.continuation(continuation(5001)) == continued(1))
+    }
+}

@@ -1,0 +1,65 @@
+import HandoffPairing
+import HandoffProtocol
+import Testing
+import Timing
+
+/// Codes are tried as the window reports them: by its first wrong guess.
+struct PairingAttemptLimiterTests {
+    private static let start = MonotonicInstant(nanoseconds: 5_000_000_000)
+
+    /// Opens a window and tries its code wrongly, once; false when it has no digits.
+    private func tryCode(_ allowance: inout PairingAttemptLimiter, at now: MonotonicInstant) throws -> Bool {
+        var window = PairingWindow(allowance: allowance, now: now)
+        guard window.offersDigits else { return false }
+        let id = try taken(window.accept(from: PairingSource(host: [1, 2, 3, 4]), now: now)).id
+        #expect(window.judge(id, now: now) == nil)
+        _ = window.wrongGuess(id, now: now, allowance: &allowance)
+        return true
+    }
+
+    @Test func threeCodesThenOneEveryTenMinutes() throws {
+        var allowance = PairingAttemptLimiter()
+        var tried: [Int] = []
+        for second in stride(from: 0, through: 7_200, by: 10)
+        where try tryCode(&allowance, at: Self.start + .seconds(second)) { tried.append(second) }
+        #expect(tried == [0, 10, 20, 600] + (2...12).map { $0 * 600 })
+    }
+
+    @Test func aRestGivesBackThreeAndNoMore() throws {
+        var allowance = PairingAttemptLimiter()
+        for _ in 0..<4 { _ = try tryCode(&allowance, at: Self.start) }
+        let later = Self.start + .seconds(100_000)
+        let results = try (0..<5).map { _ in try tryCode(&allowance, at: later) }
+        #expect(results == [true, true, true, false, false])
+    }
+
+    @Test func windowsThatNobodyTriesCostNothing() throws {
+        let allowance = PairingAttemptLimiter()
+        for second in 0..<1_000 {
+            let window = PairingWindow(allowance: allowance, now: Self.start + .seconds(second))
+            #expect(window.offersDigits && window.guessesLeft == PairingWindow.mostGuesses)
+        }
+    }
+
+    @Test func fiveGuessesAtOneCodeCostOneCode() throws {
+        var allowance = PairingAttemptLimiter()
+        var window = PairingWindow(allowance: allowance, now: Self.start)
+        for guess in 0..<5 {
+            let now = Self.start + .seconds(guess * 30)
+            let id = try taken(window.accept(from: PairingSource(host: [1, 2, 3, 4]), now: now)).id
+            #expect(window.judge(id, now: now) == nil)
+            _ = window.wrongGuess(id, now: now, allowance: &allowance)
+        }
+        let results = try (0..<3).map { _ in try tryCode(&allowance, at: Self.start + .seconds(120)) }
+        #expect(results == [true, true, false])
+    }
+
+    @Test func itTellsWhenDigitsComeBack() throws {
+        var allowance = PairingAttemptLimiter()
+        #expect(allowance.nextDigits <= Self.start)
+        for _ in 0..<3 { _ = try tryCode(&allowance, at: Self.start) }
+        #expect(allowance.nextDigits == Self.start + .seconds(600))
+        #expect(!allowance.offersDigits(at: Self.start + .seconds(599)))
+        #expect(allowance.offersDigits(at: Self.start + .seconds(600)))
+    }
+}
