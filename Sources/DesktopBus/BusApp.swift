@@ -32,7 +32,7 @@ package struct BusApp: Sendable, Equatable {
     ///
     /// - Parameter patience: how long it is waited for; an app that has not answered then is still at its start.
     /// - Throws: `Problem`; after `.noBus` nothing was started.
-    package func activate(within patience: Duration) throws(Problem) {
+    package func activate(within timeout: Duration) throws(Problem) {
         let bus: UserBus
         do throws(UserBus.Failure) {
             bus = try UserBus()
@@ -42,7 +42,7 @@ package struct BusApp: Sendable, Equatable {
         let clock = ContinuousClock()
         let began = clock.now
         do throws(UserBus.Failure) {
-            try bus.call(name, path, Self.interface, "Activate", activates: true, within: patience) { message in
+            try bus.call(name, path, Self.interface, "Activate", activates: true, within: timeout) { message in
                 message.container("a", "{sv}") { platform in
                     guard let token else { return }
                     // The first is of Wayland, the second of X11.
@@ -55,7 +55,7 @@ package struct BusApp: Sendable, Equatable {
             // It runs, whatever it makes of the call.
             if error.isAboutMethod { return }
             // A bus whose app went away without an answer has the same error.
-            if error.isNoReply, clock.now - began >= patience { return }
+            if error.isNoReply, clock.now - began >= timeout { return }
             throw .failed(error.message)
         }
     }

@@ -13,7 +13,7 @@ package final class LoginSessions {
     private static let sessionInterface = "org.freedesktop.login1.Session"
     private static let propertiesInterface = "org.freedesktop.DBus.Properties"
     /// How long logind may take to answer, in microseconds.
-    private static let patience: UInt64 = 5_000_000
+    private static let timeout: UInt64 = 5_000_000
     /// How soon it is asked again after it was: desktops change several properties at once.
     private static let pause = Duration.milliseconds(50)
     /// How soon it is asked again when it did not answer.
@@ -42,7 +42,7 @@ package final class LoginSessions {
         self.loop = loop
         self.userID = userID
         self.onChange = onChange
-        bus = LoopBus(.system, loop: loop, patience: Self.patience)
+        bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
         // Nothing is told from inside the initialiser: who gets the answer may not have its own place yet.
         bus.start(
             onOpen: { [weak self] () throws(Errno) in try self?.opened() },

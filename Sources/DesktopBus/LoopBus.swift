@@ -25,7 +25,7 @@ final class LoopBus {
     private let loop: EventLoop
     private let kind: Kind
     /// In microseconds.
-    private let patience: UInt64
+    private let timeout: UInt64
     private var onOpen: (() throws(Errno) -> Void)?
     private var onLost: ((Bool) -> Void)?
     private var bus: OpaquePointer?
@@ -39,10 +39,10 @@ final class LoopBus {
     /// Does nothing yet.
     ///
     /// - Parameter patience: how long a call may wait for its answer, in microseconds.
-    init(_ kind: Kind, loop: EventLoop, patience: UInt64) {
+    init(_ kind: Kind, loop: EventLoop, timeout: UInt64) {
         self.kind = kind
         self.loop = loop
-        self.patience = patience
+        self.timeout = timeout
     }
 
     deinit {
@@ -104,7 +104,7 @@ final class LoopBus {
             case .user: try Errno.check(sd_bus_open_user(&bus))
             }
             self.bus = bus
-            try Errno.check(sd_bus_set_method_call_timeout(bus, patience))
+            try Errno.check(sd_bus_set_method_call_timeout(bus, timeout))
             try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
             try follow("sender='\(Self.name).Local',member='Disconnected'") { [weak self] _ in self?.lost() }
             try onOpen?()

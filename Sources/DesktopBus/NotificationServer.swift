@@ -15,7 +15,7 @@ package final class NotificationServer {
     /// The desktop entry by which a desktop lets the user set how notifications of a program behave, without its ending.
     private static let entry = "handoffd"
     /// How long the server may take, its start included, in microseconds.
-    private static let patience: UInt64 = 25_000_000
+    private static let timeout: UInt64 = 25_000_000
     /// The most capabilities that are read.
     private static let most = 64
 
@@ -31,7 +31,7 @@ package final class NotificationServer {
     package init(loop: EventLoop, onEvent: @escaping (NotificationEvent) -> Void) {
         self.loop = loop
         self.onEvent = onEvent
-        bus = LoopBus(.user, loop: loop, patience: Self.patience)
+        bus = LoopBus(.user, loop: loop, timeout: Self.timeout)
         bus.start(
             onOpen: { [weak self] () throws(Errno) in try self?.opened() },
             onLost: { [weak self] in self?.lost(wasOpen: $0) })

@@ -7,7 +7,7 @@ package import LoopIO
 /// A lock of systemd-logind, which `systemd-inhibit --list` shows; nobody is asked for a password.
 package final class SleepInhibition: Sendable {
     /// How long the bus and logind may take, in microseconds: what asks has other work to do.
-    private static let patience: UInt64 = 2_000_000
+    private static let timeout: UInt64 = 2_000_000
 
     /// logind ends the lock when all copies of this pipe are closed.
     private let lock: Descriptor
@@ -22,7 +22,7 @@ package final class SleepInhibition: Sendable {
         var bus: OpaquePointer?
         try Errno.check(sd_bus_open_system(&bus))
         defer { sd_bus_flush_close_unref(bus) }
-        try Errno.check(sd_bus_set_method_call_timeout(bus, Self.patience))
+        try Errno.check(sd_bus_set_method_call_timeout(bus, Self.timeout))
         var message: OpaquePointer?
         try Errno.check(
             sd_bus_message_new_method_call(

@@ -111,10 +111,10 @@ package struct TransientUnit: Sendable {
     }
 
     /// Returns when the program has ended well, or has run for as long as it was to be watched.
-    private func watch(_ bus: borrowing UserBus, for patience: Duration) throws(Problem) {
+    private func watch(_ bus: borrowing UserBus, for timeout: Duration) throws(Problem) {
         guard let path = Self.objectPath(of: name) else { return }
         let clock = ContinuousClock()
-        let end = clock.now + patience
+        let end = clock.now + timeout
         while true {
             guard let state = bus.text(Self.manager, path, Self.unitInterface, "ActiveState") else { return }
             switch state {

@@ -34,7 +34,7 @@ struct UserBus: ~Copyable {
 
     private static let disconnected = "org.freedesktop.DBus.Error.Disconnected"
     /// Who is called has other things to do as well; in microseconds.
-    private static let patience: UInt64 = 10_000_000
+    private static let timeout: UInt64 = 10_000_000
 
     private let bus: OpaquePointer
 
@@ -46,7 +46,7 @@ struct UserBus: ~Copyable {
             throw Failure(name: Self.disconnected, message: "\(Errno(rawValue: 0 &- result))")
         }
         self.bus = bus
-        sd_bus_set_method_call_timeout(bus, Self.patience)
+        sd_bus_set_method_call_timeout(bus, Self.timeout)
     }
 
     deinit {
@@ -68,7 +68,7 @@ struct UserBus: ~Copyable {
     ///   - fill: writes the arguments.
     func call(
         _ service: String, _ path: String, _ interface: String, _ method: String, activates: Bool = false,
-        within patience: Duration? = nil, _ fill: (inout BusMessage) -> Void
+        within timeout: Duration? = nil, _ fill: (inout BusMessage) -> Void
     ) throws(Failure) {
         var pointer: OpaquePointer?
         let made = sd_bus_message_new_method_call(bus, &pointer, service, path, interface, method)
@@ -80,7 +80,7 @@ struct UserBus: ~Copyable {
         guard message.result >= 0 else { throw Self.failure(message.result) }
         var error = sd_bus_error()
         defer { sd_bus_error_free(&error) }
-        let result = sd_bus_call(bus, pointer, patience.map(Self.microseconds) ?? 0, &error, nil)
+        let result = sd_bus_call(bus, pointer, timeout.map(Self.microseconds) ?? 0, &error, nil)
         guard result < 0 else { return }
         guard let name = error.name else { throw Self.failure(result) }
         throw Failure(

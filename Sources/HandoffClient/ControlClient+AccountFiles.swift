@@ -5,7 +5,7 @@ package import HandoffModel
 // Account files travel as raw bytes: no key is ever part of a message.
 extension ControlClient {
     /// The most bytes of an account file, and of the answer to one; far above what a roster needs.
-    private static let largestFile = 16 * 1_048_576
+    private static let maxFile = 16 * 1_048_576
 
     /// `ExportAccount`; the answer is the account file.
     /// - Parameter passphrase: what protects the file; nil for none.
@@ -16,7 +16,7 @@ extension ControlClient {
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
-                stream.collect(limit: Self.largestFile, then)
+                stream.collect(limit: Self.maxFile, then)
                 stream.send(Self.request(passphrase).bytes, end: false)
             }
         }
@@ -35,7 +35,7 @@ extension ControlClient {
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(let stream):
-                stream.collect(limit: Self.largestFile) { result in
+                stream.collect(limit: Self.maxFile) { result in
                     then(result.flatMap { Self.outcome($0.bytes, path: path) })
                 }
                 stream.send(Self.request(passphrase, file: file).bytes, end: true)

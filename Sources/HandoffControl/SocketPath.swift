@@ -1,7 +1,7 @@
 /// Where the daemon's sockets are.
 package enum SocketPath {
     /// The longest path that fits `sockaddr_un.sun_path` with its NUL, in bytes (unix(7)).
-    package static let maximumByteCount = 107
+    package static let maxByteCount = 107
 
     /// The socket for the user's own tools: `handoff/control.socket` in the runtime folder.
     ///

@@ -42,12 +42,12 @@ package struct Scrypt: Sendable {
     /// Derives `count` bytes (`EVP_PBE_scrypt`).
     package func derive(from passphrase: SecretBytes, salt: [UInt8], count: Int) throws(CryptoError) -> SecretBytes {
         OpenSSL.start()
-        let maximumMemory: UInt64 = 1 << 30
+        let maxMemory: UInt64 = 1 << 30
         return try SecretBytes(count: count) { (output: UnsafeMutableRawBufferPointer) throws(CryptoError) in
             let result = passphrase.withUnsafeBytes { passphrase in
                 EVP_PBE_scrypt(
                     passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count, n,
-                    r, p, maximumMemory, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
+                    r, p, maxMemory, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
             }
             guard result == 1 else { throw .failed("EVP_PBE_scrypt") }
         }

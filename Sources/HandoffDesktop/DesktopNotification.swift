@@ -36,10 +36,10 @@ package struct DesktopNotification: Sendable, Equatable {
 
 extension DesktopNotification {
     /// The longest line and the longest name, in bytes; what is shown is cut far below by whoever makes it.
-    static let longestLine = 4096
-    static let longestName = 256
+    static let maxLine = 4096
+    static let maxName = 256
     /// The most actions of one notification.
-    static let mostActions = 8
+    static let maxActions = 8
 
     /// The fields of a `Notification`.
     package var json: JSONObject {
@@ -54,18 +54,18 @@ extension DesktopNotification {
     /// - Throws: `invalidParameter`.
     package init(_ fields: Fields) throws(VarlinkError) {
         let actions = try fields.list("actions")
-        guard actions.count <= Self.mostActions else { throw fields.invalid("actions") }
+        guard actions.count <= Self.maxActions else { throw fields.invalid("actions") }
         var choices: [Choice] = []
         for action in actions {
             choices.append(
                 Choice(
-                    key: try action.shortText("key", most: Self.longestName),
-                    label: try action.shortText("label", most: Self.longestName)))
+                    key: try action.shortText("key", most: Self.maxName),
+                    label: try action.shortText("label", most: Self.maxName)))
         }
         self.init(
-            summary: try fields.shortText("summary", most: Self.longestLine),
-            body: try fields.shortText("body", most: Self.longestLine),
-            icon: try fields.shortText("icon", most: Self.longestName), choices: choices)
+            summary: try fields.shortText("summary", most: Self.maxLine),
+            body: try fields.shortText("body", most: Self.maxLine),
+            icon: try fields.shortText("icon", most: Self.maxName), choices: choices)
     }
 }
 

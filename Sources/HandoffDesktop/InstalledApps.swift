@@ -6,20 +6,20 @@ import HandoffModel
 /// What is installed here and continues something, as it crosses the socket (`FollowApps`). Plain values.
 package struct InstalledApps: Sendable, Equatable {
     /// The most bytes of one list, so that it fits a message; an app that has no room is named among the problems.
-    private static let mostBytes = VarlinkFramer.maximumMessage * 3 / 4
+    private static let maxBytes = VarlinkFramer.maxMessage * 3 / 4
     /// How many files that cannot be used are named.
-    package static let mostProblems = 32
+    package static let maxProblems = 32
 
     /// The apps, and who is chosen; nobody is switched off in it. How an app is started does not cross the socket.
     package var registry: HandlerRegistry
-    /// Files that cannot be used, each with what is wrong, at most `mostProblems`.
+    /// Files that cannot be used, each with what is wrong, at most `maxProblems`.
     package var problems: Set<String>
 
-    /// - Parameter problems: beyond `mostProblems` they are left out.
+    /// - Parameter problems: beyond `maxProblems` they are left out.
     package init(registry: HandlerRegistry = HandlerRegistry(), problems: Set<String> = []) {
         self.registry = registry
         self.problems =
-            problems.count <= Self.mostProblems ? problems : Set(problems.sorted().prefix(Self.mostProblems))
+            problems.count <= Self.maxProblems ? problems : Set(problems.sorted().prefix(Self.maxProblems))
     }
 
     /// The fields of a reply.
@@ -30,7 +30,7 @@ package struct InstalledApps: Sendable, Equatable {
         for handler in registry.handlers {
             let app = JSON.object(handler.json)
             bytes += app.encoded().count
-            guard bytes <= Self.mostBytes else {
+            guard bytes <= Self.maxBytes else {
                 problems.append("too many apps declare something: those from \(handler.id) on are left out")
                 break
             }

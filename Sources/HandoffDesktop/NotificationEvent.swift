@@ -17,7 +17,7 @@ package enum NotificationEvent: Sendable, Equatable {
 
 extension NotificationEvent {
     /// The longest text that crosses the socket, in bytes.
-    static let longestText = 4096
+    static let maxText = 4096
 
     /// The fields of a reply to `FollowNotifications`.
     package var json: JSONObject {
@@ -35,7 +35,7 @@ extension NotificationEvent {
     package var isAcceptable: Bool {
         switch self {
         case .appeared, .gone, .closed: true
-        case .token(_, let text), .chosen(_, let text): text.utf8.count <= Self.longestText
+        case .token(_, let text), .chosen(_, let text): text.utf8.count <= Self.maxText
         }
     }
 

@@ -59,7 +59,7 @@ package final class AppLauncher {
     /// How long a program is watched: launchers end at once, and say by their status when they could do nothing.
     private static let watching = Duration.seconds(3)
     /// Starts that may be under way at a time; each has a thread.
-    private static let maximumJobs = 8
+    private static let maxJobs = 8
 
     private let loop: EventLoop
     private let log: Logger
@@ -124,7 +124,7 @@ package final class AppLauncher {
         _ words: [String], of id: AppID, description: String, app: BusApp?, _ variables: [String: String],
         _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
-        guard jobs < Self.maximumJobs else {
+        guard jobs < Self.maxJobs else {
             return completion(.failure(StartFailure(message: "\(jobs) programs are being started already")))
         }
         var variables = variables

@@ -6,7 +6,7 @@ import LoopIO
 /// A client that sends more calls than are served, or does not read its answers, is no daemon of ours: its connection is ended.
 final class DesktopConnection {
     /// The most bytes that wait for the client: two of the longest messages.
-    private static let mostWaiting = 2 * VarlinkFramer.maximumMessage
+    private static let maxWaiting = 2 * VarlinkFramer.maxMessage
 
     private let stream: ByteStream
     private let onCall: (DesktopCall) -> Void
@@ -41,7 +41,7 @@ final class DesktopConnection {
         stream.onRead = { [weak self] bytes in
             guard let self else { return }
             perform { $0.received(bytes) }
-            if machine.outstanding >= VarlinkServerMachine.maximumOutstanding { perform { $0.end() } }
+            if machine.outstanding >= VarlinkServerMachine.maxOutstanding { perform { $0.end() } }
         }
     }
 
@@ -67,7 +67,7 @@ final class DesktopConnection {
             onCall(call)
         case .send(let bytes):
             stream.write(bytes)
-            if stream.pendingWriteBytes > Self.mostWaiting { actions += machine.lost() }
+            if stream.pendingWriteBytes > Self.maxWaiting { actions += machine.lost() }
         case .abandon:
             open?.abandon()
             open = nil

@@ -7,7 +7,7 @@ import LoopIO
 /// The process around the service: command line, sockets, signals.
 package enum DesktopProcess {
     /// How long a service that nobody is connected to stays: the daemon may just be starting anew.
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
     private static let help = """
         usage: handoff-desktop [--app-socket PATH]
 
@@ -81,7 +81,7 @@ package enum DesktopProcess {
                 server.serve(try Listener(adopting: Descriptor(owning: socket.descriptor), on: loop))
             }
             server.onIdle = {
-                timer = loop.timer(after: patience) { if server.isIdle { loop.stop() } }
+                timer = loop.timer(after: timeout) { if server.isIdle { loop.stop() } }
             }
         }
         let signals = try [SIGTERM, SIGINT].map { number in try loop.signal(number) { loop.stop() } }

@@ -5,7 +5,7 @@ package import LoopIO
 /// Accepts the connections of the daemon, and hands their calls on. On the loop's thread.
 package final class DesktopServer {
     /// Connections that may be open at a time: four that follow something, and one for each call.
-    private static let mostConnections = 64
+    private static let maxConnections = 64
 
     /// Called when the last connection has ended, and at once if there was none.
     package var onIdle: (() -> Void)? {
@@ -47,7 +47,7 @@ package final class DesktopServer {
     /// Serves a connected socket, or closes it when its other end may not be served.
     package func accept(_ descriptor: consuming Descriptor) {
         do throws(Errno) {
-            guard try PeerCredentials(of: descriptor.raw).uid == userID, connections.count < Self.mostConnections else {
+            guard try PeerCredentials(of: descriptor.raw).uid == userID, connections.count < Self.maxConnections else {
                 log.notice("Refused a connection: of another user, or one too many")
                 return LocalSocket.close(descriptor)
             }

@@ -18,7 +18,7 @@ package final class DesktopService {
     /// Notifications that are shown or replaced; the daemon shows one a second.
     private var notes = RateLimit(every: .milliseconds(160), burst: 64)
     /// Connections that keep the machine awake at a time.
-    private static let mostLocks = 4
+    private static let maxLocks = 4
 
     private let loop: EventLoop
     private let log: Logger
@@ -171,7 +171,7 @@ package final class DesktopService {
     }
 
     private func keepAwake(_ call: DesktopCall) {
-        guard let worker, locks.count < Self.mostLocks else {
+        guard let worker, locks.count < Self.maxLocks else {
             return refuse(call, "locks", "the machine is kept awake by as many connections as may do it")
         }
         worker.run({ try SleepInhibition(who: "Handoff", why: "A transfer is running") }, on: loop) {

@@ -95,7 +95,7 @@ package final class HandlerFolders {
     }
 
     private func tell(_ present: Set<String>) {
-        for problem in present.subtracting(problems).sorted().prefix(InstalledApps.mostProblems) {
+        for problem in present.subtracting(problems).sorted().prefix(InstalledApps.maxProblems) {
             log.error("An app's file was skipped: \(problem)")
         }
         problems = present

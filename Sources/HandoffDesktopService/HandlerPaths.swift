@@ -29,7 +29,7 @@ package struct HandlerPaths: Sendable, Equatable {
     package let programs: ProgramSearch
 
     /// Folders that are taken from `XDG_DATA_DIRS` at most.
-    private static let maximumData = 64
+    private static let maxData = 64
 
     /// No place at all, as in tests.
     package static let none = HandlerPaths(
@@ -54,7 +54,7 @@ package struct HandlerPaths: Sendable, Equatable {
         let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { Self.trimmed(String($0)) }
         let own = folder("XDG_DATA_HOME") ?? home.map { $0 + "/.local/share" }
         var data: [String] = []
-        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < Self.maximumData {
+        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < Self.maxData {
             data.append(path)
         }
         let manifests = configuration.map { [Folder(path: $0 + "/handlers.d", kind: .manifests)] } ?? []

@@ -96,7 +96,7 @@ package struct Publication: Sendable, Equatable {
     package var host: String
     /// The TCP and UDP port.
     package var port: UInt16
-    /// The strings of the TXT record; at most 255 bytes each and `TextData.maximumByteCount` in all.
+    /// The strings of the TXT record; at most 255 bytes each and `TextData.maxByteCount` in all.
     package var text: [[UInt8]]
 
     package init(instance: String, host: String, port: UInt16, text: [[UInt8]]) {

@@ -18,9 +18,9 @@ package struct DocumentTable: Sendable {
     }
 
     /// Files of one activity that can be fetched; their numbers are used once.
-    package static let mostOffered = 1024
+    package static let maxOffered = 1024
     /// Files of which anything is known; more travel as names that lead nowhere.
-    package static let mostKnown = 4096
+    package static let maxKnown = 4096
 
     private struct Entry {
         var answer: Answer
@@ -38,10 +38,10 @@ package struct DocumentTable: Sendable {
     package func unknown(in userInfo: UserInfoValue) -> Set<String> {
         var unknown: Set<String> = []
         userInfo.forEachURL { text in
-            guard FileURL(text) != nil, unknown.count < Self.mostKnown else { return }
+            guard FileURL(text) != nil, unknown.count < Self.maxKnown else { return }
             if let entry = entries[text] {
                 if !entry.isFresh { unknown.insert(text) }
-            } else if entries.count + unknown.count < Self.mostKnown {
+            } else if entries.count + unknown.count < Self.maxKnown {
                 unknown.insert(text)
             }
         }
@@ -51,12 +51,12 @@ package struct DocumentTable: Sendable {
     /// Takes what is known of files. A file keeps the number that it had.
     package mutating func learned(_ answers: [String: Answer]) {
         for (text, answer) in answers.sorted(by: { $0.key < $1.key }) {
-            guard entries[text] != nil || entries.count < Self.mostKnown else { continue }
+            guard entries[text] != nil || entries.count < Self.maxKnown else { continue }
             var fetch = entries[text]?.fetch
             if let path = answer.path {
                 if let number = fetch {
                     offered[number] = path
-                } else if offered.count < Self.mostOffered {
+                } else if offered.count < Self.maxOffered {
                     fetch = offered.count
                     offered.append(path)
                 }

@@ -248,7 +248,7 @@ extension AvahiServerLibrary.Context {
     /// Nil for data larger than any that is taken.
     private func data(of record: UnsafeMutablePointer<AvahiRecord>?) -> [UInt8]? {
         guard let record, let functions = library.functions else { return nil }
-        let data = [UInt8](unsafeUninitializedCapacity: TextData.maximumByteCount) { buffer, count in
+        let data = [UInt8](unsafeUninitializedCapacity: TextData.maxByteCount) { buffer, count in
             let size = functions.rdata_serialize(record, buffer.baseAddress, buffer.count)
             // It says (size_t) -1 when there is not enough room.
             count = (0...buffer.count).contains(size) ? size : 0

@@ -23,13 +23,13 @@ final class GatedPoll {
     }
 
     /// Packets that are thrown away before the loop may do something else.
-    private static let mostInTurn = 64
+    private static let maxInTurn = 64
     /// The largest packet of multicast DNS (RFC 6762 section 17).
-    private static let longestPacket = 9000
+    private static let maxPacket = 9000
 
     private let original: UnsafePointer<AvahiPoll>
     private let table: UnsafeMutablePointer<Table>
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: GatedPoll.longestPacket, alignment: 8)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: GatedPoll.maxPacket, alignment: 8)
     private var watches: [Watch] = []
     /// Whether a packet is to be read.
     private let admits: (UnsafeRawBufferPointer) -> Bool
@@ -84,7 +84,7 @@ final class GatedPoll {
 
     private func ready(_ watch: Watch, _ handle: OpaquePointer?, _ descriptor: Int32, _ events: AvahiWatchEvent) {
         guard events == AVAHI_WATCH_IN else { return watch.callback(handle, descriptor, events, watch.context) }
-        for _ in 0..<Self.mostInTurn {
+        for _ in 0..<Self.maxInTurn {
             let flags = Int32(MSG_PEEK | MSG_DONTWAIT)
             let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
             guard count >= 0 else { return }

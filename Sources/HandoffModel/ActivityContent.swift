@@ -42,11 +42,11 @@ package struct ActivityContent: Sendable, Equatable {
     /// what the 3 KiB advice is about.
     @discardableResult
     package func validate(
-        origin: PayloadOrigin = PayloadOrigin(), maximumPayload: Int = Limits.payloadDefault
+        origin: PayloadOrigin = PayloadOrigin(), maxPayload: Int = Limits.payloadDefault
     ) throws(ActivityError) -> Int {
         try checkFields()
         let count = encodedPayload(origin: origin).encoded().count
-        guard count <= maximumPayload else { throw .tooLarge(bytes: count, limit: maximumPayload) }
+        guard count <= maxPayload else { throw .tooLarge(bytes: count, limit: maxPayload) }
         return count
     }
 

@@ -4,7 +4,7 @@ package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "1 to 255 visible ASCII characters"
 
     /// The longest type, in bytes: an advert carries it behind a length byte.
-    package static let maximumByteCount = 255
+    package static let maxByteCount = 255
 
     /// The type that crosses teams: whatever page a browser shows (`NSUserActivityTypeBrowsingWeb`).
     package static let browsingWeb = ActivityType(checked: "NSUserActivityTypeBrowsingWeb")
@@ -15,7 +15,7 @@ package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
     /// Nil unless it is 1 to 255 bytes of 0x21 to 0x7E: no blanks, and nothing that looks like something else.
     package init?(_ text: String) {
         let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        guard isVisible, (1...Self.maximumByteCount).contains(text.utf8.count) else { return nil }
+        guard isVisible, (1...Self.maxByteCount).contains(text.utf8.count) else { return nil }
         self.init(checked: text)
     }
 

@@ -27,8 +27,8 @@ package final class ReceiverTransfer {
         package let digest: ContentDigest?
     }
 
-    /// What it needs of its owner.
-    package struct Surroundings {
+    /// What is received, and where to.
+    package struct Options {
         let loop: EventLoop
         /// Where the content goes.
         let destination: Destination
@@ -39,7 +39,7 @@ package final class ReceiverTransfer {
         /// Writes to standard output, on a thread that may wait.
         let writeOutput: @Sendable ([UInt8]) throws -> Void
 
-        /// Surroundings with these parts.
+        /// Options with these parts.
         package init(
             loop: EventLoop, destination: Destination, sender: DeviceID,
             accept: @escaping (TransferHeader) throws(TransferFailure) -> Void,
@@ -76,7 +76,7 @@ package final class ReceiverTransfer {
     private static let lastPatience = Duration.seconds(3)
 
     private let stream: ContinuationStream
-    private let surroundings: Surroundings
+    private let options: Options
     private let report: (Event) -> Void
     private var machine: ReceiverMachine
     private var isAdvancing = false
@@ -97,11 +97,11 @@ package final class ReceiverTransfer {
     private var isOver = false
 
     /// - Parameter report: gets what happens.
-    package init(_ stream: ContinuationStream, _ surroundings: Surroundings, _ report: @escaping (Event) -> Void) {
+    package init(_ stream: ContinuationStream, _ options: Options, _ report: @escaping (Event) -> Void) {
         self.stream = stream
-        self.surroundings = surroundings
+        self.options = options
         self.report = report
-        machine = ReceiverMachine(route: surroundings.destination.route)
+        machine = ReceiverMachine(route: options.destination.route)
     }
 
     /// Begins.
@@ -147,7 +147,7 @@ package final class ReceiverTransfer {
         // The daemon's word about the file comes on another connection, and may be later than what follows the file.
         guard !isPassing else {
             isEndHeld = true
-            timer = surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
+            timer = options.loop.timer(after: Self.lastPatience) { [weak self] in self?.endNow() }
             return
         }
         advance { $0.endReceived() }
@@ -189,7 +189,7 @@ package final class ReceiverTransfer {
         case .hashContent(let length):
             guard case .file(let part) = place else { return }
             if hasher == nil { hasher = try part.makeHasher() }
-            hasher?.digest(at: length, on: surroundings.loop) { [weak self] result in
+            hasher?.digest(at: length, on: options.loop) { [weak self] result in
                 guard let self else { return }
                 switch result {
                 case .success(let digest): advance { $0.contentHashed(digest) }
@@ -212,11 +212,11 @@ package final class ReceiverTransfer {
     }
 
     private func open(_ header: TransferHeader) throws(TransferFailure) {
-        try surroundings.accept(header)
+        try options.accept(header)
         self.header = header
-        switch try surroundings.destination.open(header, from: surroundings.sender) {
+        switch try options.destination.open(header, from: options.sender) {
         case .standardOutput:
-            let pump = try OutputPump(surroundings.writeOutput, on: surroundings.loop)
+            let pump = try OutputPump(options.writeOutput, on: options.loop)
             pump.onRoom = { [weak self] failure in
                 guard let self, !isOver else { return }
                 if let failure { advance { $0.fail(failure) } } else { stream.resumeReading() }
@@ -229,7 +229,7 @@ package final class ReceiverTransfer {
             guard part.resumable > 0 else { break }
             let hasher = try part.makeHasher()
             self.hasher = hasher
-            hasher.digest(at: part.resumable, on: surroundings.loop) { [weak self] result in
+            hasher.digest(at: part.resumable, on: options.loop) { [weak self] result in
                 guard let self else { return }
                 // What cannot be read begins anew.
                 let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
@@ -299,7 +299,7 @@ package final class ReceiverTransfer {
     private func moved(to position: Int64) {
         moved = position
         // Behind the writer, while all of it is still in memory.
-        hasher?.advance(to: position, on: surroundings.loop)
+        hasher?.advance(to: position, on: options.loop)
         report(.moved(position))
     }
 
@@ -337,7 +337,7 @@ package final class ReceiverTransfer {
     private func succeed() {
         isOver = true
         stream.onError = { [weak self] _ in self?.conclude(.success(())) }
-        timer = surroundings.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
+        timer = options.loop.timer(after: Self.lastPatience) { [weak self] in self?.conclude(.success(())) }
         stream.resumeReading()
     }
 
@@ -349,7 +349,7 @@ package final class ReceiverTransfer {
         stream.onRead = nil
         stream.onEnd = nil
         stream.onError = nil
-        ending = StreamEnding(failure, of: stream, on: surroundings.loop) { [weak self] in self?.conclude(.failure($0))
+        ending = StreamEnding(failure, of: stream, on: options.loop) { [weak self] in self?.conclude(.failure($0))
         }
     }
 

@@ -7,7 +7,7 @@ import LoopIO
 /// Finds out why a stream ended before its transfer did: the stream itself shows only an end, the daemon knows more.
 final class StreamEnding {
     /// How long the daemon is asked. It answers at once for a stream that is over.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     private var timer: LoopTimer?
     private var then: ((TransferFailure) -> Void)?
@@ -26,7 +26,7 @@ final class StreamEnding {
         // A stream of which only the other direction has ended is over with ours.
         stream.endWriting()
         // Without a timer the daemon is asked for as long as it takes.
-        timer = loop.timer(after: Self.patience) { [weak self] in self?.finish(failure) }
+        timer = loop.timer(after: Self.timeout) { [weak self] in self?.finish(failure) }
         stream.awaitEnd { [weak self] result in
             switch result {
             case .success(let reply): self?.finish(TransferFailure(end: reply.outcome, reply.message))

@@ -116,7 +116,7 @@ final class SendingPart: RunningPart {
 /// A file to which arriving bytes are written.
 final class ReceivingPart: RunningPart {
     let writer: FileWriter
-    private var patienceTimer: LoopTimer?
+    private var timeoutTimer: LoopTimer?
 
     init(receiving part: FilePart, on loop: EventLoop, report: @escaping (FilePart.Event) -> Void) throws(Errno) {
         writer = try FileWriter(part.file, on: loop)
@@ -127,19 +127,19 @@ final class ReceivingPart: RunningPart {
 
     /// The stream is over: what came before is still written, but nobody waits for a slow reader of a pipe much longer.
     /// Without this limit, a pipe that is not read would keep its call unanswered and its thread alive.
-    func finish(over report: StreamReport, within patience: Duration, on loop: EventLoop) {
+    func finish(over report: StreamReport, within timeout: Duration, on loop: EventLoop) {
         writer.finish { [self] _ in
             end(.over(moved, report))
-            patienceTimer = nil
+            timeoutTimer = nil
         }
-        patienceTimer = loop.timer(after: patience) { [self] in giveUp(report) }
-        if patienceTimer == nil { giveUp(report) }
+        timeoutTimer = loop.timer(after: timeout) { [self] in giveUp(report) }
+        if timeoutTimer == nil { giveUp(report) }
     }
 
     private func giveUp(_ report: StreamReport) {
         writer.cancel()
         end(.over(moved, report))
-        patienceTimer = nil
+        timeoutTimer = nil
     }
 
     /// Gives bytes to be written. Returns how many were taken.

@@ -24,7 +24,7 @@ final class StreamConnection {
     /// How long a ticket is.
     static let ticketSize = 16
     /// Ciphertext that may wait: of one frame, and answers to key updates, of which an honest side asks few.
-    private static let mostCiphertext = StreamWord.maximumData + StreamWord.maximumData / 4
+    private static let maxCiphertext = StreamWord.maxData + StreamWord.maxData / 4
     /// Room for a ticket, in records of any size.
     private static let greetingRoom = 1024
     private static let movedInterval = Duration.seconds(1)
@@ -306,7 +306,7 @@ final class StreamConnection {
 
     /// Looks whether the stream has come to its end.
     private func settle() {
-        guard session.waitingCiphertext <= Self.mostCiphertext else {
+        guard session.waitingCiphertext <= Self.maxCiphertext else {
             let cause = "the other side asks without end, and takes no answer"
             return isOver ? close() : end(.gone(cause))
         }

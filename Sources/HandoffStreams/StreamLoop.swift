@@ -5,7 +5,7 @@ package import LoopIO
 /// Unchecked Sendable: `loop` and `perform` are for all threads, everything else belongs to the loop's thread.
 package final class StreamLoop: @unchecked Sendable {
     /// The most plaintext that is worked on in one go; twice as much as 256 KiB costs a tenth less time for each GiB.
-    static let largestChunk = 512 * 1024
+    static let maxChunk = 512 * 1024
     /// What all streams of a loop together may hold in either direction, give or take a chunk each.
     private static let budget = 64 * 1024 * 1024
     private static let smallestChunk = 16 * 1024
@@ -26,7 +26,7 @@ package final class StreamLoop: @unchecked Sendable {
     package init(name: String, clock: ManualClock? = nil) throws(Errno) {
         thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk)
         loop = thread.loop
-        scratch = .allocate(byteCount: StreamWord.byteCount + Self.largestChunk, alignment: 16)
+        scratch = .allocate(byteCount: StreamWord.byteCount + Self.maxChunk, alignment: 16)
     }
 
     deinit {
@@ -38,7 +38,7 @@ package final class StreamLoop: @unchecked Sendable {
 
     /// How much plaintext one stream may have under way in one direction now; less, the more streams there are.
     var chunk: Int {
-        max(Self.smallestChunk, min(Self.largestChunk, Self.budget / max(1, count)))
+        max(Self.smallestChunk, min(Self.maxChunk, Self.budget / max(1, count)))
     }
 
     /// Does work on the loop's thread.

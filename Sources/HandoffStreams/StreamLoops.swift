@@ -3,7 +3,7 @@ package import LoopIO
 /// The threads of streams: as many as the machine has processors, started with the first streams. Used by one thread.
 package final class StreamLoops {
     /// More threads than this do not pay: the memory bus is the limit before.
-    private static let mostLoops = 8
+    private static let maxLoops = 8
 
     private var loops: [(loop: StreamLoop, streams: Int)] = []
     private let maximum: Int
@@ -11,7 +11,7 @@ package final class StreamLoops {
     /// No threads yet.
     /// - Parameter processors: how many processors there are.
     package init(processors: Int = MachineInfo.processors) {
-        maximum = max(1, min(Self.mostLoops, processors))
+        maximum = max(1, min(Self.maxLoops, processors))
     }
 
     /// The loop with the fewest streams, for one more stream; `release` when that has ended.

@@ -1,6 +1,6 @@
 /// The four bytes before everything that a stream carries (`docs/protocol.md`, "Streams").
 package enum StreamWord: Equatable, Sendable {
-    /// So many bytes of data follow, 1 to `maximumData`.
+    /// So many bytes of data follow, 1 to `maxData`.
     case data(Int)
     /// The direction ends here.
     case end
@@ -8,7 +8,7 @@ package enum StreamWord: Equatable, Sendable {
     case reset(StreamReset)
 
     /// The most bytes that one frame carries.
-    package static let maximumData = 1 << 20
+    package static let maxData = 1 << 20
     /// How long a word is.
     package static let byteCount = 4
     /// The words of resets begin with these bits.
@@ -18,7 +18,7 @@ package enum StreamWord: Equatable, Sendable {
     package init?(_ word: UInt32) {
         switch word {
         case 0: self = .end
-        case 1...UInt32(Self.maximumData): self = .data(Int(word))
+        case 1...UInt32(Self.maxData): self = .data(Int(word))
         case Self.resetBase...:
             guard let reset = StreamReset(rawValue: UInt8(truncatingIfNeeded: word)) else { return nil }
             self = .reset(reset)
@@ -29,7 +29,7 @@ package enum StreamWord: Equatable, Sendable {
     /// The word as a number; it is sent with the most significant byte first.
     package var word: UInt32 {
         switch self {
-        // More than `maximumData` is a bug of ours that the other side would notice.
+        // More than `maxData` is a bug of ours that the other side would notice.
         case .data(let count): UInt32(clamping: count)
         case .end: 0
         case .reset(let reset): Self.resetBase | UInt32(reset.rawValue)

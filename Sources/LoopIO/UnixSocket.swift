@@ -49,14 +49,14 @@ package enum UnixSocket {
     /// - Returns: the connected socket, non-blocking.
     /// - Throws: `noSuchFile` or `connectionRefused` when nobody listens, `wouldBlock` when the queue stays full,
     ///   `nameTooLong` for a path that no socket can have.
-    package static func connect(to path: String, patience: Duration = .seconds(5)) throws(Errno) -> Descriptor {
+    package static func connect(to path: String, timeout: Duration = .seconds(5)) throws(Errno) -> Descriptor {
         var address = try unixAddress(path)
         let socket = Descriptor(owning: try SystemCall.retrying { clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue)) })
         let raw = socket.raw
-        if patience > .zero {
+        if timeout > .zero {
             // The send time-out bounds connect(2) too, of a socket that may wait (socket(7), SO_SNDTIMEO).
             try SystemCall.retrying { fcntl(raw, F_SETFL, 0) }
-            var limit = timeval(tv_sec: max(1, Int(clamping: patience.components.seconds)), tv_usec: 0)
+            var limit = timeval(tv_sec: max(1, Int(clamping: timeout.components.seconds)), tv_usec: 0)
             let size = UInt32(MemoryLayout<timeval>.size)
             try SystemCall.retrying { setsockopt(raw, SOL_SOCKET, SO_SNDTIMEO, &limit, size) }
         }
@@ -146,7 +146,7 @@ package enum UnixSocket {
             throw .system("look at \(path)", error)
         }
         guard status.isSocket else { throw .notASocket(path: path) }
-        switch Result(catching: { () throws(Errno) in try connect(to: path, patience: .zero).close() }) {
+        switch Result(catching: { () throws(Errno) in try connect(to: path, timeout: .zero).close() }) {
         case .success:
             throw .inUse(path: path)
         case .failure(.connectionRefused):

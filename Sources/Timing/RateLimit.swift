@@ -24,11 +24,11 @@ package struct RateLimit: Sendable, Equatable {
     }
 
     /// Events that may wait at a time; whoever sends more only waits no longer, so that a flood is over soon after its end.
-    private static let mostWaiting: UInt64 = 16
+    private static let maxWaiting: UInt64 = 16
 
     /// How long one more event has to wait, zero when it may pass at `now`; counts it either way.
     package mutating func delay(at now: MonotonicInstant) -> Duration {
-        let latest = now.nanoseconds.addingReportingOverflow(tolerance + Self.mostWaiting * interval).partialValue
+        let latest = now.nanoseconds.addingReportingOverflow(tolerance + Self.maxWaiting * interval).partialValue
         let start = min(max(expected, now.nanoseconds), latest)
         expected = start.addingReportingOverflow(interval).partialValue
         let ahead = start - now.nanoseconds

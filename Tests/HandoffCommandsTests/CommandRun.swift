@@ -64,9 +64,9 @@ final class CommandRun {
                 diagnostics += text
                 onDiagnostics(text)
             }, writeBytes: { [written] bytes in written.withLock { $0 += bytes } })
-        let surroundings = Program.Surroundings(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
+        let environment = Program.Environment(socket: daemon.path, runtimeDirectory: nil, userID: 1000)
         let start = Program.start(
-            words, surroundings, console, keyboard, on: test.loop, ownsProcess: ownsProcess
+            words, environment, console, keyboard, on: test.loop, ownsProcess: ownsProcess
         ) { [test] in test.end() }
         switch start {
         case .ended(let status): return status

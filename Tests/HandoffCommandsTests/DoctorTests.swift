@@ -99,7 +99,8 @@ import Testing
                     ControlRestriction(direction: .advertise, author: .policy, message: "forbidden"),
                     ControlRestriction(direction: .receive, author: .user, message: "switched off"),
                     ControlRestriction(direction: .advertise, author: .session, message: "locked"),
-                    ControlRestriction(direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
+                    ControlRestriction(
+                        direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
                 ])
         }
         #expect(checks.map(\.state) == [.problem, .problem, .warning, .warning])

@@ -184,8 +184,8 @@ import Testing
     }
 
     @Test func theSocketOptionIsStrongerThanTheEnvironmentAndTheDefault() {
-        let set = Program.Surroundings(socket: "/env", runtimeDirectory: "/run/user/7", userID: 7)
-        let unset = Program.Surroundings(socket: "", runtimeDirectory: nil, userID: 7)
+        let set = Program.Environment(socket: "/env", runtimeDirectory: "/run/user/7", userID: 7)
+        let unset = Program.Environment(socket: "", runtimeDirectory: nil, userID: 7)
         #expect(Program.socketPath("/option", set) == "/option")
         #expect(Program.socketPath(nil, set) == "/env")
         #expect(Program.socketPath(nil, unset) == "/run/user/7/handoff/control.socket")

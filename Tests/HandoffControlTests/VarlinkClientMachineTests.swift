@@ -99,7 +99,7 @@ struct VarlinkClientOpenTests {
 
     @Test func `a message that is too long closes`() {
         var machine = waiting(for: plain)
-        let bytes = [UInt8](repeating: 0x20, count: VarlinkFramer.maximumMessage + 1)
+        let bytes = [UInt8](repeating: 0x20, count: VarlinkFramer.maxMessage + 1)
         #expect(machine.received(bytes) == [.abandon(id(1)), .close(.protocolViolation(.messageTooLarge))])
     }
 

@@ -103,7 +103,7 @@ struct VarlinkFramerTests {
     }
 
     @Test func `a message of exactly the limit is taken, a longer one is not`() throws {
-        let longest = [UInt8](repeating: 0x78, count: VarlinkFramer.maximumMessage)
+        let longest = [UInt8](repeating: 0x78, count: VarlinkFramer.maxMessage)
         var framer = VarlinkFramer()
         try framer.append(longest)
         #expect(framer.next() == nil)
@@ -121,7 +121,7 @@ struct VarlinkFramerTests {
 
     @Test func `a long message after a short one is not taken either`() throws {
         var framer = VarlinkFramer()
-        try framer.append([0x61, 0] + [UInt8](repeating: 0x78, count: VarlinkFramer.maximumMessage + 1) + [0])
+        try framer.append([0x61, 0] + [UInt8](repeating: 0x78, count: VarlinkFramer.maxMessage + 1) + [0])
         #expect(framer.next() == [0x61])
         #expect(framer.next() == nil)
         #expect(throws: VarlinkError.messageTooLarge) { try framer.append([0x61]) }

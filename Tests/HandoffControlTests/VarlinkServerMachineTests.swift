@@ -91,7 +91,7 @@ struct VarlinkServerIdleTests {
 
     @Test func `a message that is too long closes`() {
         var machine = Machine()
-        let bytes = [UInt8](repeating: 0x20, count: VarlinkFramer.maximumMessage + 1)
+        let bytes = [UInt8](repeating: 0x20, count: VarlinkFramer.maxMessage + 1)
         #expect(machine.received(bytes) == [.close(.protocolViolation(.messageTooLarge))])
     }
 }

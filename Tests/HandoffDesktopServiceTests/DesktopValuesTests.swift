@@ -16,7 +16,7 @@ struct DesktopValuesTests {
 
     /// The value as the other side reads it from the text.
     private static func crossing(_ object: JSONObject) throws -> JSONObject {
-        let limits = JSONLimits(bytes: VarlinkFramer.maximumMessage)
+        let limits = JSONLimits(bytes: VarlinkFramer.maxMessage)
         return try #require(try JSON(parsing: JSON.object(object).encoded(), limits: limits).object)
     }
 
@@ -44,7 +44,7 @@ struct DesktopValuesTests {
         let long = String(repeating: "n", count: 1000)
         let handlers = try (0..<2000).map { try Self.handler("a\($0)", name: long, launch: .command([])) }
         let sent = InstalledApps(registry: HandlerRegistry(handlers: handlers, opensPages: false)).json
-        #expect(JSON.object(sent).encoded().count < VarlinkFramer.maximumMessage)
+        #expect(JSON.object(sent).encoded().count < VarlinkFramer.maxMessage)
         let received = try InstalledApps(sent)
         #expect((100..<2000).contains(received.registry.handlers.count))
         #expect(received.problems.contains { $0.contains("too many") })
@@ -52,7 +52,7 @@ struct DesktopValuesTests {
 
     @Test func `no more than 32 files that cannot be used are named`() {
         let apps = InstalledApps(problems: Set((0..<100).map { "\($0)" }))
-        #expect(apps.problems.count == InstalledApps.mostProblems)
+        #expect(apps.problems.count == InstalledApps.maxProblems)
     }
 
     @Test func `sessions arrive as logind has them, and that nobody can say is told`() throws {

@@ -30,7 +30,7 @@ struct AutomaticChoiceTests {
 
     @Test func startsEmbeddedWhenAvahiHangsFromTheStart() {
         var choice = AutomaticChoice(at: Self.start)
-        #expect(choice.deadline == Self.start + AutomaticChoice.patience)
+        #expect(choice.deadline == Self.start + AutomaticChoice.timeout)
         let actions = [
             choice.timePassed(at: Self.start + .milliseconds(9999)), choice.timePassed(at: Self.start + .seconds(10)),
         ]

@@ -26,7 +26,7 @@ struct RecordDataTests {
     @Test func takesTextUpToTheLimit() throws {
         let strings = Array(repeating: [UInt8](repeating: 7, count: 255), count: 5) + [Array(repeating: 8, count: 19)]
         let data = try #require(TextData.encode(strings))
-        #expect(data.count == TextData.maximumByteCount)
+        #expect(data.count == TextData.maxByteCount)
         #expect(TextData.decode(data) == strings)
     }
 

@@ -209,7 +209,7 @@ import Testing
         let info = HandoffModelValue.array((0..<6000).map { "file:///home/ada/secret/\($0)" })
         var table = DocumentTable()
         let unknown = table.unknown(in: info)
-        #expect(unknown.count == DocumentTable.mostKnown)
+        #expect(unknown.count == DocumentTable.maxKnown)
         var answers: [String: DocumentTable.Answer] = [:]
         for text in unknown {
             let file = try #require(FileURL(text))
@@ -220,6 +220,6 @@ import Testing
         #expect(table.unknown(in: info).isEmpty)
         let texts = HandoffModelValue.texts(table.travelling(info))
         #expect(texts.count == 6000 && texts.allSatisfy { !$0.contains("secret") })
-        #expect(texts.count { $0.contains("fetch=") } == DocumentTable.mostOffered)
+        #expect(texts.count { $0.contains("fetch=") } == DocumentTable.maxOffered)
     }
 }

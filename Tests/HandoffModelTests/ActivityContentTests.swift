@@ -77,9 +77,9 @@ struct ActivityContentTests {
         let content = try Self.full()
         let origin = PayloadOrigin(app: "com.example.app")
         let count = content.encodedPayload(origin: origin).encoded().count
-        #expect(try content.validate(origin: origin, maximumPayload: count) == count)
+        #expect(try content.validate(origin: origin, maxPayload: count) == count)
         let error = try #require(throws: ActivityError.self) {
-            try content.validate(origin: origin, maximumPayload: count - 1)
+            try content.validate(origin: origin, maxPayload: count - 1)
         }
         #expect(error == .tooLarge(bytes: count, limit: count - 1))
         #expect(error.code == 4611)

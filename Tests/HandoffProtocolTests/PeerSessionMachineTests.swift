@@ -185,7 +185,7 @@ import Testing
     @Test(
         arguments: [
             (seen: nil, own: 100, raised: false), (100, 100, false), (99, 100, false), (101, 100, true),
-            (Position.maximumBoot / 2, 100, false), (Position.maximumBoot, 100, false),
+            (Position.maxBoot / 2, 100, false), (Position.maxBoot, 100, false),
         ] as [(UInt64?, UInt64, Bool)])
     func aGreaterStartNumberOfOursIsTaken(seen: UInt64?, own: UInt64, raised: Bool) throws {
         var rig = try Rig(.client, hello: try Samples.hello(boot: own))

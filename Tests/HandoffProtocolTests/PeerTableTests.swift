@@ -411,7 +411,7 @@ import Testing
             try Samples.hello(label: 1), from: device, address: try Samples.address(1), at: Samples.at(1))
         for host in UInt8(2)...60 { _ = try advert(&table, announcement, from: host) }
         let ranked = try #require(table[device]).candidates.ranked
-        #expect(ranked.count == CandidateSet.maximumCount)
+        #expect(ranked.count == CandidateSet.maxCount)
         #expect(ranked.first?.address == (try Samples.address(1)))
         #expect(ranked.dropFirst().map { $0.address.host[3] } == [60, 59, 58, 57, 56, 55, 54])
     }

@@ -6,7 +6,7 @@ package final class LoopTest {
     package struct Hangs: Error {}
 
     /// Far more than any of these tests needs; only a test that hangs gets there.
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
 
     package let loop: EventLoop
     /// A folder for the sockets and files of the test.
@@ -22,7 +22,7 @@ package final class LoopTest {
     /// - Throws: `Hangs` when it is not.
     package func run() throws {
         var hangs = false
-        let guardian = loop.timer(after: Self.patience) { [loop] in
+        let guardian = loop.timer(after: Self.timeout) { [loop] in
             hangs = true
             loop.stop()
         }

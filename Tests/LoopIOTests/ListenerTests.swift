@@ -102,7 +102,7 @@ struct ListenerTests {
         var clients: [Int32] = []
         defer { for client in clients { close(client) } }
         do {
-            while clients.count < 10_000 { clients.append(try UnixSocket.connect(to: path, patience: .zero).release()) }
+            while clients.count < 10_000 { clients.append(try UnixSocket.connect(to: path, timeout: .zero).release()) }
             Issue.record("the queue was never full")
         } catch {
             #expect(error == .wouldBlock)

@@ -12,7 +12,7 @@ package struct Keyboard {
     }
 
     /// The longest line that is kept, in bytes; more of it is ignored.
-    private static let longestLine = 1_000
+    private static let maxLine = 1_000
 
     private let keys: [String: String]
     private var pending: [UInt8] = []
@@ -58,7 +58,7 @@ package struct Keyboard {
         case ..<0x20: return .typed
         default:
             if lineBytes.isEmpty, let command = bound(String(decoding: [byte], as: UTF8.self)) { return command }
-            if lineBytes.count < Self.longestLine { lineBytes.append(byte) }
+            if lineBytes.count < Self.maxLine { lineBytes.append(byte) }
             return .typed
         }
     }

@@ -48,7 +48,7 @@ private func serve(_ pieces: [[UInt8]]) {
             case .send, .abandon: break
             }
         }
-        require(machine.outstanding <= VarlinkServerMachine.maximumOutstanding, "too many calls are read ahead")
+        require(machine.outstanding <= VarlinkServerMachine.maxOutstanding, "too many calls are read ahead")
     }
     _ = machine.receivedEnd()
 }
@@ -88,7 +88,7 @@ private func parameters(of call: VarlinkCall) {
         _ = change.applied(to: ActivityContent(type: type))
     }
     if let description = try? ActivityDescription(fields), let content = try? description.content() {
-        _ = try? content.validate(origin: PayloadOrigin(), maximumPayload: Limits.payloadDefault)
+        _ = try? content.validate(origin: PayloadOrigin(), maxPayload: Limits.payloadDefault)
     }
 }
 

@@ -22,7 +22,7 @@ private func records(_ bytes: [UInt8]) {
         require(DomainName(wire: name.wire[...]) == name, "a name reads differently")
         require(DomainName(name.text) == name, "the text of a name is another name")
         require(name.wire.count == bytes.count, "a name changes its length")
-        require(name.wire.count <= DomainName.maximumByteCount, "a name is too long")
+        require(name.wire.count <= DomainName.maxByteCount, "a name is too long")
     }
     if let text = String(validating: bytes, as: UTF8.self), let name = DomainName(text) {
         require(DomainName(wire: name.wire[...]) == name, "a name reads differently from the wire")

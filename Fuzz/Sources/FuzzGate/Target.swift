@@ -49,7 +49,7 @@ private func read(_ input: inout Input) {
 }
 
 /// Steps of one input; more only take longer.
-private let mostSteps = 500
+private let maxSteps = 500
 
 /// Many connections. There are never more than the limits say, in all and from one source; the newest is always taken, and
 /// while its own source has its full number, one of these pays, so that nobody displaces more of others than his share.
@@ -60,7 +60,7 @@ private func admit(_ input: inout Input) {
     var table = GateTable(limits: limits)
     var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     var open: [(id: GateTable.ID, source: IPAddress, deadline: MonotonicInstant)] = []
-    for _ in 0..<mostSteps where !input.isEmpty {
+    for _ in 0..<maxSteps where !input.isEmpty {
         let step = input.byte()
         switch step & 3 {
         case 0, 1:
@@ -102,7 +102,7 @@ private func queue(_ input: inout Input) {
     var inside: [IPAddress: [AddressSlots.ID]] = [:]
     var waiting: [IPAddress: [AddressSlots.ID]] = [:]
     var lastID: AddressSlots.ID = 0
-    for _ in 0..<mostSteps where !input.isEmpty {
+    for _ in 0..<maxSteps where !input.isEmpty {
         let step = input.byte()
         guard let address = address(step >> 1 & 7) else { return }
         if step & 1 == 0 {

@@ -28,7 +28,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 3:
         guard let text = String(validating: input.rest, as: UTF8.self), let link = PairingLink(text) else { return 0 }
         require(PairingLink(link.text) == link, "a link reads differently")
-        require(link.text.utf8.count <= PairingLink.longestText, "a link is too long")
+        require(link.text.utf8.count <= PairingLink.maxText, "a link is too long")
     default:
         let body = input.rest
         if let refusal = PairingRefusal(body: body) {

@@ -61,7 +61,7 @@ enum Cast {
         statements.allSatisfy { statement in
             let bytes = statement.encoded
             if let known = judged[bytes] { return known }
-            if judged.count >= mostKept { judged.removeAll() }
+            if judged.count >= maxKept { judged.removeAll() }
             let isGenuine = statement.isGenuine
             judged[bytes] = isGenuine
             return isGenuine
@@ -69,5 +69,5 @@ enum Cast {
     }
 
     /// Verdicts that are kept: some 50 MiB.
-    private static let mostKept = 50_000
+    private static let maxKept = 50_000
 }

@@ -53,7 +53,7 @@ enum Neighbourhood {
             }
             for peer in table.all {
                 require(peer.offers.count <= 256, "more is kept of one device than may be")
-                require(peer.offers.allSatisfy { $0.expires <= now + PeerTable.longestLifetime }, "an offer never ends")
+                require(peer.offers.allSatisfy { $0.expires <= now + PeerTable.maxLifetime }, "an offer never ends")
                 require(peer.deviceID != devices[3], "this device is one of the others")
             }
         }

@@ -104,7 +104,7 @@ enum Session {
                 isMerging = false
                 requests = []
             }
-            require(requests.count <= PeerSessionMachine.maximumOpenRequests, "more requests are open than may be")
+            require(requests.count <= PeerSessionMachine.maxOpenRequests, "more requests are open than may be")
             require(isMerging == false || !machine.wantsInput, "bytes are read while a merge is under way")
         }
 

@@ -30,7 +30,7 @@ extension AccountState {
     /// Seconds over which devices spread the renewal.
     static let epochJitter: UInt64 = 3 * 24 * 60 * 60
     /// How long a device waits for the key of a record that holds, before it makes another epoch.
-    package static let patienceForKey = Duration.seconds(30)
+    package static let timeoutForKey = Duration.seconds(30)
 
     /// Whether `device`, this one, should make a new epoch, and how long it should wait for others to do so first.
     ///
@@ -47,7 +47,7 @@ extension AccountState {
         if current.id == exposedRecord { return EpochDue(reason: .exposed, after: turn) }
         guard let held, held.record == current.id else {
             guard keyAwaited > .zero else { return nil }
-            let rest = max(.zero, Self.patienceForKey + turn - keyAwaited)
+            let rest = max(.zero, Self.timeoutForKey + turn - keyAwaited)
             return EpochDue(reason: .withheld, after: rest)
         }
         let lifetime = Self.epochLifetime + jitter(of: device, record: current.id)

@@ -11,29 +11,29 @@ package struct FileFormat: Sendable {
     /// The version that this program writes, and the only one that it reads.
     package let version: UInt16
     /// Most bytes of content.
-    package let longestContent: Int
+    package let maxContent: Int
 
-    private init(magic: String, version: UInt16, longestContent: Int) {
+    private init(magic: String, version: UInt16, maxContent: Int) {
         self.magic = magic
         self.version = version
-        self.longestContent = longestContent
+        self.maxContent = maxContent
     }
 
     /// Seed of the device key.
-    package static let identity = FileFormat(magic: "hndf-key", version: 1, longestContent: 64)
+    package static let identity = FileFormat(magic: "hndf-key", version: 1, maxContent: 64)
     /// Counter of starts.
-    package static let boot = FileFormat(magic: "hndf-bot", version: 1, longestContent: 64)
+    package static let boot = FileFormat(magic: "hndf-bot", version: 1, maxContent: 64)
     /// Account with its keys. The roster may pass its limit of bytes by what lets a removal fit.
-    package static let account = FileFormat(magic: "hndf-acc", version: 5, longestContent: 32 * 1024 * 1024)
+    package static let account = FileFormat(magic: "hndf-acc", version: 5, maxContent: 32 * 1024 * 1024)
     /// Exported account.
-    package static let export = FileFormat(magic: "hndf-exp", version: 1, longestContent: 32 * 1024 * 1024)
+    package static let export = FileFormat(magic: "hndf-exp", version: 1, maxContent: 32 * 1024 * 1024)
 
     static let headerCount = 16
     static let trailerCount = SHA256.byteCount
 
     /// Most bytes of a file, so that a reader can refuse a longer one before it reads.
-    package var longestFile: Int {
-        Self.headerCount + longestContent + Self.trailerCount
+    package var maxFile: Int {
+        Self.headerCount + maxContent + Self.trailerCount
     }
 
     /// The file whose content is `parts` in order; `form` tells how the content is protected, 0 for not at all.
@@ -70,7 +70,7 @@ package struct FileFormat: Sendable {
         let form = try header.u16()
         let length = Int(try header.u32())
         let expected = Self.headerCount + length + Self.trailerCount
-        guard length <= longestContent, file.count == expected else {
+        guard length <= maxContent, file.count == expected else {
             throw .wrongLength(expected: expected, actual: file.count)
         }
         let end = Self.headerCount + length
@@ -120,7 +120,7 @@ package enum FileError: Error, Equatable, Sendable, CustomStringConvertible {
         case .passphraseMissing: "is protected by a passphrase, which is needed"
         case .passphraseWrong: "cannot be opened with this passphrase"
         case .notProtected: "is not protected by a passphrase, though one was given"
-        case .passphraseUnfit: "needs a passphrase of 1 to \(PassphraseSeal.longestPassphrase) bytes"
+        case .passphraseUnfit: "needs a passphrase of 1 to \(PassphraseSeal.maxPassphrase) bytes"
         case .underivable(let reason): "cannot be protected or opened now: \(reason)"
         case .wrongLength(let expected, let actual): "has \(actual) bytes instead of \(expected)"
         case .damaged: "is damaged (its checksum is wrong)"

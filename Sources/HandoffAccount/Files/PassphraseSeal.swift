@@ -9,7 +9,7 @@ package struct PassphraseSeal: Sendable {
     /// The form in the header of a file that is protected so.
     package static let form: UInt16 = 1
     /// Bytes of a passphrase, at most.
-    package static let longestPassphrase = 1024
+    package static let maxPassphrase = 1024
     static let saltCount = 16
 
     /// What every file has.
@@ -52,7 +52,7 @@ package struct PassphraseSeal: Sendable {
     }
 
     private func key(_ passphrase: SecretBytes, _ salt: [UInt8]) throws(FileError) -> SecretBytes {
-        guard (1...Self.longestPassphrase).contains(passphrase.count) else { throw .passphraseUnfit }
+        guard (1...Self.maxPassphrase).contains(passphrase.count) else { throw .passphraseUnfit }
         do throws(CryptoError) {
             return try scrypt.key(from: passphrase, for: .file, salt: salt, count: AESGCM.keyCount)
         } catch {

@@ -13,7 +13,7 @@ package enum Gate {
     package static let recordHeaderCount = 5
 
     /// Longest ClientHello record that is read, without its header.
-    package static let maximumRecordBody = 1024
+    package static let maxRecordBody = 1024
 
     /// Seconds for which a static label holds; one of these before and after is taken too.
     private static let staticPeriod: UInt64 = 1024
@@ -52,7 +52,7 @@ package enum Gate {
     package static func recordBodyCount(header: [UInt8]) -> Int? {
         guard header.count == recordHeaderCount, header[0] == handshakeType else { return nil }
         let count = Int(header[3]) << 8 | Int(header[4])
-        return count > 0 && count <= maximumRecordBody ? count : nil
+        return count > 0 && count <= maxRecordBody ? count : nil
     }
 
     /// The label that stands for a server which is known by its address alone, at `unixSeconds`.
@@ -77,7 +77,7 @@ package enum Gate {
 /// The gate tokens that were used under the present label: each opens the door once.
 package struct SeenTokens: Sendable {
     /// Tokens that are remembered; then the server takes a new label, under which all old ones are void.
-    package static let maximumCount = 4096
+    package static let maxCount = 4096
 
     /// Bytes of a token that are kept; half a token collides with no other by chance.
     private static let keptCount = 16
@@ -89,7 +89,7 @@ package struct SeenTokens: Sendable {
 
     /// True when it is time for a new label, and for an empty memory with it.
     package var isFull: Bool {
-        seen.count >= Self.maximumCount
+        seen.count >= Self.maxCount
     }
 
     /// Notes a token that is valid; false when it was used before or there is no room, and must be refused.

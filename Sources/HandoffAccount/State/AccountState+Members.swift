@@ -86,7 +86,7 @@ extension AccountState {
     package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         guard view.isLive(device) else { throw AccountError.noSuchDevice(device) }
-        guard (1...Statement.longestName).contains(text.utf8.count) else { throw AccountError.badName }
+        guard (1...Statement.maxName).contains(text.utf8.count) else { throw AccountError.badName }
         if let old = view.names[device], old.utf8.elementsEqual(text.utf8) { return self }
         let (counter, hasOverflowed) = (view.nameCounters[device] ?? 0).addingReportingOverflow(1)
         guard !hasOverflowed else { throw AccountError.namesExhausted }

@@ -71,7 +71,7 @@ extension AccountState {
             return []
         }
         let old = Set(exports.filter { $0.isOver(at: now) }.map(\.ticket))
-        let turn = Self.patienceForIntroducer + min(Duration.milliseconds(500) * rank, .seconds(10))
+        let turn = Self.timeoutForIntroducer + min(Duration.milliseconds(500) * rank, .seconds(10))
         return view.openTickets.compactMap { ticket in
             if ticket.users.contains(where: { $0 != device }) { return TicketDue(ticket: ticket.id, after: turn) }
             return old.contains(ticket.id) ? TicketDue(ticket: ticket.id, after: .zero) : nil
@@ -87,7 +87,7 @@ extension AccountState {
     private static let removalsKeptForDevices = 16
 
     /// How long the member that let a device in has to close its ticket, before the others do.
-    static let patienceForIntroducer = Duration.seconds(2)
+    static let timeoutForIntroducer = Duration.seconds(2)
 
     /// Closes a ticket for ever: of its users one is kept, of several none.
     package func closingTicket(_ ticket: Fingerprint, by signer: SigningKey) throws -> AccountState {

@@ -17,11 +17,11 @@ extension Statement {
     /// Bytes of the nonce of a founding statement.
     package static let nonceCount = 16
     /// Longest name of a device, in bytes of UTF-8.
-    package static let longestName = 64
+    package static let maxName = 64
     /// Most keys that a removal may keep: as many as an account can ever know.
-    package static let mostKept = RosterLimits.keys
-    /// Bytes of the longest statement, a removal that keeps ``mostKept`` keys.
-    package static let longest = 1 + 16 + 32 + 32 + 2 + mostKept * 32 + 64
+    package static let maxKept = RosterLimits.keys
+    /// Bytes of the longest statement, a removal that keeps ``maxKept`` keys.
+    package static let longest = 1 + 16 + 32 + 32 + 2 + maxKept * 32 + 64
 
     /// Reads one whole statement; nothing may follow it. The signature is not checked here.
     package init(decoding bytes: [UInt8]) throws(StatementError) {
@@ -55,7 +55,7 @@ extension Statement {
         case .remove:
             let subject = try reader.fingerprint()
             let count = Int(try reader.u16())
-            guard count <= mostKept else { throw .malformed }
+            guard count <= maxKept else { throw .malformed }
             var keeps: [Fingerprint] = []
             for _ in 0..<count {
                 let next = try reader.fingerprint()
@@ -68,7 +68,7 @@ extension Statement {
             let subject = DeviceID(checked: try reader.bytes(DeviceID.byteCount))
             let counter = try reader.u32()
             let count = Int(try reader.u8())
-            guard count >= 1, count <= longestName else { throw .malformed }
+            guard count >= 1, count <= maxName else { throw .malformed }
             return .name(subject: subject, counter: counter, text: try reader.text(count))
         case .epoch:
             return .epoch(

@@ -20,7 +20,7 @@ package struct AccountImportCommand: Command {
         example: "handoffctl account import account.handoff")
 
     /// The largest account file, in bytes: more than the fullest roster needs.
-    private static let largestFile = 16 * 1_048_576
+    private static let maxFile = 16 * 1_048_576
 
     /// How often a passphrase is asked for.
     private static let attempts = 3
@@ -39,8 +39,8 @@ package struct AccountImportCommand: Command {
         do {
             let file =
                 source == "-"
-                ? try LocalFile.readStandardInput(limit: Self.largestFile)
-                : try LocalFile.read(source, limit: Self.largestFile)
+                ? try LocalFile.readStandardInput(limit: Self.maxFile)
+                : try LocalFile.read(source, limit: Self.maxFile)
             secret = SecretBuffer(file.bytes)
             if file.isReadableByOthers {
                 context.note("warning: other users can read \(source), which is a secret")

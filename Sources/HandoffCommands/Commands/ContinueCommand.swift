@@ -67,7 +67,7 @@ package struct ContinueCommand: Command {
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
         receiving = output.map { [request] output in
             ReceiveRequest(
-                activity: request, output: output, patience: timeout.map { .seconds($0) } ?? Self.receivingPatience)
+                activity: request, output: output, timeout: timeout.map { .seconds($0) } ?? Self.receivingPatience)
         }
     }
 
@@ -148,5 +148,5 @@ struct ReceiveRequest {
     /// Where the content goes: a file, a folder, or `-`.
     let output: String
     /// How long nothing may move before it is given up.
-    let patience: Duration
+    let timeout: Duration
 }

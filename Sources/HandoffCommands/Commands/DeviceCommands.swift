@@ -87,18 +87,18 @@ package struct DeviceRemoveCommand: Command {
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        var patience = Duration.seconds(10)
+        var timeout = Duration.seconds(10)
         if arguments.has("--no-wait") {
             if arguments.value("--timeout") != nil { throw .conflict("--no-wait", "--timeout", command: command) }
-            patience = .zero
+            timeout = .zero
         } else if let text = arguments.value("--timeout") {
-            patience = .seconds(try ArgumentValue.seconds(text, option: "--timeout", command: command))
+            timeout = .seconds(try ArgumentValue.seconds(text, option: "--timeout", command: command))
         }
         var dropped: [String] = []
         for text in arguments.all("--drop") { dropped.append(try ArgumentValue.text(text, option: "--drop")) }
         request = RemovalRequest(
             device: try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE"), dropped: dropped,
-            isConfirmed: arguments.has("--yes"), patience: patience)
+            isConfirmed: arguments.has("--yes"), timeout: timeout)
     }
 
     package func run(in context: CommandContext) {

@@ -38,13 +38,13 @@ enum PairingSecret: Equatable {
     private static let digits = 8
     private static let scheme = "handoff:"
     /// The longest link, in bytes.
-    private static let longestLink = 512
+    private static let maxLink = 512
 
     /// Understands what a person typed: digits in any groups, or a link. Nil when it is neither.
     init?(_ text: String) {
         if text.lowercased().hasPrefix(Self.scheme) {
             let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            guard isVisible, text.utf8.count <= Self.longestLink else { return nil }
+            guard isVisible, text.utf8.count <= Self.maxLink else { return nil }
             // Schemes are the same in either case; the rest is taken as it is.
             self = .link(Self.scheme + text.dropFirst(Self.scheme.count))
             return

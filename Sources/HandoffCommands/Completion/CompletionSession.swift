@@ -6,7 +6,7 @@ import HandoffModel
 /// person who types wants no messages.
 final class CompletionSession {
     /// How long the daemon may take, while a person waits with a finger on a key.
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
     /// Columns that a meaning may take.
     private static let meaningWidth = 60
 
@@ -24,7 +24,7 @@ final class CompletionSession {
         do {
             let client = try ControlClient(path: query.socket ?? context.socketPath, loop: context.loop)
             self.client = client
-            context.after(Self.patience) { [unowned self] in say([]) }
+            context.after(Self.timeout) { [unowned self] in say([]) }
             ask(client, for: subject) { [unowned self] found in
                 say(
                     found.filter { $0.word.hasPrefix(begun) }.map { candidate in

@@ -6,7 +6,7 @@ import LoopIO
 /// Decides what stops a handoff, and what to do about it. Pure functions of what was found out.
 package enum Doctor {
     /// How long the daemon may take to answer all questions.
-    static let patience = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
 
     /// All checks in the order in which they are shown.
     package static func checks(_ facts: DoctorFacts) -> [DoctorCheck] {
@@ -43,7 +43,7 @@ package enum Doctor {
         case .silence?:
             return DoctorCheck(
                 "daemon", .problem,
-                "the daemon did not answer all questions within \(patience.components.seconds) s: a disk may hang",
+                "the daemon did not answer all questions within \(timeout.components.seconds) s: a disk may hang",
                 remedy: "see whether the disk of its state folder is well; its log: journalctl --user -u handoffd")
         case .failure(let why)?:
             return DoctorCheck(

@@ -37,7 +37,7 @@ final class DoctorSession {
         do {
             let client = try ControlClient(path: context.socketPath, loop: context.loop)
             self.client = client
-            context.after(Doctor.patience) { [weak self] in
+            context.after(Doctor.timeout) { [weak self] in
                 self?.failed("the daemon at \(self?.context.socketPath ?? "") does not answer")
             }
             client.getStatus { [weak self] in self?.told($0) }

@@ -4,19 +4,19 @@ import HandoffModel
 /// Reads values of the forms that several commands take.
 enum ArgumentValue {
     /// The longest time that an option may name: a day, in seconds.
-    static let longestTimeout = 86_400.0
+    static let maxTimeout = 86_400.0
 
     /// A span of time: seconds, with or without a fraction.
     static func seconds(_ text: String, option: String, command: String) throws(UsageError) -> Double {
         let digits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-        guard digits, let value = Double(text), value > 0, value <= longestTimeout else {
+        guard digits, let value = Double(text), value > 0, value <= maxTimeout else {
             throw .badValue(text, of: option, expected: "a number of seconds, at most a day", command: command)
         }
         return value
     }
 
     /// The longest time for which something can be switched off: a year, in seconds.
-    static let longestPause = 366.0 * 86_400
+    static let maxPause = 366.0 * 86_400
 
     /// A span of time as people write it: `30min`, `2h`, `1h30m`, `1d`. A bare number is no span: nobody knows of what.
     /// - Returns: seconds.
@@ -32,7 +32,7 @@ enum ArgumentValue {
             total += count * size
             rest = rest.dropFirst(digits.count + unit.count)
         }
-        guard total > 0, total <= longestPause else { throw notASpan(text, command) }
+        guard total > 0, total <= maxPause else { throw notASpan(text, command) }
         return total
     }
 

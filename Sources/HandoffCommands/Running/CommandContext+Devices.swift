@@ -3,13 +3,13 @@ import HandoffControl
 
 extension CommandContext {
     /// How long a call that waits for nobody else may take, before a command asks its user anything.
-    private static let patience = Duration.seconds(45)
+    private static let timeout = Duration.seconds(45)
 
     /// Connects, and goes on with the devices of the account; a failure of what follows is one of the command.
     func withDevices(_ then: @escaping (ControlClient, [ControlDevice]) throws(CommandFailure) -> Void) {
         connect { client in
             var isWaiting = true
-            after(Self.patience) { [unowned self] in
+            after(Self.timeout) { [unowned self] in
                 if isWaiting {
                     fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not answer")))
                 }

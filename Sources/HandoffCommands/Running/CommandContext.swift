@@ -21,7 +21,7 @@ package final class CommandContext {
     package private(set) var status: ExitStatus?
 
     /// How long a call that waits for nobody else may take.
-    private static let patience = Duration.seconds(45)
+    private static let timeout = Duration.seconds(45)
 
     private let onFinish: () -> Void
     /// The connections that were made; closed when the command ends.
@@ -92,7 +92,7 @@ package final class CommandContext {
         present: @escaping (Value) -> Void
     ) {
         connect { client in
-            after(Self.patience) { [unowned self] in
+            after(Self.timeout) { [unowned self] in
                 fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not answer")))
             }
             call(client) { [unowned self] result in

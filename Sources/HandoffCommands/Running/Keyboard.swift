@@ -29,7 +29,7 @@ package struct Keyboard {
     }
 
     /// The longest line that is read from a pipe, in bytes: more than any code, link or passphrase.
-    private static let longestLine = 4096
+    private static let maxLine = 4096
 
     /// The process's own standard input. Secrets are asked for at the terminal that controls the process when standard
     /// input is none: it may carry an account file at the same time.
@@ -40,6 +40,6 @@ package struct Keyboard {
             ask: { form, loop, reply throws(Errno) in
                 try TerminalLine(isTerminal ? .standardInput : .controlling, form, on: loop, reply)
             },
-            readLine: { () throws(Errno) in try StandardInput.readLine(limit: longestLine) })
+            readLine: { () throws(Errno) in try StandardInput.readLine(limit: maxLine) })
     }
 }

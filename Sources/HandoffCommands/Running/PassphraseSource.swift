@@ -13,7 +13,7 @@ enum PassphraseSource {
     /// The longest passphrase that the daemon takes, in bytes.
     static let longest = 1024
     /// More than any passphrase, in bytes.
-    private static let largestFile = 4096
+    private static let maxFile = 4096
 
     /// Understands `--passphrase` and `--passphrase-file`.
     init(_ arguments: ParsedArguments, command: String) throws(UsageError) {
@@ -43,7 +43,7 @@ enum PassphraseSource {
     static func readFile(_ path: String, _ context: CommandContext) throws(CommandFailure) -> SecretBuffer {
         let file: LocalFile
         do {
-            file = try LocalFile.read(path, limit: largestFile)
+            file = try LocalFile.read(path, limit: maxFile)
         } catch {
             throw .file("read", path, why: "\(error)")
         }

@@ -4,8 +4,8 @@ package import LoopIO
 
 /// `handoffctl` from its arguments to its exit status.
 package enum Program {
-    /// What the program takes from its surroundings.
-    package struct Surroundings {
+    /// What the program takes from its environment.
+    package struct Environment {
         /// `$HANDOFF_SOCKET`.
         package let socket: String?
         /// `$XDG_RUNTIME_DIR`.
@@ -20,8 +20,8 @@ package enum Program {
         }
 
         /// Those of this process.
-        package static var ofProcess: Surroundings {
-            Surroundings(
+        package static var ofProcess: Environment {
+            Environment(
                 socket: ProcessEnvironment.value("HANDOFF_SOCKET"),
                 runtimeDirectory: ProcessEnvironment.value("XDG_RUNTIME_DIR"), userID: ProcessEnvironment.userID)
         }
@@ -38,14 +38,14 @@ package enum Program {
     /// Runs a command line to its end, on a loop of its own on this thread.
     /// - Parameter arguments: the words after the program's name.
     package static func run(
-        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, _ keyboard: Keyboard
+        _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard
     )
         -> ExitStatus
     {
         do throws(Errno) {
             let loop = try EventLoop()
             switch start(
-                arguments, surroundings, console, keyboard, on: loop, ownsProcess: true, onFinish: { loop.stop() })
+                arguments, environment, console, keyboard, on: loop, ownsProcess: true, onFinish: { loop.stop() })
             {
             case .ended(let status):
                 return status
@@ -65,7 +65,7 @@ package enum Program {
     ///   - ownsProcess: whether the process does nothing else, so that the command may give up rights for ever.
     ///   - onFinish: called when a command that is running has ended.
     package static func start(
-        _ arguments: [String], _ surroundings: Surroundings, _ console: Console, _ keyboard: Keyboard,
+        _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard,
         on loop: EventLoop, ownsProcess: Bool = false, onFinish: @escaping () -> Void
     ) -> Start {
         let json = Invocation.wantsJSON(arguments)
@@ -82,7 +82,7 @@ package enum Program {
                 let command = try type.init(validating: parsed)
                 let context = CommandContext(
                     console: console, keyboard: keyboard, json: json,
-                    socketPath: socketPath(invocation.socket, surroundings), loop: loop,
+                    socketPath: socketPath(invocation.socket, environment), loop: loop,
                     ownsProcess: ownsProcess, onFinish: onFinish)
                 command.run(in: context)
                 return .running(context)
@@ -94,10 +94,10 @@ package enum Program {
     }
 
     /// Where the daemon is: the option, else the environment, else the user's runtime folder.
-    package static func socketPath(_ option: String?, _ surroundings: Surroundings) -> String {
+    package static func socketPath(_ option: String?, _ environment: Environment) -> String {
         if let option { return option }
-        if let socket = surroundings.socket, !socket.isEmpty { return socket }
-        return SocketPath.control(runtimeDirectory: surroundings.runtimeDirectory, userID: surroundings.userID)
+        if let socket = environment.socket, !socket.isEmpty { return socket }
+        return SocketPath.control(runtimeDirectory: environment.runtimeDirectory, userID: environment.userID)
     }
 }
 

@@ -64,7 +64,7 @@ final class RemovalSession {
             switch result {
             case .success(let event):
                 received(event)
-                if isLast || event.waiting.isEmpty || request.patience == .zero { conclude() }
+                if isLast || event.waiting.isEmpty || request.timeout == .zero { conclude() }
             case .failure(let error):
                 // The removal itself stands, once it was told.
                 if state != nil { sayWhoWaits() }
@@ -76,8 +76,8 @@ final class RemovalSession {
     private func received(_ event: RemovalEvent) {
         let before = state
         state = event
-        if before == nil, request.patience > .zero {
-            context.after(request.patience) { [unowned self] in conclude() }
+        if before == nil, request.timeout > .zero {
+            context.after(request.timeout) { [unowned self] in conclude() }
         }
         if context.json { return context.console.line(Describe.event(event.kind.rawValue, event.json)) }
         if before == nil { say("removed", texts.label(event.device)) }
@@ -111,7 +111,7 @@ struct RemovalRequest {
     /// Whether the user has confirmed already.
     let isConfirmed: Bool
     /// How long to follow who hears of it; zero for not at all.
-    let patience: Duration
+    let timeout: Duration
 }
 
 /// Who let whom into the account.

@@ -10,7 +10,7 @@ enum UserInfoSource: Equatable {
     case file(String)
 
     /// The largest file that is read, in bytes: more could never be published.
-    private static let largestFile = Limits.payloadMaximum
+    private static let maxFile = Limits.payloadMaximum
 
     /// Understands the value of `--user-info`.
     init(_ text: String) throws(UsageError) {
@@ -31,7 +31,7 @@ enum UserInfoSource: Equatable {
         case .file(let path):
             let file: LocalFile
             do {
-                file = try LocalFile.read(path, limit: Self.largestFile)
+                file = try LocalFile.read(path, limit: Self.maxFile)
             } catch {
                 throw .file("read", path, why: "\(error)")
             }

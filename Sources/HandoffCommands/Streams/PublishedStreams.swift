@@ -32,7 +32,7 @@ final class PublishedStreams {
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
 
     /// Streams of one device at a time: each reads and hashes the whole file.
-    private static let mostPerDevice = 16
+    private static let maxPerDevice = 16
 
     private let path: String
     private let context: CommandContext
@@ -87,7 +87,7 @@ final class PublishedStreams {
         do throws(TransferFailure) {
             if let resource { throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'") }
             guard let device = servings[id]?.device.device,
-                servings.values.count(where: { $0.device.device == device }) <= Self.mostPerDevice
+                servings.values.count(where: { $0.device.device == device }) <= Self.maxPerDevice
             else { throw TransferFailure(.busy, "so many streams of one device are being sent already") }
             let source = try open()
             let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)

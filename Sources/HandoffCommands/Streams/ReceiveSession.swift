@@ -76,13 +76,13 @@ final class ReceiveSession {
     /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
     private func observe() {
         // Without a timer it ends when its stream does.
-        watch = context.loop.timer(after: request.patience) { [weak self] in
+        watch = context.loop.timer(after: request.timeout) { [weak self] in
             guard let self else { return }
             // Who streams what is being made may be silent for hours.
             let isWatched = header?.kind != .stream || request.activity.timeout != nil
-            let isStuck = lastProgress.duration(to: context.loop.now) >= request.patience
+            let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
             if isWatched, isStuck, case .receiving(let transfer) = state, transfer.awaitsContent {
-                transfer.cancel(TransferFailure(.gone, "nothing came for \(request.patience.components.seconds) s"))
+                transfer.cancel(TransferFailure(.gone, "nothing came for \(request.timeout.components.seconds) s"))
             }
             observe()
         }
@@ -168,11 +168,11 @@ final class ReceiveSession {
 
     private func receive(_ stream: ContinuationStream, from device: DeviceID) {
         self.stream = stream.id
-        let surroundings = ReceiverTransfer.Surroundings(
+        let options = ReceiverTransfer.Options(
             loop: context.loop, destination: destination, sender: device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
             writeOutput: context.console.writeBytes)
-        let transfer = ReceiverTransfer(stream, surroundings) { [weak self] event in self?.happened(event) }
+        let transfer = ReceiverTransfer(stream, options) { [weak self] event in self?.happened(event) }
         state = .receiving(transfer)
         transfer.start()
     }
@@ -274,7 +274,7 @@ final class ReceiveSession {
 
     /// Tries again after a pause, unless nothing has moved for too long.
     private func again(_ failure: TransferFailure) {
-        let isStuck = lastProgress.duration(to: context.loop.now) >= request.patience
+        let isStuck = lastProgress.duration(to: context.loop.now) >= request.timeout
         // Standard output has taken a part, and no part can be left out of what it gets.
         guard !isStuck, destination.route == .passed || position == 0 else { return conclude(failure) }
         if backoff.isFresh { context.note("\(failure.message); trying again") }

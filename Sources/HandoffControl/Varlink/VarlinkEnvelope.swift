@@ -7,7 +7,7 @@ struct VarlinkEnvelope {
     /// Parses one message without its NUL; a key outside `keys` is an error.
     init(decoding bytes: [UInt8], keys: [String]) throws(VarlinkError) {
         do {
-            let limits = JSONLimits(bytes: VarlinkFramer.maximumMessage)
+            let limits = JSONLimits(bytes: VarlinkFramer.maxMessage)
             guard case .object(let object) = try JSON(parsing: bytes, limits: limits) else {
                 throw VarlinkError.malformed("not an object")
             }

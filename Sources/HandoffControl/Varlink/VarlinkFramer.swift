@@ -4,7 +4,7 @@ import HandoffJSON
 package struct VarlinkFramer: Sendable {
     /// The longest message, in bytes without its NUL: many times the largest payload, and little enough to hold for
     /// each of the 256 connections.
-    package static let maximumMessage = 1_048_576
+    package static let maxMessage = 1_048_576
 
     private var buffer: [UInt8] = []
     /// Where the first message that was not taken begins.
@@ -34,13 +34,13 @@ package struct VarlinkFramer: Sendable {
             buffer.append(contentsOf: bytes)
         }
         search()
-        guard searched - start <= Self.maximumMessage else { throw .messageTooLarge }
+        guard searched - start <= Self.maxMessage else { throw .messageTooLarge }
     }
 
     /// The next whole message without its NUL, or nil until there is one.
     package mutating func next() -> [UInt8]? {
         search()
-        guard searched < buffer.count, searched - start <= Self.maximumMessage else { return nil }
+        guard searched < buffer.count, searched - start <= Self.maxMessage else { return nil }
         let message = Array(buffer[start..<searched])
         start = searched + 1
         searched = start
@@ -84,7 +84,7 @@ package struct VarlinkFramer: Sendable {
 
 /// What the other side of a Varlink connection did wrong.
 package enum VarlinkError: Error, Equatable, Sendable {
-    /// A message exceeds `VarlinkFramer.maximumMessage`.
+    /// A message exceeds `VarlinkFramer.maxMessage`.
     case messageTooLarge
     /// A message is no JSON that is accepted, or not the envelope of a call or reply; says what is wrong.
     case malformed(String)
@@ -96,7 +96,7 @@ extension VarlinkError: CustomStringConvertible {
     /// A fragment for a log or an error line.
     package var description: String {
         switch self {
-        case .messageTooLarge: "a message is longer than \(VarlinkFramer.maximumMessage) bytes"
+        case .messageTooLarge: "a message is longer than \(VarlinkFramer.maxMessage) bytes"
         case .malformed(let problem): "malformed message: \(problem)"
         case .invalidParameter(let path): "missing or invalid parameter '\(path)'"
         }

@@ -4,11 +4,11 @@ package import HandoffJSON
 ///
 /// Diagram: `docs/state-machines/varlink-server.md`.
 ///
-/// Reading stops while `maximumOutstanding` calls wait for their replies (`wantsInput`), so a client that pipelines
+/// Reading stops while `maxOutstanding` calls wait for their replies (`wantsInput`), so a client that pipelines
 /// without reading costs one buffer and no more.
 package struct VarlinkServerMachine: Sendable {
     /// Calls that are read ahead, the one being served included.
-    package static let maximumOutstanding = 4
+    package static let maxOutstanding = 4
 
     /// What the driver is to do, in this order, after the machine returned.
     package enum Action: Sendable, Equatable {
@@ -69,7 +69,7 @@ package struct VarlinkServerMachine: Sendable {
     package var wantsInput: Bool {
         switch (state, input) {
         case (.idle, .open): true
-        case (.serving, .open): outstanding < Self.maximumOutstanding
+        case (.serving, .open): outstanding < Self.maxOutstanding
         case (.upgraded, .open), (.closed, .open), (_, .ended): false
         }
     }
@@ -190,7 +190,7 @@ package struct VarlinkServerMachine: Sendable {
     /// Reads calls while there is room, and opens the next one when none is open.
     private mutating func advance() -> [Action] {
         var actions: [Action] = []
-        while waiting.count + (isServing ? 1 : 0) < Self.maximumOutstanding, let message = framer.next() {
+        while waiting.count + (isServing ? 1 : 0) < Self.maxOutstanding, let message = framer.next() {
             do throws(VarlinkError) {
                 waiting.append(try VarlinkCall(decoding: message))
             } catch {

@@ -25,7 +25,7 @@ final class AccountExport {
 
     private let stream: UpgradedStream
     private let desk: AccountFileService
-    private let intake = AccountFileIntake(longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: 0)
+    private let intake = AccountFileIntake(maxPassphrase: PassphraseSeal.maxPassphrase, maxFile: 0)
     private let onEnded: () -> Void
     private var state = State.asking
     private var timer: LoopTimer?

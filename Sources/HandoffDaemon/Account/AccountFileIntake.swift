@@ -13,17 +13,17 @@ package final class AccountFileIntake {
 
     private static let lengthCount = 4
 
-    private let longestFile: Int
-    private let longestPassphrase: Int
+    private let maxFile: Int
+    private let maxPassphrase: Int
     private var lengthBytes = 0
     private var length = 0
     private let secret = SecretBuilder()
     private let content = SecretBuilder()
 
     /// - Parameter longestFile: bytes of the file, at most; 0 when none is to come.
-    package init(longestPassphrase: Int, longestFile: Int) {
-        self.longestPassphrase = longestPassphrase
-        self.longestFile = longestFile
+    package init(maxPassphrase: Int, maxFile: Int) {
+        self.maxPassphrase = maxPassphrase
+        self.maxFile = maxFile
     }
 
     /// Whether the length and the passphrase are there.
@@ -38,10 +38,10 @@ package final class AccountFileIntake {
             position += 1
         }
         guard lengthBytes == Self.lengthCount else { return }
-        guard length <= longestPassphrase else { throw .passphraseTooLong }
+        guard length <= maxPassphrase else { throw .passphraseTooLong }
         let end = min(bytes.count, position + length - secret.count)
         secret.append(bytes.extracting(position..<end))
-        guard bytes.count - end <= longestFile - content.count else { throw .tooLong }
+        guard bytes.count - end <= maxFile - content.count else { throw .tooLong }
         content.append(bytes.extracting(end..<bytes.count))
     }
 

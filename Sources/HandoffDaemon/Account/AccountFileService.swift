@@ -8,13 +8,13 @@ import LoopIO
 /// derived from passphrases on the worker.
 final class AccountFileService {
     /// An account file is a roster of at most 8 MiB and the seed of a ticket.
-    static let longestFile = 8 * 1024 * 1024 + 64 * 1024
+    static let maxFile = 8 * 1024 * 1024 + 64 * 1024
     /// Streams at a time: each may hold a file, and 64 MiB while a key is derived (one at a time, as the worker is one).
-    static let maximumStreams = 4
+    static let maxStreams = 4
     /// How long whoever imports a file is left to wait for a member.
-    private static let patienceForMembers = Duration.seconds(8)
+    private static let timeoutForMembers = Duration.seconds(8)
     /// How long a client may take to send all, and again to take the file.
-    static let patience = Duration.seconds(60)
+    static let timeout = Duration.seconds(60)
 
     let loop: EventLoop
     let worker: Worker
@@ -49,9 +49,9 @@ final class AccountFileService {
 
     /// Throws when no further stream may be opened now.
     func requireRoom() throws(CallError) {
-        guard streams < Self.maximumStreams else {
+        guard streams < Self.maxStreams else {
             throw .limitExceeded(
-                "accountFiles", "\(Self.maximumStreams) account files are being exported or imported already")
+                "accountFiles", "\(Self.maxStreams) account files are being exported or imported already")
         }
     }
 
@@ -73,7 +73,7 @@ final class AccountFileService {
         guard accountStore.state?.held == nil else { return completion(true) }
         imports += 1
         let id = imports
-        let timer = loop.timer(after: Self.patienceForMembers) { [unowned self] in end(id, isJoined: false) }
+        let timer = loop.timer(after: Self.timeoutForMembers) { [unowned self] in end(id, isJoined: false) }
         waiting[id] = Wait(account: account, timer: timer, completion: completion)
     }
 
@@ -90,6 +90,6 @@ final class AccountFileService {
 
     /// A timer for the patience with a client.
     func timer(_ handler: @escaping () -> Void) -> LoopTimer {
-        loop.timer(after: Self.patience, accuracy: .seconds(1), handler: handler)
+        loop.timer(after: Self.timeout, accuracy: .seconds(1), handler: handler)
     }
 }

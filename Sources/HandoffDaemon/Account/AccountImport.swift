@@ -13,7 +13,7 @@ final class AccountImport {
     private let stream: UpgradedStream
     private let desk: AccountFileService
     private let intake = AccountFileIntake(
-        longestPassphrase: PassphraseSeal.longestPassphrase, longestFile: AccountFileService.longestFile)
+        maxPassphrase: PassphraseSeal.maxPassphrase, maxFile: AccountFileService.maxFile)
     private let onEnded: () -> Void
     /// Runs while the client sends.
     private var timer: LoopTimer?
@@ -50,7 +50,7 @@ final class AccountImport {
             answer(
                 .failure(
                     CallError.control(
-                        .invalidAccountFile, "the account file has more than \(AccountFileService.longestFile) bytes")))
+                        .invalidAccountFile, "the account file has more than \(AccountFileService.maxFile) bytes")))
         }
     }
 

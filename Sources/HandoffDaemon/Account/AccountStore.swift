@@ -197,7 +197,7 @@ package final class AccountStore {
             wait = min(wait, rest)
         }
         // Members come and go without a word here; those that are there now may be asked for the key in vain.
-        if !state.isCurrent { wait = min(wait, AccountState.patienceForKey) }
+        if !state.isCurrent { wait = min(wait, AccountState.timeoutForKey) }
         rearm(after: wait)
     }
 

@@ -35,14 +35,14 @@ package struct ActivityStore: Sendable {
     }
 
     /// The most activities that one session may have at a time; an app has a few, a leak has many.
-    package static let maximumPerSession = 64
+    package static let maxPerSession = 64
     /// The most activities of all sessions together, as one daemon's memory must stay bounded.
     package static let maximum = 4096
     /// The most bytes of all payloads together: an app in a sandbox may publish, too.
-    package static let maximumBytes = 64 * 1024 * 1024
+    package static let maxBytes = 64 * 1024 * 1024
     /// What one app may have of both, in all of its processes and sessions: the others find room beside it.
-    package static let maximumPerApp = maximum / 4
-    package static let maximumBytesPerApp = maximumBytes / 4
+    package static let maxPerApp = maximum / 4
+    package static let maxBytesPerApp = maxBytes / 4
 
     /// How long a periodic save request waits after the last one, 15 s unless configured.
     package let refreshInterval: Duration
@@ -80,8 +80,8 @@ package struct ActivityStore: Sendable {
         answersSaves: Bool, bytes: Int = 0
     ) throws(Refusal) {
         let mine = entries.values.count { $0.session == session }
-        guard mine < Self.maximumPerSession else { throw .tooMany }
-        guard entries.values.count(where: { $0.group == group }) < Self.maximumPerApp else { throw .tooManyOfApp }
+        guard mine < Self.maxPerSession else { throw .tooMany }
+        guard entries.values.count(where: { $0.group == group }) < Self.maxPerApp else { throw .tooManyOfApp }
         guard entries.count < Self.maximum else { throw .tooManyOfAll }
         try checkRoom(for: bytes, of: group)
         entries[id] = PublishedActivity(
@@ -237,8 +237,8 @@ package struct ActivityStore: Sendable {
             all += entry.bytes
             if entry.group == group { apps += entry.bytes }
         }
-        guard apps <= Self.maximumBytesPerApp else { throw .tooMuchOfApp }
-        guard all <= Self.maximumBytes else { throw .tooMuchOfAll }
+        guard apps <= Self.maxBytesPerApp else { throw .tooMuchOfApp }
+        guard all <= Self.maxBytes else { throw .tooMuchOfAll }
     }
 
     private mutating func remove(_ id: ActivityID) {

@@ -31,7 +31,7 @@ protocol AppServiceDelegate: AnyObject {
 /// The app interface (`dev.handoff1`): attachments, activities, and the answers to events. Lives on the daemon's loop.
 final class AppService {
     /// Types that one app may declare; real apps have a few.
-    private static let maximumTypes = 256
+    private static let maxTypes = 256
 
     private let loop: EventLoop
     private let log: Logger
@@ -132,8 +132,8 @@ final class AppService {
     private func attach(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)
-        guard request.types.count <= Self.maximumTypes else {
-            throw CallError.limit("types", "an app declares \(Self.maximumTypes) types at most")
+        guard request.types.count <= Self.maxTypes else {
+            throw CallError.limit("types", "an app declares \(Self.maxTypes) types at most")
         }
         // What has no id could not be switched off.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
@@ -193,7 +193,7 @@ final class AppService {
         _ description: ActivityDescription, as session: AppSession, needsSave: Bool
     ) throws -> (ActivityID, advice: String?) {
         let content = try description.content(sessionTeam: session.team)
-        let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
+        let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         try store.publish(
             content, id: id, session: session.id, group: session.group, needsSave: needsSave,
@@ -223,7 +223,7 @@ final class AppService {
             throw ActivityStore.Refusal.unknown(id)
         }
         let content = change.applied(to: activity.content)
-        let bytes = try content.validate(maximumPayload: Limits.payloadMaximum)
+        let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
         apply(
             try store.update(
                 id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,

@@ -33,7 +33,7 @@ extension ConfigurationKey {
         case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
         case .receiverLifetime:
             Self.set(
-                &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(300)...PeerTable.longestLifetime)
+                &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(300)...PeerTable.maxLifetime)
             )
         case .lockDelay: Self.setDelay(&configuration.sessionDelays.lock, text)
         case .idleDelay: Self.setDelay(&configuration.sessionDelays.idle, text)

@@ -45,7 +45,7 @@ final class PayloadService {
     }
 
     /// Offers with records, of which those that are over are forgotten first.
-    private static let maximumRecords = 4096
+    private static let maxRecords = 4096
 
     init(loop: EventLoop, saveAnswerTime: Duration, delegate: any PayloadServiceDelegate) {
         self.loop = loop
@@ -114,7 +114,7 @@ final class PayloadService {
     /// Forgets who fetched activities that are no longer; what is on offer has changed.
     func reviewRecords() {
         fetched = fetched.filter { delegate.activity($0.value.activity) != nil }
-        guard fetched.count > Self.maximumRecords else { return }
+        guard fetched.count > Self.maxRecords else { return }
         fetched = fetched.filter { delegate.offered($0.key) != nil }
     }
 

@@ -13,7 +13,8 @@ extension AccountService {
     func devices() -> [ControlDevice] {
         guard let state = core.accountStore.state, state.view.isLive(core.accountStore.deviceID) else {
             return [
-                ControlDevice(id: core.accountStore.deviceID, name: core.name, kind: core.kind, isSelf: true, online: true)
+                ControlDevice(
+                    id: core.accountStore.deviceID, name: core.name, kind: core.kind, isSelf: true, online: true)
             ]
         }
         // Each is made anew when it is asked for.
@@ -96,10 +97,13 @@ extension AccountService {
     /// - Parameter completion: gets the members that know of it, before the daemon begins anew.
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = core.accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
-        guard state.view.isLive(core.accountStore.deviceID) else { return startAfresh(told: [], completion: completion) }
+        guard state.view.isLive(core.accountStore.deviceID) else {
+            return startAfresh(told: [], completion: completion)
+        }
         core.accountStore.leave { [core] state, done in
             core.farewell = LeaveNotifier(
-                core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(), on: core.loop,
+                core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(),
+                on: core.loop,
                 link: { $1(core.pool.link(to: $0)) }, completion: done)
         } completion: { [self, core] result in
             let told = core.farewell?.told ?? []

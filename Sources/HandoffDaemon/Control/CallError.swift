@@ -194,10 +194,10 @@ extension CallError {
         switch refusal {
         case .unknown(let id): self = .noSuchActivity(id.hex)
         case .tooMany:
-            self = .limit("activities", "a session has \(ActivityStore.maximumPerSession) activities at most")
+            self = .limit("activities", "a session has \(ActivityStore.maxPerSession) activities at most")
         case .tooManyOfApp:
             self = .limit(
-                "activities", "an app has \(ActivityStore.maximumPerApp) activities at most; end those that are over")
+                "activities", "an app has \(ActivityStore.maxPerApp) activities at most; end those that are over")
         case .tooManyOfAll:
             self = .limit(
                 "activities",
@@ -205,12 +205,12 @@ extension CallError {
         case .tooMuchOfApp:
             self = .limit(
                 "bytes",
-                "the activities of an app have \(ActivityStore.maximumBytesPerApp) bytes at most; "
+                "the activities of an app have \(ActivityStore.maxBytesPerApp) bytes at most; "
                     + "end those that are over, and send what is large over a stream")
         case .tooMuchOfAll:
             self = .limit(
                 "bytes",
-                "all activities together have \(ActivityStore.maximumBytes) bytes at most; end an app that has many")
+                "all activities together have \(ActivityStore.maxBytes) bytes at most; end an app that has many")
         }
     }
 }

@@ -36,7 +36,8 @@ extension ControlService {
         return known
             + unreached.map { address, device in
                 ControlPeer(
-                    device: device, name: device.map { core.snapshot.name(of: $0) }, address: address.text, via: .static,
+                    device: device, name: device.map { core.snapshot.name(of: $0) }, address: address.text,
+                    via: .static,
                     connected: false, activities: 0)
             }
     }

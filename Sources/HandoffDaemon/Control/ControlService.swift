@@ -9,7 +9,7 @@ import LoopIO
 /// The control interface (`dev.handoff1.Control`): what the user's own tools ask. Lives on the daemon's loop.
 final class ControlService {
     /// The longest time-out that a caller may ask for.
-    private static let maximumTimeout = 3600.0
+    private static let maxTimeout = 3600.0
 
     private let log: Logger
     unowned let core: DaemonCore
@@ -236,7 +236,7 @@ final class ControlService {
     /// Any number of seconds that a client may send, as a duration within sensible bounds.
     private static func duration(_ seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds > 0 else { return nil }
-        return .seconds(min(seconds, maximumTimeout))
+        return .seconds(min(seconds, maxTimeout))
     }
 }
 

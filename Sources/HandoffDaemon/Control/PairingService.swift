@@ -118,7 +118,8 @@ final class PairingService {
         let ports = core.configuration.port == .any ? nil : BoundPort.defaultPorts
         do {
             return try Inviter(
-                isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
+                isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses,
+                pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
                 allowance: core.pairingAllowance, loop: core.loop, log: log)
         } catch {
             throw PairingFailure.cannotOpen("\(error)").callError
@@ -129,7 +130,8 @@ final class PairingService {
     private func makeJoiner(_ request: JoinRequest) throws -> Joiner {
         do {
             return try Joiner(
-                request, name: core.name, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
+                request, name: core.name, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery,
+                accountStore: core.accountStore,
                 wallClock: core.wallClock,
                 loop: core.loop, log: log)
         } catch let failure as PairingFailure {

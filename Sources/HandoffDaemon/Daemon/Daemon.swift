@@ -38,7 +38,7 @@ package actor Daemon {
     }
 
     /// How long the end may wait for mDNS goodbyes: a hanging Avahi must not hold up a shutdown.
-    private static let patienceAtEnd = Duration.seconds(2)
+    private static let timeoutAtEnd = Duration.seconds(2)
 
     private let loop: EventLoop
     private let log: Logger
@@ -149,12 +149,14 @@ package actor Daemon {
 
     private func makeCore(_ stored: StoredState) throws -> DaemonCore {
         guard let making, let port = try port?.duplicate() else { throw Errno.invalidArgument }
-        let pairingDiscovery = PairingDiscovery(make: making.pairingDiscovery) { [weak self, loop, coreNumber] number, event in
+        let pairingDiscovery = PairingDiscovery(make: making.pairingDiscovery) {
+            [weak self, loop, coreNumber] number, event in
             loop.perform { [weak self] in self?.assumeIsolated { $0.found(event, by: number, ofCore: coreNumber) } }
         }
         let core = try DaemonCore(
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
-            stored: stored, name: making.name, port: port, discovery: making.discovery(), pairingDiscovery: pairingDiscovery,
+            stored: stored, name: making.name, port: port, discovery: making.discovery(),
+            pairingDiscovery: pairingDiscovery,
             pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, wallClock: making.wallClock)
         core.onLeft = { [self] in renew($0) }
         return core
@@ -213,7 +215,7 @@ package actor Daemon {
         core?.stop { [weak self, loop, coreNumber] in
             loop.perform { [weak self] in self?.assumeIsolated { $0.withdrawn(byCore: coreNumber) } }
         }
-        deadline = loop.timer(after: Self.patienceAtEnd) { self.coreEnded() }
+        deadline = loop.timer(after: Self.timeoutAtEnd) { self.coreEnded() }
         if core == nil { coreEnded() }
     }
 

@@ -31,7 +31,7 @@ extension DaemonCore: LinkPoolDelegate {
 
     var introductionStatements: [UInt8] {
         guard let roster = accountStore.state?.roster else { return [] }
-        let limit = FrameCaps.introduction.maximumBody(code: FrameKind.statements.rawValue) ?? 0
+        let limit = FrameCaps.introduction.maxBody(code: FrameKind.statements.rawValue) ?? 0
         return StatementList.encode(roster.introduction(of: accountStore.deviceID, limit: limit))
     }
 

@@ -32,7 +32,7 @@ final class DaemonCore {
     let wallClock: any WallClock
     let worker: Worker
     /// How apps are known.
-    let appSurroundings: DesktopAccess
+    let desktopAccess: DesktopAccess
     /// The way to the user's desktop; nil where there is none.
     private let desktop: DesktopLink?
     let budgets = MemberRateLimiters()
@@ -66,7 +66,8 @@ final class DaemonCore {
     init(
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
-        port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery, pairingAllowance: PairingAttemptLimiterBox,
+        port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery,
+        pairingAllowance: PairingAttemptLimiterBox,
         apps: DesktopAccess, desktop: DesktopLink?,
         wallClock: any WallClock
     ) throws {
@@ -85,7 +86,7 @@ final class DaemonCore {
         boot = stored.boot
         peersFile = stored.peers
         disabledApps = stored.apps
-        appSurroundings = apps
+        desktopAccess = apps
         self.desktop = desktop
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         let identity = try TLSIdentity(key: stored.identity)
@@ -132,13 +133,13 @@ final class DaemonCore {
 
     /// How the notification server is found; nil: nothing is shown.
     private var findNotifications: NotificationServerFinding? {
-        guard let desktop, appSurroundings.hasScreen else { return nil }
+        guard let desktop, desktopAccess.hasScreen else { return nil }
         return { DesktopNotifier(desktop, onEvent: $1) }
     }
 
     /// How the user's sessions are followed; nil: no session keeps anything from being advertised.
     private var followSessions: SessionFollowing? {
-        guard let desktop, appSurroundings.hasScreen else { return nil }
+        guard let desktop, desktopAccess.hasScreen else { return nil }
         return { DesktopSessions(desktop, onChange: $1) }
     }
 
@@ -191,7 +192,8 @@ final class DaemonCore {
 
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),
-        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client, accountStore: accountStore,
+        sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), client: client,
+        accountStore: accountStore,
         network: network, apps: apps, history: history)
 
     private(set) lazy var accountFiles: AccountFileService = AccountFileService(
@@ -336,7 +338,9 @@ final class DaemonCore {
     /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
     /// then its names count no more either.
     private func nameSelf() {
-        guard let view = accountStore.state?.view, view.isLive(accountStore.deviceID), view.names[accountStore.deviceID] == nil else {
+        guard let view = accountStore.state?.view, view.isLive(accountStore.deviceID),
+            view.names[accountStore.deviceID] == nil
+        else {
             return
         }
         accountStore.rename(accountStore.deviceID, to: name) { [log] result in
@@ -372,7 +376,7 @@ final class DaemonCore {
             unixSeconds: wallClock.unixSeconds)
         if network.labels.isWornOut { network.renewLabel() }
         guard let caller else { return nil }
-        if callers.count >= Self.maximumCallers { callers.removeAll() }
+        if callers.count >= Self.maxCallers { callers.removeAll() }
         callers[source] = caller
         let snapshot = self.snapshot
         switch caller {
@@ -384,7 +388,7 @@ final class DaemonCore {
 
     /// Who called last from where.
     private var callers: [IPAddress: Party] = [:]
-    private static let maximumCallers = 256
+    private static let maxCallers = 256
     /// How often a token is compared with the secrets of all members.
     private var searches = RateLimit(perSecond: 500)
 
@@ -393,7 +397,7 @@ final class DaemonCore {
         let id = nextUnproved
         nextUnproved &+= 1
         // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
-        if unproved.count >= Self.maximumUnproved, let oldest = unproved.keys.min() {
+        if unproved.count >= Self.maxUnproved, let oldest = unproved.keys.min() {
             unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
         }
         unproved[id] = connection
@@ -416,7 +420,7 @@ final class DaemonCore {
     /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
-    private static let maximumUnproved = 64
+    private static let maxUnproved = 64
 
     /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the
     /// key in force.

@@ -12,7 +12,7 @@ package struct DesktopAccess: Sendable {
     /// No apps but those that attach.
     package static let none = DesktopAccess(hasScreen: false, openDesktop: { _, _ in nil })
 
-    /// Apps in these surroundings.
+    /// Access with these parts.
     package init(
         hasScreen: Bool, openDesktop: @escaping @Sendable (EventLoop, Logger) -> DesktopLink?
     ) {

@@ -42,7 +42,7 @@ package final class DesktopConnector {
     /// Makes a connection, without waiting for anybody.
     package func open() throws(Problem) -> Descriptor {
         do throws(Errno) {
-            return try UnixSocket.connect(to: path, patience: .zero)
+            return try UnixSocket.connect(to: path, timeout: .zero)
         } catch {
             guard error == .noSuchFile || error == .nameTooLong else { throw .notReached(error) }
         }

@@ -17,7 +17,7 @@ package final class DesktopLink {
     fileprivate typealias Connection = HandoffClient.ControlClient
 
     /// How long an answer may take: an app is watched for 3 s, and the bus may take ten to start it.
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
 
     /// Something that is followed until it is let go.
     package final class Following {
@@ -73,7 +73,7 @@ package final class DesktopLink {
             return loop.later { completion(.failure(failure)) }
         }
         let key = ObjectIdentifier(client)
-        let timer = loop.timer(after: Self.patience, accuracy: .seconds(1)) { [weak self] in
+        let timer = loop.timer(after: Self.timeout, accuracy: .seconds(1)) { [weak self] in
             self?.calls.removeValue(forKey: key)?.client.close()
             completion(.failure(Failure(message: "handoff-desktop does not answer")))
         }

@@ -17,7 +17,7 @@ final class History {
     /// Entries that wait for the disk.
     private var waiting = 0
     /// The most of them: a disk that hangs must not fill the memory.
-    private static let mostWaiting = 4096
+    private static let maxWaiting = 4096
 
     init(
         loop: EventLoop, worker: Worker, log: Logger, file: HistoryFile, wallClock: any WallClock
@@ -67,7 +67,7 @@ final class History {
     }
 
     private func write(_ entry: ControlLogEntry) {
-        guard waiting < Self.mostWaiting else { return failed("too many entries wait for the disk") }
+        guard waiting < Self.maxWaiting else { return failed("too many entries wait for the disk") }
         waiting += 1
         worker.run({ [file, entry] in try file.append(entry) }, on: loop) { [weak self] result in
             guard let self else { return }

@@ -13,9 +13,9 @@ package final class HistoryFile: Sendable {
     /// Most entries of a page.
     package static let pageSize = 256
     /// Most bytes of a text in an entry. Names of apps and reasons of failures are none of ours.
-    package static let longestText = 256
+    package static let maxText = 256
     /// Most bytes of a line: four texts, of which each byte may be written as six, and what is around them.
-    private static let longestLine = 8192
+    private static let maxLine = 8192
 
     private let folder: StateFolder
     /// The number of the last entry; nil before the files were read.
@@ -62,13 +62,13 @@ package final class HistoryFile: Sendable {
 
     /// As many whole characters of a text as an entry takes.
     private static func shortened(_ text: String) -> String {
-        guard text.utf8.count > longestText else { return text }
+        guard text.utf8.count > maxText else { return text }
         // Scalars, not characters: a single character may be as long as one likes.
         var kept = String.UnicodeScalarView()
         var size = 0
         for scalar in text.unicodeScalars {
             size += UTF8.width(scalar)
-            guard size <= longestText else { break }
+            guard size <= maxText else { break }
             kept.append(scalar)
         }
         return String(kept)
@@ -94,8 +94,8 @@ package final class HistoryFile: Sendable {
 
     /// The entry of a line; nil for one that is cut or none of ours.
     private static func entry(_ line: ArraySlice<UInt8>) -> ControlLogEntry? {
-        guard line.count <= longestLine,
-            let object = try? JSON(parsing: Array(line), limits: JSONLimits(bytes: longestLine)).object
+        guard line.count <= maxLine,
+            let object = try? JSON(parsing: Array(line), limits: JSONLimits(bytes: maxLine)).object
         else { return nil }
         return try? ControlLogEntry(Fields(object))
     }

@@ -7,7 +7,7 @@ import LoopIO
 /// confirms.
 final class LeaveNotifier {
     /// How long all of it may take.
-    static let patience = Duration.seconds(2)
+    static let timeout = Duration.seconds(2)
 
     /// Members that know of it.
     private(set) var told: Set<DeviceID> = []
@@ -25,7 +25,7 @@ final class LeaveNotifier {
         waiting = members
         self.completion = completion
         // Not from inside the start, even if nobody is there; and without a timer there is no waiting.
-        timer = loop.timer(after: members.isEmpty ? .zero : Self.patience) { [weak self] in self?.finish() }
+        timer = loop.timer(after: members.isEmpty ? .zero : Self.timeout) { [weak self] in self?.finish() }
         guard timer != nil else {
             loop.later { [self] in finish() }
             return

@@ -49,14 +49,14 @@ final class LinkPool {
     /// How long one is kept that the other side made: longer, so that it is not closed under a request.
     private static let idleTimeOfServers = Duration.seconds(120)
     /// Control connections that one device may have.
-    private static let maximumPerDevice = 4
+    private static let maxPerDevice = 4
     /// Connections of devices that have yet to show that they are live, in all: whoever holds an open ticket, or the
     /// account key, can make as many identities as he likes.
-    private static let maximumIntroductions = 16
+    private static let maxIntroductions = 16
 
     /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
     /// each connection of each of them may begin a frame of 8 MiB. Rosters have a few KiB.
-    private static let maximumWaiting = 64 * 1024 * 1024
+    private static let maxWaiting = 64 * 1024 * 1024
 
     let loop: EventLoop
     let log: Logger
@@ -159,7 +159,8 @@ final class LinkPool {
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 completion(nil, error.failures.contains { !$0.hadNoAnswer })
             case .success(let connection):
-                guard snapshot.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed) else {
+                guard snapshot.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed)
+                else {
                     connection.close("the device is no longer live")
                     return completion(nil, true)
                 }
@@ -207,7 +208,7 @@ final class LinkPool {
         let isWithinLimits =
             isLive
             ? budgets[device].admitConnection(at: loop.now)
-            : all.count(where: \.isIntroducing) < Self.maximumIntroductions
+            : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
             return connection.close("this device is no member of an account")
@@ -247,7 +248,7 @@ final class LinkPool {
     /// Closes the connections that hold the most when all of them together hold too much.
     func relieve() {
         var waiting = all.reduce(0) { $0 + $1.waitingBytes }
-        while waiting > Self.maximumWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
+        while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
             waiting -= largest.waitingBytes
             largest.close(.flooding)
         }
@@ -269,7 +270,7 @@ final class LinkPool {
     /// longest ago.
     private func makeRoom(for device: DeviceID) -> Bool {
         let present = links[device, default: []]
-        guard present.count >= Self.maximumPerDevice else { return true }
+        guard present.count >= Self.maxPerDevice else { return true }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
         guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
         least.close()

@@ -75,7 +75,7 @@ final class PeerLink {
     private var hasEnded = false
     private var isChecking = false
     /// How long the other side may take to show that it is there; two retransmissions fit in.
-    private static let patienceForAnswer = Duration.seconds(1)
+    private static let timeoutForAnswer = Duration.seconds(1)
     /// The shortest time between two hellos: the other side takes 20 a second, with requests and notices.
     private static let helloSpacing = Duration.milliseconds(100)
     /// Bytes of a frame that is still on its way from which on the pool looks at all of them.
@@ -179,7 +179,7 @@ final class PeerLink {
     func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
-        request(PeerMethod.activities, [:], timeout: Self.patienceForAnswer) { [self] outcome in
+        request(PeerMethod.activities, [:], timeout: Self.timeoutForAnswer) { [self] outcome in
             isChecking = false
             if outcome == .timedOut { close(.late) }
         }

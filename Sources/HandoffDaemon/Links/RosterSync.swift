@@ -20,11 +20,11 @@ final class RosterSync {
     private static let spacing = Duration.milliseconds(250)
 
     /// How often a device is sent all in vain: then one of the two is full, and something has to change first.
-    private static let mostLists = 8
+    private static let maxLists = 8
 
     /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
     /// milliseconds for each KiB.
-    private static let maximumMerging = 16 * 1024 * 1024
+    private static let maxMerging = 16 * 1024 * 1024
 
     /// What passes between this device and another one that may differ.
     private struct Exchange {
@@ -193,7 +193,7 @@ final class RosterSync {
     private func retry(_ device: DeviceID) {
         guard exchanges[device]?.isOpen ?? false, pool.snapshot.held != nil else { return }
         if let open = pool.established(to: device) {
-            guard exchanges[device]?.tries ?? 0 < Self.mostLists else { return }
+            guard exchanges[device]?.tries ?? 0 < Self.maxLists else { return }
             exchanges[device]?.tries += 1
             if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
@@ -221,7 +221,8 @@ final class RosterSync {
 
     /// Sends the account key in force, if the device is live in the stored roster and does not say that it has it.
     private func offerEpochKey(_ link: PeerLink) {
-        guard link.peerHello?.epoch != pool.snapshot.epochName, let held = accountStore.state?.keyToHandOver(to: link.device)
+        guard link.peerHello?.epoch != pool.snapshot.epochName,
+            let held = accountStore.state?.keyToHandOver(to: link.device)
         else {
             return
         }
@@ -232,7 +233,7 @@ final class RosterSync {
     func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
         let statements: [Statement]
         do {
-            guard mergingBytes + body.count <= Self.maximumMerging else { throw SessionEnd.flooding }
+            guard mergingBytes + body.count <= Self.maxMerging else { throw SessionEnd.flooding }
             statements = try StatementList.decode(body)
         } catch {
             log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])

@@ -12,7 +12,7 @@ final class TicketJoin {
     /// How long one member is waited for alone.
     private static let headStart = Duration.milliseconds(300)
     /// How long one that has answered has to hand over the account key, before another one is called as well.
-    private static let patienceForKey = Duration.seconds(2)
+    private static let timeoutForKey = Duration.seconds(2)
 
     private let loop: EventLoop
     private let log: Logger
@@ -78,7 +78,7 @@ final class TicketJoin {
         link.whenEnded { [weak self] in self?.ended(next) }
         arm(&timer, after: Self.headStart) { [unowned self] in
             guard called.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
-            arm(&timer, after: Self.patienceForKey) { [unowned self] in callNext() }
+            arm(&timer, after: Self.timeoutForKey) { [unowned self] in callNext() }
         }
     }
 

@@ -23,7 +23,7 @@ package struct NotificationMachine: Sendable {
     }
 
     /// How long nobody is asked for a server where there is none, unless one comes: the bus may try to start one each time.
-    static let patience = Duration.seconds(60)
+    static let timeout = Duration.seconds(60)
 
     private enum Server: Equatable {
         /// The state while nobody was asked.
@@ -40,7 +40,7 @@ package struct NotificationMachine: Sendable {
     private var places: [DeviceID: NotificationPlace] = [:]
     private var pace = NotificationRateLimiter.ofScreen
     /// The most notifications that stand there at a time; `list` shows all that is on offer.
-    package static let mostShown = 8
+    package static let maxShown = 8
     private var isOn: Bool
     /// Nobody looks at the screen, or others might.
     private var isQuiet = true
@@ -60,7 +60,7 @@ package struct NotificationMachine: Sendable {
 
     /// Whether the notification of a place may stand there, beside those that do.
     private func hasRoom(for place: NotificationPlace) -> Bool {
-        !place.isEmpty || places.values.count { !$0.isEmpty } < Self.mostShown
+        !place.isEmpty || places.values.count { !$0.isEmpty } < Self.maxShown
     }
 
     private var mayShow: Bool { isOn && !isQuiet && !isStopped }
@@ -105,7 +105,7 @@ package struct NotificationMachine: Sendable {
     package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
         // Who has gone away meanwhile is not told of it later.
         guard mayShow else { return [] }
-        let line = NotificationText.line(reason, most: 2 * NotificationText.mostCharacters) ?? "the reason is not known"
+        let line = NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "the reason is not known"
         places[offer.device, default: NotificationPlace()].failure = .failure(offer, reason: line)
         return settle(now)
     }
@@ -140,7 +140,7 @@ package struct NotificationMachine: Sendable {
     /// The server is gone, and what it had on the screen. It is not asked for at once: it may end with the session.
     package mutating func serverGone(now: MonotonicInstant) {
         forgetScreen()
-        server = .absent(until: now + Self.patience)
+        server = .absent(until: now + Self.timeout)
     }
 
     /// The answer to the question with this number; nil when there is no server.
@@ -148,7 +148,7 @@ package struct NotificationMachine: Sendable {
         _ number: UInt64, _ capabilities: NotificationCapabilities?, now: MonotonicInstant
     ) -> [Action] {
         guard server == .asked(number) else { return [] }
-        server = capabilities.map { .present($0) } ?? .absent(until: now + Self.patience)
+        server = capabilities.map { .present($0) } ?? .absent(until: now + Self.timeout)
         return settle(now)
     }
 

@@ -31,7 +31,7 @@ struct NotificationPlace: Sendable {
     }
 
     /// The most activities of which it is known what the user made of them.
-    private static let mostVerdicts = 32
+    private static let maxVerdicts = 32
 
     /// What the device offers and something here opens, newest first.
     private var offers: [NotificationOffer] = []
@@ -109,7 +109,7 @@ struct NotificationPlace: Sendable {
 
     private mutating func judge(_ activity: ActivityID, _ verdict: Verdict) {
         verdicts.removeAll { $0.activity == activity }
-        if verdicts.count >= Self.mostVerdicts { verdicts.removeFirst() }
+        if verdicts.count >= Self.maxVerdicts { verdicts.removeFirst() }
         verdicts.append((activity, verdict))
     }
 

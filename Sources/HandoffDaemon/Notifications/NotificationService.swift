@@ -12,7 +12,7 @@ package final class NotificationService {
     package typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
 
     /// How long the end may wait for the server.
-    private static let patienceAtEnd = Duration.milliseconds(500)
+    private static let timeoutAtEnd = Duration.milliseconds(500)
 
     private let loop: EventLoop
     private let log: Logger
@@ -53,7 +53,7 @@ package final class NotificationService {
         change { $0.stop(now: $1) }
         timer = nil
         guard onStopped != nil else { return }
-        timer = loop.timer(after: Self.patienceAtEnd) { [weak self] in self?.finish() }
+        timer = loop.timer(after: Self.timeoutAtEnd) { [weak self] in self?.finish() }
         if timer == nil { finish() }
     }
 

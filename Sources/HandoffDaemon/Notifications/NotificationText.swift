@@ -4,17 +4,17 @@ import HandoffModel
 /// the direction of what is around it, and nothing is markup.
 package enum NotificationText {
     /// The most characters, as people count them, of a title, a name or a reason.
-    static let mostCharacters = 96
+    static let maxCharacters = 96
     /// The most Unicode scalars that one character may have: families of emoji have eleven, piles of accents any number.
-    static let mostScalars = 16
+    static let maxScalars = 16
     /// The most scalars that are looked at.
-    static let mostRead = 4096
+    static let maxRead = 4096
 
     /// The text in one line, without what cannot be seen; nil when nothing is left.
-    package static func line(_ text: String, most: Int = mostCharacters) -> String? {
+    package static func line(_ text: String, most: Int = maxCharacters) -> String? {
         var scalars = String.UnicodeScalarView()
         var isSpace = false
-        for scalar in text.unicodeScalars.prefix(mostRead) {
+        for scalar in text.unicodeScalars.prefix(maxRead) {
             if scalar.properties.isWhitespace {
                 // Line feeds too: what was two lines is two words.
                 isSpace = true
@@ -34,7 +34,7 @@ package enum NotificationText {
         for character in String(scalars) {
             guard count < most else { return isolated(line + "…") }
             count += 1
-            line.unicodeScalars.append(contentsOf: character.unicodeScalars.prefix(mostScalars))
+            line.unicodeScalars.append(contentsOf: character.unicodeScalars.prefix(maxScalars))
         }
         return line.isEmpty ? nil : isolated(line)
     }

@@ -174,12 +174,12 @@ final class Inviter {
         guest.isAsked = false
         rearm()
         onEvent?(.joining(PairingDevice(peer)))
-        admit(peer, id, until: loop.now.advanced(by: Self.patienceForKey))
+        admit(peer, id, until: loop.now.advanced(by: Self.timeoutForKey))
         return true
     }
 
     /// How long the key of a new epoch that is on its way here is waited for.
-    private static let patienceForKey = Duration.seconds(4)
+    private static let timeoutForKey = Duration.seconds(4)
     private static let keyInterval = Duration.milliseconds(100)
 
     /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.

@@ -11,7 +11,7 @@ final class JoinSecret {
     }
 
     /// Salts whose passwords are kept: each inviter has one.
-    private static let mostKept = PairingLimits().instances
+    private static let maxKept = PairingLimits().instances
 
     /// Digits or link.
     let given: Given
@@ -42,7 +42,7 @@ final class JoinSecret {
             worker.run({ try PairingPassword(code: code, salt: salt) }, on: loop) { [weak self] result in
                 guard let self else { return }
                 let password = (try? result.get()) ?? nil
-                if passwords.count >= Self.mostKept { passwords = [:] }
+                if passwords.count >= Self.maxKept { passwords = [:] }
                 passwords[salt] = password
                 completion(password)
             }

@@ -36,9 +36,9 @@ package struct JoinTargets {
     }
 
     /// Calls in a row without any answer after which nobody is there.
-    package static let mostSilences = 8
+    package static let maxSilences = 8
     /// Proofs of the code that are given to those who give none.
-    package static let mostGuesses = 5
+    package static let maxGuesses = 5
 
     private let limits: PairingLimits
     /// In the order in which they were found.
@@ -105,7 +105,7 @@ package struct JoinTargets {
         switch end {
         case .silent:
             targets[index].silences += 1
-            if targets[index].silences >= Self.mostSilences {
+            if targets[index].silences >= Self.maxSilences {
                 targets[index].end = .unreachable([targets[index].addresses.first?.description ?? instance])
             }
         case .cut: targets[index].silences = 0
@@ -120,7 +120,7 @@ package struct JoinTargets {
 
     /// Those who may be called, now or later: nobody once enough proofs were given.
     private var callable: [Target] {
-        guesses < Self.mostGuesses ? targets.filter { $0.end == nil } : []
+        guesses < Self.maxGuesses ? targets.filter { $0.end == nil } : []
     }
 
     /// What to say when nobody has let this device in: what tells most of it.
@@ -133,7 +133,7 @@ package struct JoinTargets {
         for reason in order {
             if let end = ends.first(where: { $0.reason == reason }) { return end }
         }
-        if guesses >= Self.mostGuesses { return .untrusted }
+        if guesses >= Self.maxGuesses { return .untrusted }
         if targets.contains(where: \.isBusy) { return .busy }
         if targets.isEmpty { return .nobodyThere }
         let few = Array(places.prefix(3))

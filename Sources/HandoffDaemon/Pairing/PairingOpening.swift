@@ -17,7 +17,7 @@ package struct PairingOpening {
     package static let recordType: UInt8 = 0x16
 
     /// Most bytes that are kept.
-    package static let capacity = Gate.tokenCount + Gate.recordHeaderCount + Gate.maximumRecordBody
+    package static let capacity = Gate.tokenCount + Gate.recordHeaderCount + Gate.maxRecordBody
 
     private var bytes: [UInt8] = []
 

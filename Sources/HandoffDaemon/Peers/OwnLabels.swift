@@ -15,9 +15,9 @@ package struct OwnLabels {
     static let overlap = Duration.seconds(120)
     /// Former labels that are honoured at a time: a cable that is pulled and put back changes the network several times
     /// within seconds, and the others have heard of the first label only.
-    static let mostFormer = 4
+    static let maxFormer = 4
     /// Labels of this start that are remembered, to tell a record of one's own from that of another machine: years of them.
-    private static let mostRemembered = 65_536
+    private static let maxRemembered = 65_536
 
     private var present: Held?
     /// Former labels, the latest first.
@@ -42,11 +42,11 @@ package struct OwnLabels {
     package mutating func renew(labelKey: SecretBytes, now: MonotonicInstant) {
         if let present {
             former.insert((present, now.advanced(by: Self.overlap)), at: 0)
-            former.removeLast(max(0, former.count - Self.mostFormer))
+            former.removeLast(max(0, former.count - Self.maxFormer))
         }
         let label = Label.random(labelKey: labelKey)
         present = Held(label: label)
-        if remembered.count >= Self.mostRemembered { remembered.removeAll() }
+        if remembered.count >= Self.maxRemembered { remembered.removeAll() }
         remembered.insert(label)
     }
 

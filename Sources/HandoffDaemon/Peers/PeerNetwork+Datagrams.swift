@@ -93,7 +93,7 @@ extension PeerNetwork {
     }
 
     private func remember(_ local: LocalEndpoint, for address: PeerAddress) {
-        if routes.count >= Self.maximumRoutes { routes.removeAll(keepingCapacity: true) }
+        if routes.count >= Self.maxRoutes { routes.removeAll(keepingCapacity: true) }
         routes[address] = local
     }
 }

@@ -90,7 +90,7 @@ extension PeerNetwork {
         guard !labels.isOwn(label), !addresses.isEmpty else { return }
         if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
         lastGreetedTwin = loop.now
-        for address in addresses.prefix(Self.maximumTwinAddresses).compactMap(PeerAddress.init) {
+        for address in addresses.prefix(Self.maxTwinAddresses).compactMap(PeerAddress.init) {
             sendAdvert(to: address, device: nil, label: label)
         }
     }
@@ -114,7 +114,7 @@ extension PeerNetwork {
     /// bears a mark for this device, which only that member can have made. Others may repeat it; then a call finds out that they are nobody.
     private func lookForMark(_ service: DiscoveredService, _ label: Label) {
         // Also without an account: whose label it is may show when there is one, and discovery tells nothing twice.
-        if strangers.count >= Self.maximumUnopened, strangers[service.instance] == nil {
+        if strangers.count >= Self.maxUnopened, strangers[service.instance] == nil {
             // Any: those that came last must not be shut out by the first ones.
             if let any = strangers.first?.key { forgetStranger(any) }
         }
@@ -157,7 +157,7 @@ extension PeerNetwork {
     }
 
     private func remember(_ service: DiscoveredService) {
-        guard unopened.count < Self.maximumUnopened || unopened[service.instance] != nil else { return }
+        guard unopened.count < Self.maxUnopened || unopened[service.instance] != nil else { return }
         unopened[service.instance] = service
     }
 }

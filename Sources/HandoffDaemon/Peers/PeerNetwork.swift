@@ -94,19 +94,20 @@ final class PeerNetwork {
     static let settling = Duration.milliseconds(300)
 
     /// Routes that are remembered; with more of them the kernel chooses anew.
-    static let maximumRoutes = 512
+    static let maxRoutes = 512
     /// How often records of this very device are answered, and at how many of their addresses: anyone may repeat them.
     static let twinInterval = Duration.seconds(10)
-    static let maximumTwinAddresses = 4
+    static let maxTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
-    static let maximumUnopened = 256
+    static let maxUnopened = 256
     /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
     private static let ticketSpread = Duration.seconds(60)
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
     private static let markRotation = Duration.seconds(30)
 
     init(
-        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64, snapshot: AccountSnapshot,
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
+        snapshot: AccountSnapshot,
         discovery: any Discovery, budgets: MemberRateLimiters, policy: AdvertisePolicy, showsTitles: Bool,
         lifetime: Duration,
         delegate: any PeerNetworkDelegate

@@ -14,12 +14,12 @@ import Timing
 /// `PeerService` is the other side of it.
 final class PeerClient {
     /// How long to wait for an answer on a warm connection before asking whether anyone is there.
-    private static let patienceForAnswer = Duration.milliseconds(300)
+    private static let timeoutForAnswer = Duration.milliseconds(300)
 
     /// How soon to try again when a device was asked too often, or the key in force is on its way here.
     private static let pause = Duration.milliseconds(50)
     /// How long a device may take to give a ticket.
-    private static let patienceForTicket = Duration.seconds(10)
+    private static let timeoutForTicket = Duration.seconds(10)
 
     private let loop: EventLoop
     private let accountStore: AccountStore
@@ -57,7 +57,7 @@ final class PeerClient {
                         let content = try ActivityContent(payload: payload)
                         let origin = PayloadOrigin(payload: payload)
                         // As we write it, it may be longer than it came, and apps read messages up to a limit.
-                        try content.validate(origin: origin, maximumPayload: Limits.payloadMaximum)
+                        try content.validate(origin: origin, maxPayload: Limits.payloadMaximum)
                         return .success(Payload(content: content, origin: origin))
                     } catch {
                         return .failure(.invalidPayload(device: name, cause: "\(error)"))
@@ -74,7 +74,7 @@ final class PeerClient {
         let name = accountStore.snapshot.name(of: device)
         let question = Question(
             device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
-        return ask(question, timeout: Self.patienceForTicket) { result in
+        return ask(question, timeout: Self.timeoutForTicket) { result in
             completion(
                 result.flatMap { answer in
                     guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
@@ -117,7 +117,9 @@ final class PeerClient {
         guard !handle.isCancelled else { return }
         let device = question.device
         let name = accountStore.snapshot.name(of: device)
-        guard accountStore.snapshot.peerKey(device) != nil else { return completion(.failure(.notMember(device: name))) }
+        guard accountStore.snapshot.peerKey(device) != nil else {
+            return completion(.failure(.notMember(device: name)))
+        }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
         let mayAsk = paces[device, default: RequestRateLimiter()].admit(question.method, at: loop.now)
         guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
@@ -132,7 +134,7 @@ final class PeerClient {
         }
         let wasWarm = link.isEstablished
         // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
-        if wasWarm { handle.timer = loop.timer(after: Self.patienceForAnswer) { link.checkAlive() } }
+        if wasWarm { handle.timer = loop.timer(after: Self.timeoutForAnswer) { link.checkAlive() } }
         link.request(question.method, question.parameters, timeout: timeout) {
             [self] outcome in
             switch outcome {

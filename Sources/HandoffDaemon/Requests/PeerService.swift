@@ -23,7 +23,8 @@ final class PeerService {
     private let history: History
 
     init(
-        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, board: SwitchController, apps: AppService,
+        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, board: SwitchController,
+        apps: AppService,
         streams: StreamService, history: History
     ) {
         self.log = log
@@ -46,7 +47,7 @@ final class PeerService {
         case PeerMethod.activities:
             let list = ActivityList(
                 position: network.announcer.position,
-                activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maximumCount)))
+                activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maxCount)))
             link.respond(to: request.id, with: .result(list.json))
         case PeerMethod.openStream: giveTicket(request, over: link)
         default:

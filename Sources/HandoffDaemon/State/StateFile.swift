@@ -29,13 +29,13 @@ package enum StateFile: String, Sendable, CaseIterable {
     /// Most bytes that are read: a longer file is none of ours.
     var longest: Int {
         switch self {
-        case .identity: FileFormat.identity.longestFile
-        case .account: FileFormat.account.longestFile
-        case .boot: FileFormat.boot.longestFile
+        case .identity: FileFormat.identity.maxFile
+        case .account: FileFormat.account.maxFile
+        case .boot: FileFormat.boot.maxFile
         case .peers: PeersFile.longest
         case .apps: DisabledApps.longest
         case .claims: ClaimHistory.longest
-        case .switches: Switches.longestFile
+        case .switches: Switches.maxFile
         case .leaving: 256
         }
     }

@@ -20,7 +20,7 @@ package final class StateFolder: Sendable {
     /// Name of the file that is locked, and that holds the process id of who locked it.
     static let lockName = "lock"
     /// Bytes that are read of it: more than any process id has digits.
-    private static let longestNote = 32
+    private static let maxNote = 32
 
     /// Makes the folder if need be, locks it, and clears away what a crash left half-written.
     init(locking path: String, fileSync: @escaping FileSync) throws(StateError) {
@@ -137,7 +137,7 @@ package final class StateFolder: Sendable {
             throw .cannotWrite(path: "\(path)/\(lockName)", error)
         }
         // The holder may not have written its number yet.
-        let note = (try? access.read(lockName, longest: longestNote))?.exposedCopy() ?? []
+        let note = (try? access.read(lockName, longest: maxNote))?.exposedCopy() ?? []
         let digits = String(validating: note.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         throw .inUse(path: path, process: digits.flatMap { Int32($0) })
     }

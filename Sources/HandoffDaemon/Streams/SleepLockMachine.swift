@@ -6,7 +6,7 @@ package import Timing
 /// Diagram: `docs/state-machines/sleep-lock.md`.
 package struct SleepLockMachine: Sendable {
     /// How long after the last byte the lock is kept: a transfer that waits for a slow disk or network is no end.
-    package static let patience = Duration.seconds(5)
+    package static let timeout = Duration.seconds(5)
     /// How long nobody is asked after a refusal: where there is no logind, there will be none so soon.
     package static let pause = Duration.seconds(30)
 
@@ -40,14 +40,14 @@ package struct SleepLockMachine: Sendable {
         switch state {
         case .idle(let until):
             guard now >= until else { return nil }
-            state = .asking(until: now + Self.patience)
+            state = .asking(until: now + Self.timeout)
             return .ask
         case .asking:
-            state = .asking(until: now + Self.patience)
+            state = .asking(until: now + Self.timeout)
             return nil
         case .held:
             // The timer looks at this when it fires: arming it anew for each byte would be too much work.
-            state = .held(until: now + Self.patience)
+            state = .held(until: now + Self.timeout)
             return nil
         case .stopped:
             return nil

@@ -10,7 +10,7 @@ import Timing
 /// it and the app has sent nothing. Lives on the daemon's loop.
 final class StreamOpening {
     /// How long it may take in all.
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
     /// How soon it is tried again, and until when: a device that has just joined, or has a new label, is found a moment later.
     private static let pause = Duration.milliseconds(50)
     private static let trying = Duration.seconds(5)
@@ -60,7 +60,7 @@ final class StreamOpening {
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
         begun = begun ?? desk.loop.now
-        deadline = desk.loop.timer(after: Self.patience) { [weak self] in
+        deadline = desk.loop.timer(after: Self.timeout) { [weak self] in
             guard let self else { return }
             fail(.timedOut(device: desk.name(device)))
         }
@@ -138,16 +138,16 @@ final class StreamOpening {
 /// The streams that are being opened: a few to each device at a time, the others in their order.
 struct OpeningQueue {
     /// At a time to one device.
-    static let mostAtOnce = 12
+    static let maxAtOnce = 12
     /// What may wait for one device.
-    static let mostWaiting = 1024
+    static let maxWaiting = 1024
 
     private var running: [DeviceID: [ObjectIdentifier: StreamOpening]] = [:]
     private var waiting: [DeviceID: [StreamOpening]] = [:]
 
     /// Whether one more may wait.
     func hasRoom(for device: DeviceID) -> Bool {
-        waiting[device, default: []].count < Self.mostWaiting
+        waiting[device, default: []].count < Self.maxWaiting
     }
 
     /// Adds one at the end.
@@ -157,7 +157,7 @@ struct OpeningQueue {
 
     /// The next one that may begin now; it counts as running from here on.
     mutating func next(for device: DeviceID) -> StreamOpening? {
-        guard running[device, default: [:]].count < Self.mostAtOnce, waiting[device]?.isEmpty == false,
+        guard running[device, default: [:]].count < Self.maxAtOnce, waiting[device]?.isEmpty == false,
             let opening = waiting[device]?.removeFirst()
         else { return nil }
         if waiting[device]?.isEmpty ?? false { waiting[device] = nil }

@@ -47,9 +47,9 @@ package struct StreamRegistry: Sendable {
     /// How long a ticket may be shown.
     package static let ticketLife = Duration.seconds(30)
     /// Tickets of one device that it has not shown.
-    package static let mostTickets = 1024
+    package static let maxTickets = 1024
     /// Continuations that are remembered; the oldest one is forgotten for a new one.
-    package static let mostContinuations = 1024
+    package static let maxContinuations = 1024
 
     private var continued: [ContinuationID: Continued] = [:]
     /// The continuations in their order.
@@ -68,7 +68,7 @@ package struct StreamRegistry: Sendable {
     package mutating func began(_ id: ContinuationID, _ continuation: Continued) {
         continued[id] = continuation
         order.append(id)
-        if order.count > Self.mostContinuations { continued[order.removeFirst()] = nil }
+        if order.count > Self.maxContinuations { continued[order.removeFirst()] = nil }
     }
 
     /// A continuation came to nothing.
@@ -100,8 +100,8 @@ package struct StreamRegistry: Sendable {
     /// - Parameter ticket: 16 random bytes.
     /// - Returns: false when the device has too many that it does not show.
     package mutating func give(_ ticket: [UInt8], for grant: Grant, now: MonotonicInstant) -> Bool {
-        if tickets.count >= Self.mostTickets { tickets = tickets.filter { $0.value.end > now } }
-        guard ticketCount(of: grant.device, now: now) < Self.mostTickets else { return false }
+        if tickets.count >= Self.maxTickets { tickets = tickets.filter { $0.value.end > now } }
+        guard ticketCount(of: grant.device, now: now) < Self.maxTickets else { return false }
         tickets[ticket] = (grant, now.advanced(by: Self.ticketLife))
         return true
     }

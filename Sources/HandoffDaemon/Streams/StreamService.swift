@@ -36,12 +36,12 @@ final class StreamService {
     }
 
     /// Streams with one device, and with all of them.
-    static let mostPerDevice = 1024
+    static let maxPerDevice = 1024
     static let most = 4096
     /// Connections of one device that have not shown a ticket; as many as it has tickets, if these are more.
-    static let mostUnproved = 16
+    static let maxUnproved = 16
     /// How long an app may take to take a stream.
-    private static let patienceForApp = Duration.seconds(30)
+    private static let timeoutForApp = Duration.seconds(30)
 
     let loop: EventLoop
     let log: Logger
@@ -175,7 +175,7 @@ final class StreamService {
 
     /// Whether one more stream with a device is allowed.
     func hasRoom(for device: DeviceID) -> Bool {
-        !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.mostPerDevice
+        !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.maxPerDevice
     }
 
     /// A stream over a connection that is ready.
@@ -257,7 +257,7 @@ final class StreamService {
         // Who was given many tickets may show them all at once.
         let count = unproved[device, default: 0]
         guard hasRoom(for: device),
-            count < Self.mostUnproved || count < book.ticketCount(of: device, now: loop.now)
+            count < Self.maxUnproved || count < book.ticketCount(of: device, now: loop.now)
         else { return connection.close("the device has enough streams") }
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
@@ -269,7 +269,7 @@ final class StreamService {
         guard let stream = streams[id], case .awaitingTicket = stream.phase else { return }
         guard let grant = book.take(ticket, from: stream.device, now: loop.now) else { return stream.handle.close() }
         proved(stream.device)
-        let timer = loop.timer(after: Self.patienceForApp) { [weak self] in self?.tooLate(id) }
+        let timer = loop.timer(after: Self.timeoutForApp) { [weak self] in self?.tooLate(id) }
         streams[id]?.phase = .offered(to: grant.session, timer)
         streams[id]?.app = app(grant.session)
         stream.handle.accept()

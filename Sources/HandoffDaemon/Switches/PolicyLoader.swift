@@ -7,7 +7,7 @@ package struct PolicyLoader: Sendable {
     /// The folder, which belongs to the administrator.
     package static let systemFolder = "/etc/handoff/policy.d"
     /// The most files that are read.
-    static let mostFiles = 256
+    static let maxFiles = 256
 
     private let folder: String
 
@@ -68,7 +68,7 @@ package struct PolicyLoader: Sendable {
             let bytes = unsafe withUnsafeBytes(of: entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
             guard let name = String(validating: bytes, as: UTF8.self), name.hasSuffix(".conf"), !name.hasPrefix(".")
             else { continue }
-            guard names.count < Self.mostFiles else { throw .tooManyFiles(path: folder, limit: Self.mostFiles) }
+            guard names.count < Self.maxFiles else { throw .tooManyFiles(path: folder, limit: Self.maxFiles) }
             names.append(name)
         }
         return names.sorted()

@@ -53,7 +53,7 @@ package struct Switches: Sendable, Equatable {
     /// The most places that are kept: twice as many as an account has devices.
     static let most = 1024
     /// How long at most until the wall clock is looked at again, since it may have been set.
-    static let longestWait = Duration.seconds(30)
+    static let maxWait = Duration.seconds(30)
 
     private var off: [Place: Off] = [:]
 
@@ -137,6 +137,6 @@ package struct Switches: Sendable, Equatable {
     package func wait(at moment: SwitchMoment) -> Duration? {
         let ends = off.values.compactMap(\.latest)
         guard let first = ends.min() else { return nil }
-        return min(max(first - moment.instant, .zero), Self.longestWait)
+        return min(max(first - moment.instant, .zero), Self.maxWait)
     }
 }

@@ -7,7 +7,7 @@ import HandoffModel
 /// 1970, or `forever`.
 extension Switches {
     /// Most bytes of a file: more than the greatest number of lines has.
-    static let longestFile = 128 * 1024
+    static let maxFile = 128 * 1024
 
     /// That a line cannot be understood.
     package struct BadLine: Error, Equatable, Sendable {

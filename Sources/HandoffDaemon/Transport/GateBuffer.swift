@@ -13,7 +13,7 @@ package struct GateBuffer {
     }
 
     /// Most bytes that are kept.
-    package static let capacity = headCount + Gate.maximumRecordBody
+    package static let capacity = headCount + Gate.maxRecordBody
 
     private static let headCount = Gate.tokenCount + Gate.recordHeaderCount
 

@@ -22,7 +22,7 @@ package struct AutomaticChoice: Sendable {
     }
 
     /// How long a restart of Avahi, or a hanging one, is waited for.
-    package static let patience = Duration.seconds(10)
+    package static let timeout = Duration.seconds(10)
 
     private var state: State
 
@@ -34,7 +34,7 @@ package struct AutomaticChoice: Sendable {
     /// When `timePassed` is due; nil: never.
     package var deadline: MonotonicInstant? {
         switch state {
-        case .starting(let since), .lost(let since): since + AutomaticChoice.patience
+        case .starting(let since), .lost(let since): since + AutomaticChoice.timeout
         case .avahi, .embedded: nil
         }
     }

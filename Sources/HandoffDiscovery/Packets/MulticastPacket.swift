@@ -17,7 +17,7 @@ package struct MulticastPacket: Sendable, Equatable {
     package let records: [Record]
 
     /// More records than any packet of ours has; one with more is not read.
-    package static let mostRecords = 64
+    package static let maxRecords = 64
 
     /// Nil for what is no packet, is cut, has too many records, or names that lead in circles.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -32,7 +32,7 @@ package struct MulticastPacket: Sendable, Equatable {
             let additional = reader.u16()
         else { return nil }
         let count = Int(answers) + Int(authorities) + Int(additional)
-        guard count <= Self.mostRecords, questions <= Self.mostRecords else { return nil }
+        guard count <= Self.maxRecords, questions <= Self.maxRecords else { return nil }
         for _ in 0..<questions {
             guard reader.name() != nil, reader.skip(4) else { return nil }
         }
@@ -92,8 +92,8 @@ package struct MulticastPacket: Sendable, Equatable {
                 case 0:
                     offset = end ?? place + 1
                     return Name(text: isPlain ? String(decoding: text, as: UTF8.self) : nil)
-                case 1...DomainName.maximumLabelByteCount:
-                    guard bytes.count - place > count, text.count + count < DomainName.maximumByteCount else {
+                case 1...DomainName.maxLabelByteCount:
+                    guard bytes.count - place > count, text.count + count < DomainName.maxByteCount else {
                         return nil
                     }
                     if !text.isEmpty { text.append(UInt8(ascii: ".")) }

@@ -14,7 +14,7 @@ package struct PacketGate: Sendable {
     /// For how many seconds a record may live to count as one.
     private static let span = PublicationGroup.instanceLifetime
     /// Members that have a budget each; of more the budgets begin anew.
-    private static let mostMembers = 1024
+    private static let maxMembers = 1024
 
     private let service: String
     private var isMember: @Sendable (String) -> Bool = { _ in false }
@@ -52,7 +52,7 @@ package struct PacketGate: Sendable {
         // In floating point, since a lifetime is any number.
         let cost = packet.records.reduce(0.0) { $0 + max(1, Double($1.lifetime) / Double(Self.span)) }
         guard let member = instances.first(where: isMember) else { return strangers.admit(weight: cost, at: now) }
-        if members.count >= Self.mostMembers, members[member] == nil { members = [:] }
+        if members.count >= Self.maxMembers, members[member] == nil { members = [:] }
         return members[member, default: RateLimit(perSecond: 64, burst: 512)].admit(weight: cost, at: now)
     }
 

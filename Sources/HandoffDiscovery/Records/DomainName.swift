@@ -8,15 +8,15 @@ package struct DomainName: Hashable, Sendable {
     package let labels: [String]
 
     /// The longest wire form of a name (RFC 1035 section 2.3.4).
-    package static let maximumByteCount = 255
+    package static let maxByteCount = 255
     /// The longest label (RFC 1035 section 2.3.4).
-    package static let maximumLabelByteCount = 63
+    package static let maxLabelByteCount = 63
 
     /// Takes labels; nil when one is unfit or all are too long together.
     package init?(labels: [String]) {
         let lowered = labels.compactMap(DomainName.label)
         guard !labels.isEmpty, lowered.count == labels.count,
-            lowered.reduce(1, { $0 + $1.utf8.count + 1 }) <= DomainName.maximumByteCount
+            lowered.reduce(1, { $0 + $1.utf8.count + 1 }) <= DomainName.maxByteCount
         else { return nil }
         self.labels = lowered
     }
@@ -28,11 +28,11 @@ package struct DomainName: Hashable, Sendable {
 
     /// Takes the whole of `wire` as one uncompressed name (RFC 1035 section 3.1).
     package init?(wire: ArraySlice<UInt8>) {
-        guard wire.count <= DomainName.maximumByteCount else { return nil }
+        guard wire.count <= DomainName.maxByteCount else { return nil }
         var rest = wire
         var labels: [String] = []
         while let count = rest.popFirst(), count != 0 {
-            guard count <= DomainName.maximumLabelByteCount, rest.count >= Int(count) else { return nil }
+            guard count <= DomainName.maxLabelByteCount, rest.count >= Int(count) else { return nil }
             guard let label = String(validating: rest.prefix(Int(count)), as: UTF8.self) else { return nil }
             labels.append(label)
             rest = rest.dropFirst(Int(count))
@@ -55,7 +55,7 @@ package struct DomainName: Hashable, Sendable {
 
     /// One label in lower case, or nil when it is empty, too long or has a character that is not allowed.
     package static func label(_ text: String) -> String? {
-        guard (1...maximumLabelByteCount).contains(text.utf8.count) else { return nil }
+        guard (1...maxLabelByteCount).contains(text.utf8.count) else { return nil }
         var lowered: [UInt8] = []
         for byte in text.utf8 {
             switch byte {

@@ -29,11 +29,11 @@ package struct ServiceTarget: Hashable, Sendable {
 package enum TextData {
     /// The most bytes of TXT data that is taken or published. Avahi delivers a record only if it fits one packet with
     /// its name, and says nothing when it does not: 1,380 were measured to arrive with a short name.
-    package static let maximumByteCount = 1300
+    package static let maxByteCount = 1300
 
     /// The strings, without empty ones; nil when the data is cut off or too long.
     package static func decode(_ data: [UInt8]) -> [[UInt8]]? {
-        guard data.count <= maximumByteCount else { return nil }
+        guard data.count <= maxByteCount else { return nil }
         var rest = data[...]
         var strings: [[UInt8]] = []
         while let count = rest.popFirst() {
@@ -52,7 +52,7 @@ package enum TextData {
             data.append(count)
             data.append(contentsOf: string)
         }
-        guard data.count <= maximumByteCount else { return nil }
+        guard data.count <= maxByteCount else { return nil }
         // A TXT record has at least one string, if only an empty one.
         return data.isEmpty ? [0] : data
     }

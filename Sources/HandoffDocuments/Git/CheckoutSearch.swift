@@ -3,7 +3,7 @@ enum CheckoutSearch {
     /// Levels below a named folder in which checkouts are looked for: `~/src/host/owner/name`, and one more.
     static let depth = 4
     /// Folders that are looked at in one search, so that a mistaken setting costs bounded time.
-    static let mostFolders = 20_000
+    static let maxFolders = 20_000
 
     /// The checkout that a document is in: the nearest one, unless that is a part of a bigger one.
     /// - Parameters:
@@ -27,7 +27,7 @@ enum CheckoutSearch {
     /// checkouts not looked at.
     static func checkouts(below folders: [String]) -> [GitCheckout] {
         var found: [GitCheckout] = []
-        var left = mostFolders
+        var left = maxFolders
         for folder in folders { search(folder, depth: 0, left: &left, found: &found) }
         return found
     }

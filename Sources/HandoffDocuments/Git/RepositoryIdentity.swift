@@ -2,7 +2,7 @@
 /// `example.org/notes/letters`. User names, passwords and tokens are no part of it.
 package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The longest identity, in bytes.
-    package static let maximumByteCount = 512
+    package static let maxByteCount = 512
 
     /// Host in lower case, a port that is not the usual one, and the path without `.git`.
     package let text: String
@@ -20,7 +20,7 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
             let path = Self.path(path)
         else { return nil }
         let text = host + (port.map { ":\($0)" } ?? "") + "/" + path
-        guard text.utf8.count <= Self.maximumByteCount else { return nil }
+        guard text.utf8.count <= Self.maxByteCount else { return nil }
         self.text = text
     }
 

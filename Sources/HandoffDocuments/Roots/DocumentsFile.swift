@@ -18,7 +18,7 @@ package enum DocumentsFile {
     package static let byteLimit = 65_536
     private static let lineLimit = 4400
     /// Mistakes that are reported of one file.
-    private static let mostProblems = 32
+    private static let maxProblems = 32
 
     /// The file for all users of the machine.
     package static let systemPath = "/etc/handoff/documents.conf"
@@ -86,7 +86,7 @@ package enum DocumentsFile {
                     }
                 }
             } catch {
-                if problems.count < mostProblems {
+                if problems.count < maxProblems {
                     problems.append(Problem(place: "\(path):\(number)", message: error.message))
                 }
             }

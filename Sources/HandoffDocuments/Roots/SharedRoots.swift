@@ -19,7 +19,7 @@ package struct SharedRoots: Equatable, Sendable {
     /// Folders of each kind that are used; more are no setting of a person.
     package static let most = 256
     /// Bytes of a name.
-    private static let maximumName = 64
+    private static let maxName = 64
 
     /// The folders with a name, each name once.
     package private(set) var folders: [Folder] = []
@@ -32,7 +32,7 @@ package struct SharedRoots: Equatable, Sendable {
     /// Whether a folder can have this name: 1 to 64 letters, digits, and `.`, `_`, `-` of ASCII, not beginning with a dot or a
     /// dash.
     package static func isName(_ text: String) -> Bool {
-        guard (1...maximumName).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-") else {
+        guard (1...maxName).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-") else {
             return false
         }
         return text.utf8.allSatisfy { byte in

@@ -14,13 +14,13 @@ package struct DocumentURL: Hashable, Sendable {
     /// The scheme, with its colon.
     package static let prefix = "handoff-document:"
     /// The longest text that is read, in bytes.
-    package static let maximumByteCount = 16_384
+    package static let maxByteCount = 16_384
     /// Components of a path, and bytes of one and of all of them: what Linux takes.
-    private static let maximumComponents = 256
-    private static let maximumComponent = 255
-    private static let maximumPath = 4095
+    private static let maxComponents = 256
+    private static let maxComponent = 255
+    private static let maxPath = 4095
     /// The greatest number of a document of an activity.
-    package static let maximumFetch = 999_999
+    package static let maxFetch = 999_999
 
     /// What the path begins at.
     package let place: Place
@@ -37,9 +37,9 @@ package struct DocumentURL: Hashable, Sendable {
     package init?(
         _ place: Place, _ components: [String], isFolder: Bool = false, fetch: Int? = nil, fragment: String? = nil
     ) {
-        guard components.count <= Self.maximumComponents, components.allSatisfy(Self.isName),
-            components.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.maximumPath,
-            (0...Self.maximumFetch).contains(fetch ?? 0)
+        guard components.count <= Self.maxComponents, components.allSatisfy(Self.isName),
+            components.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.maxPath,
+            (0...Self.maxFetch).contains(fetch ?? 0)
         else { return nil }
         switch place {
         case .root(let name): guard SharedRoots.isName(name) else { return nil }
@@ -71,7 +71,7 @@ package struct DocumentURL: Hashable, Sendable {
     }
 
     private static func isName(_ text: String) -> Bool {
-        (1...maximumComponent).contains(text.utf8.count) && text != "." && text != ".."
+        (1...maxComponent).contains(text.utf8.count) && text != "." && text != ".."
             && !text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
     }
 }
@@ -81,7 +81,7 @@ package struct DocumentURL: Hashable, Sendable {
 extension DocumentURL {
     /// Reads the text of a URL; nil for one of another scheme or form.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.maximumByteCount, text.prefix(Self.prefix.count).lowercased() == Self.prefix
+        guard text.utf8.count <= Self.maxByteCount, text.prefix(Self.prefix.count).lowercased() == Self.prefix
         else { return nil }
         var rest = text.dropFirst(Self.prefix.count)
         var fragment: String?

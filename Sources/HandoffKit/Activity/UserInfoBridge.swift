@@ -8,7 +8,7 @@ import HandoffModel
 /// `NSDictionary`.
 enum UserInfoBridge {
     /// Deeper nesting is refused here, before the stack could end; what may travel is less (`Limits.userInfoDepth`).
-    private static let maximumDepth = 64
+    private static let maxDepth = 64
 
     /// The members of a whole `userInfo`.
     /// - Throws: `invalid`, with the path of the value that is of no type that may travel.
@@ -38,8 +38,8 @@ enum UserInfoBridge {
 
     /// - Throws: `invalid` with the path.
     private static func value(of any: Any, path: String, depth: Int) throws(ActivityError) -> UserInfoValue {
-        guard depth <= maximumDepth else {
-            throw .invalid(field: path, message: "nested to more than \(maximumDepth) levels")
+        guard depth <= maxDepth else {
+            throw .invalid(field: path, message: "nested to more than \(maxDepth) levels")
         }
         switch any {
         case is NSNull: return .null

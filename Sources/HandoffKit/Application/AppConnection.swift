@@ -26,9 +26,9 @@ final class AppConnection: @unchecked Sendable {
     /// How often in a row files of an activity were asked about, while it named ever others.
     private var fileRounds: [UUID: Int] = [:]
     /// After so many rounds what is not known travels as a name that leads nowhere.
-    private static let mostFileRounds = 3
+    private static let maxFileRounds = 3
     /// How long places for the documents of an activity that arrived are looked for: a file system may hang.
-    private static let patienceForFiles = Duration.seconds(2)
+    private static let timeoutForFiles = Duration.seconds(2)
     /// Calls on connections of their own that are open.
     var openings: [ObjectIdentifier: ControlClient] = [:]
 
@@ -156,7 +156,7 @@ final class AppConnection: @unchecked Sendable {
     /// The call that is due for an activity; nil when there is none, or the files that it names are asked about first.
     private func nextCall(_ key: UUID, _ application: HandoffApplication) -> ActivityMachine.Call? {
         let rounds = fileRounds[key, default: 0]
-        switch application.nextCall(key, asksFiles: session != nil && rounds < Self.mostFileRounds) {
+        switch application.nextCall(key, asksFiles: session != nil && rounds < Self.maxFileRounds) {
         case .call(let call):
             fileRounds[key] = nil
             return call
@@ -170,7 +170,7 @@ final class AppConnection: @unchecked Sendable {
                     self?.sync(key)
                 }
             } catch {
-                fileRounds[key] = Self.mostFileRounds
+                fileRounds[key] = Self.maxFileRounds
                 sync(key)
             }
             return nil
@@ -278,7 +278,7 @@ final class AppConnection: @unchecked Sendable {
         guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
         let once = Once(state, then)
         // Without a timer the file system has all the time that it takes.
-        once.timer = loop.timer(after: Self.patienceForFiles) { once.finish([:]) }
+        once.timer = loop.timer(after: Self.timeoutForFiles) { once.finish([:]) }
         desk.resolve(urls, continuation) { [loop] places in loop.perform { once.finish(places) } }
     }
 

@@ -21,7 +21,7 @@ final class DocumentFetch {
     }
 
     /// How long nothing may move before it is given up.
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
 
     private let source: DocumentSource
     private let destination: Destination
@@ -66,9 +66,9 @@ final class DocumentFetch {
 
     private func observe() {
         // Without a timer a fetch of which nothing moves takes as long as its stream.
-        watch = loop.timer(after: Self.patience) { [weak self] in
+        watch = loop.timer(after: Self.timeout) { [weak self] in
             guard let self, completion != nil else { return }
-            guard lastProgress.duration(to: loop.now) >= Self.patience else { return observe() }
+            guard lastProgress.duration(to: loop.now) >= Self.timeout else { return observe() }
             if case .receiving(let transfer) = state { transfer.cancel() }
             finish(.failure(.stalledFetch(source)))
         }
@@ -91,10 +91,10 @@ final class DocumentFetch {
     }
 
     private func receive(_ stream: ContinuationStream) {
-        let surroundings = ReceiverTransfer.Surroundings(
+        let options = ReceiverTransfer.Options(
             loop: loop, destination: destination, sender: source.continuation.origin.device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) }, writeOutput: { _ in })
-        let transfer = ReceiverTransfer(stream, surroundings) { [weak self] event in self?.happened(event) }
+        let transfer = ReceiverTransfer(stream, options) { [weak self] event in self?.happened(event) }
         state = .receiving(transfer)
         transfer.start()
     }
@@ -137,7 +137,7 @@ final class DocumentFetch {
 
     /// Tries again after a pause, unless nothing has moved for too long.
     private func again(_ failure: HandoffError) {
-        guard lastProgress.duration(to: loop.now) < Self.patience else { return finish(.failure(failure)) }
+        guard lastProgress.duration(to: loop.now) < Self.timeout else { return finish(.failure(failure)) }
         // Lets go of the part of the file, which the next attempt opens.
         state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.open() })
     }

@@ -13,9 +13,9 @@ import LoopIO
 /// Unchecked Sendable: the methods are for all threads and pass on to the loop's; everything else is touched on that alone.
 final class DocumentService: @unchecked Sendable {
     /// Documents that are sent at a time: each is read and hashed.
-    private static let mostSent = 16
+    private static let maxSent = 16
     /// Documents of one activity that are looked at; the others keep the URLs that came.
-    private static let mostResolved = 1024
+    private static let maxResolved = 1024
 
     private let thread: LoopThread
     private let cache: String?
@@ -78,7 +78,7 @@ final class DocumentService: @unchecked Sendable {
             let roots = roots()
             var found: [GitCheckout]?
             var places: [String: String] = [:]
-            for text in urls.sorted().prefix(Self.mostResolved) {
+            for text in urls.sorted().prefix(Self.maxResolved) {
                 guard let document = DocumentURL(text) else { continue }
                 let path = (try? roots.path(of: document, found: &found)) ?? place(for: document, continuation)
                 guard let path else { continue }
@@ -155,7 +155,7 @@ final class DocumentService: @unchecked Sendable {
     private func begin(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
             guard let path else { throw TransferFailure(.unsupported, "the activity has no such document") }
-            guard sending.count <= Self.mostSent else {
+            guard sending.count <= Self.maxSent else {
                 throw TransferFailure(.busy, "so many documents are being sent already")
             }
             // The path is nobody else's matter.

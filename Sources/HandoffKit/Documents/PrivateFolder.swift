@@ -9,7 +9,7 @@ final class PrivateFolder {
     /// Where it is; made by `make`.
     let path: String
     /// How often a lock file is made: each time that another process takes it away makes that less likely for the next.
-    private static let mostAttempts = 16
+    private static let maxAttempts = 16
 
     private let parent: String
     private let name: String
@@ -85,7 +85,7 @@ final class PrivateFolder {
     /// Makes a lock file, and locks it for as long as the descriptor is open. On a file system without locks nobody does.
     private static func hold(_ path: String) throws(Errno) -> Descriptor {
         // A process that cleans up may have locked it first, and has deleted it then: another one is made.
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maxAttempts {
             let file = try open(path, O_CREAT)
             guard (try? lock(file)) != nil else { return file }
             var status = stat()

@@ -13,7 +13,7 @@ package enum PairingIdentity {
     /// Bytes of the shortest plaintext.
     static let leastCount = keyCount + 1 + 1 + PublicKey.signatureCount
     /// Most bytes of a name, as in the roster.
-    package static let longestName = 64
+    package static let maxName = 64
 
     private static let domain = Array("handoff/1 pair".utf8) + [0]
 
@@ -37,7 +37,7 @@ package enum PairingIdentity {
             var reader = ByteReader(plaintext)
             let info = try reader.bytes(keyCount)
             let count = Int(try reader.u8())
-            guard (1...longestName).contains(count), let key = PublicKey(subjectPublicKeyInfo: info) else { return nil }
+            guard (1...maxName).contains(count), let key = PublicKey(subjectPublicKeyInfo: info) else { return nil }
             let name = try reader.text(count)
             let signature = try reader.bytes(PublicKey.signatureCount)
             try reader.finish()
@@ -48,11 +48,11 @@ package enum PairingIdentity {
         }
     }
 
-    /// The name cut to ``longestName`` bytes without breaking a character of it; `device` when nothing is left.
+    /// The name cut to ``maxName`` bytes without breaking a character of it; `device` when nothing is left.
     package static func fitting(_ name: String) -> String {
         var fitting = ""
         for scalar in name.unicodeScalars {
-            guard fitting.utf8.count + UTF8.width(scalar) <= longestName else { break }
+            guard fitting.utf8.count + UTF8.width(scalar) <= maxName else { break }
             fitting.unicodeScalars.append(scalar)
         }
         return fitting.isEmpty ? "device" : fitting

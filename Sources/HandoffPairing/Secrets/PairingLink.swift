@@ -9,15 +9,15 @@ package struct PairingLink: Sendable, Equatable {
     /// Bytes of the secret.
     package static let secretCount = 16
     /// Most places that a link may name.
-    package static let mostCandidates = 8
+    package static let maxCandidates = 8
     /// Most bytes of the whole text: a QR code of this size is still read by cheap cameras.
-    package static let longestText = 512
+    package static let maxText = 512
 
     private static let beginning = "handoff:pair/1/"
 
     /// The secret, which also opens the gate.
     let secret: SecretBytes
-    /// Where the inviting device listens, as host:port, the likeliest first; from 1 to ``mostCandidates``.
+    /// Where the inviting device listens, as host:port, the likeliest first; from 1 to ``maxCandidates``.
     package let candidates: [String]
 
     /// A new link with a random secret; candidates that cannot stand in a link, or for which there is no room, are left
@@ -29,9 +29,9 @@ package struct PairingLink: Sendable, Equatable {
     /// The link with a given secret of ``secretCount`` bytes; tests and published examples only.
     package init(secret: SecretBytes, candidates: [String]) {
         self.secret = secret
-        var room = Self.longestText - Self.beginning.utf8.count - 26
+        var room = Self.maxText - Self.beginning.utf8.count - 26
         var kept: [String] = []
-        for candidate in candidates where kept.count < Self.mostCandidates && Self.isCandidate(candidate) {
+        for candidate in candidates where kept.count < Self.maxCandidates && Self.isCandidate(candidate) {
             guard !kept.contains(candidate), candidate.utf8.count < room else { continue }
             room -= candidate.utf8.count + 1
             kept.append(candidate)
@@ -43,18 +43,18 @@ package struct PairingLink: Sendable, Equatable {
     /// around it, which pasting brings along, are ignored.
     package init?(_ text: String) {
         // Counted before anything is made of it; some room for the spaces.
-        guard text.utf8.count <= 2 * Self.longestText else { return nil }
+        guard text.utf8.count <= 2 * Self.maxText else { return nil }
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\n" || $0 == "\r\n" || $0 == "\t" }
         let end = text.lastIndex { !isSpace($0) }.map { text.index(after: $0) } ?? text.startIndex
         let trimmed = text[..<end].drop(while: isSpace)
-        guard trimmed.utf8.count <= Self.longestText, trimmed.hasPrefix(Self.beginning) else { return nil }
+        guard trimmed.utf8.count <= Self.maxText, trimmed.hasPrefix(Self.beginning) else { return nil }
         let parts = trimmed.dropFirst(Self.beginning.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let digits = parts.first, let places = parts.last,
             var bytes = Base32.decode(String(digits)), bytes.count == Self.secretCount,
             Base32.encode(bytes) == digits
         else { return nil }
         let candidates = places.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        guard (1...Self.mostCandidates).contains(candidates.count), candidates.allSatisfy(Self.isCandidate) else {
+        guard (1...Self.maxCandidates).contains(candidates.count), candidates.allSatisfy(Self.isCandidate) else {
             return nil
         }
         secret = SecretBytes(wiping: &bytes)

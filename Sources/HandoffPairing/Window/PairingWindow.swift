@@ -7,16 +7,16 @@ package import Timing
 ///
 /// Only a wrong proof of the code counts as a guess: whoever sends garbage, stops halfway or floods can neither end the
 /// code nor delay it, as the oldest session of the busiest source pays for each new one. Sessions by link are counted
-/// apart, so that no flood reaches them. At most one session is judged at a time, and at most ``mostGuesses`` wrong proofs
+/// apart, so that no flood reaches them. At most one session is judged at a time, and at most ``maxGuesses`` wrong proofs
 /// are ever judged. Diagram: `docs/state-machines/pairing.md`.
 package struct PairingWindow: Sendable {
     /// Names one connection to the window; never reused within it.
     package typealias SessionID = UInt64
 
     /// Sessions of each door that may be open without having proved the code.
-    package static let mostSessions = 4
+    package static let maxSessions = 4
     /// Wrong guesses that end a code.
-    package static let mostGuesses = 5
+    package static let maxGuesses = 5
     /// What a session is told to wait while another is being judged or asked about.
     package static let busySeconds: UInt16 = 5
 
@@ -61,7 +61,7 @@ package struct PairingWindow: Sendable {
     package init(allowance: PairingAttemptLimiter, now: MonotonicInstant) {
         end = now + PairingProtocol.windowTime
         offersDigits = allowance.offersDigits(at: now)
-        guessesLeft = offersDigits ? Self.mostGuesses : 0
+        guessesLeft = offersDigits ? Self.maxGuesses : 0
     }
 
     /// Whether the window is over, and the listener with it.
@@ -133,10 +133,10 @@ package struct PairingWindow: Sendable {
         phase = .open
         // Whoever has the link does not guess: its secret is beyond guessing.
         guard sessions.remove(at: index).door == .digits else { return .wrongCode }
-        if guessesLeft == Self.mostGuesses { allowance.codeTried(at: now) }
+        if guessesLeft == Self.maxGuesses { allowance.codeTried(at: now) }
         guessesLeft -= 1
         guard guessesLeft > 0 else { return .codeEnded }
-        let wrong = Self.mostGuesses - guessesLeft
+        let wrong = Self.maxGuesses - guessesLeft
         pauseEnd = now + .seconds(1 << (wrong - 1))
         return .wrongCode
     }
@@ -270,7 +270,7 @@ package struct PairingWindow: Sendable {
     /// stays, as that takes no time.
     private mutating func makeRoom(at door: PairingAuthMethod) -> SessionID? {
         let present = sessions.filter { $0.door == door }
-        guard present.count >= Self.mostSessions else { return nil }
+        guard present.count >= Self.maxSessions else { return nil }
         let counts = present.reduce(into: [PairingSource: Int]()) { $0[$1.source, default: 0] += 1 }
         let busiest = counts.values.max() ?? 0
         guard let oldest = present.first(where: { counts[$0.source] == busiest }) else { return nil }

@@ -102,7 +102,7 @@ package struct OpeningRateLimiter: Sendable {
     package static let unprovedTotal: UInt64 = 1500
 
     /// Hosts that are told apart; with more of them the counts start anew and the totals hold alone.
-    private static let maximumSources = 1024
+    private static let maxSources = 1024
 
     private var sources: [PeerAddress: RateLimit] = [:]
     private var all = RateLimit(perSecond: total)
@@ -114,7 +114,7 @@ package struct OpeningRateLimiter: Sendable {
     /// True when a datagram from `source` may be opened at `now`, and counts it.
     package mutating func admit(from source: PeerAddress, isProved: Bool, at now: MonotonicInstant) -> Bool {
         let host = source.withPort(1) ?? source
-        if sources.count >= Self.maximumSources, sources[host] == nil { sources.removeAll(keepingCapacity: true) }
+        if sources.count >= Self.maxSources, sources[host] == nil { sources.removeAll(keepingCapacity: true) }
         guard sources[host, default: RateLimit(perSecond: Self.perSource)].admit(at: now) else { return false }
         if !isProved, !unproved.admit(at: now) { return false }
         return all.admit(at: now)
@@ -133,7 +133,7 @@ struct GreetingLimit: Sendable, Equatable {
     static let interval = Duration.seconds(30)
 
     /// Entries that are kept; beyond it nothing is sent to new unproved addresses, and nothing is lost but time.
-    static let maximumCount = 1024
+    static let maxCount = 1024
 
     private var sent: [Key: MonotonicInstant] = [:]
 
@@ -152,9 +152,9 @@ struct GreetingLimit: Sendable, Equatable {
     /// True when an advert may go to the address now, which is noted.
     mutating func admit(_ device: DeviceID, _ address: PeerAddress, at now: MonotonicInstant) -> Bool {
         guard nextAllowed(device, address, at: now) == nil else { return false }
-        if sent.count >= Self.maximumCount {
+        if sent.count >= Self.maxCount {
             sent = sent.filter { $0.value + Self.interval > now }
-            guard sent.count < Self.maximumCount else { return false }
+            guard sent.count < Self.maxCount else { return false }
         }
         sent[Key(device: device, address: address)] = now
         return true

@@ -12,7 +12,7 @@ extension AdvertMachine {
         case .asking, .calling: return []
         case nil:
             let earliest = deliveries[id]?.lastProbe.map { $0 + Probe.interval } ?? now
-            let due = max(now + Probe.patience, earliest)
+            let due = max(now + Probe.timeout, earliest)
             deliveries[id, default: Delivery()].probe = .asking(steps: 0, sent: 0, due: due, hasFailedCall: false)
             return []
         }

@@ -22,7 +22,7 @@ package struct AdvertMachine: Sendable {
     package static let renewal = Duration.seconds(240)
 
     /// Unproved addresses of one device that are tried at once.
-    static let maximumGreetings = 4
+    static let maxGreetings = 4
 
     var deliveries: [DeviceID: Delivery] = [:]
     var greetings = GreetingLimit()

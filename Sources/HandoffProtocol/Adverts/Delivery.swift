@@ -63,7 +63,7 @@ enum Probe: Sendable, Equatable {
     static let waits: [Duration] = [.milliseconds(500), .seconds(1), .milliseconds(1500)]
 
     /// Time that a device whose service has vanished has to show itself under another label.
-    static let patience = Duration.seconds(3)
+    static let timeout = Duration.seconds(3)
 
     /// Time between the beginnings of two probings of one device.
     static let interval = Duration.seconds(5)

@@ -40,7 +40,7 @@ package struct Announcement: Sendable, Equatable {
         hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
     ) {
         guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
-            (1...Position.maximumBoot).contains(position.boot)
+            (1...Position.maxBoot).contains(position.boot)
         else { return nil }
         self.deviceID = deviceID
         self.position = position
@@ -63,7 +63,7 @@ package struct Position: Hashable, Comparable, Sendable {
     package let seq: UInt32
 
     /// Greatest start number that is accepted: it must fit JSON integers of every implementation.
-    package static let maximumBoot = UInt64(Int64.max)
+    package static let maxBoot = UInt64(Int64.max)
 
     /// A position as announced.
     package init(boot: UInt64, seq: UInt32) {

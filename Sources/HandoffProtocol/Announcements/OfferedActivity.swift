@@ -67,7 +67,7 @@ extension OfferedActivity {
     static let listedTitleCount = 256
 
     /// Longest text of any field in bytes, as one byte tells its length.
-    package static let maximumTextCount = 255
+    package static let maxTextCount = 255
 
     private static let streamsFlag: UInt8 = 1
     private static let webFlag: UInt8 = 2
@@ -145,11 +145,11 @@ extension OfferedActivity {
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)
         guard let id = ActivityID(hex: try fields.text("id", maximum: 64)) else { throw .field("id") }
-        guard let type = ActivityType(try fields.text("type", maximum: Self.maximumTextCount)) else {
+        guard let type = ActivityType(try fields.text("type", maximum: Self.maxTextCount)) else {
             throw .field("type")
         }
         let title = try fields.optionalText("title", maximum: 4096).map { Self.cut($0, to: Self.listedTitleCount) }
-        let team = try fields.optionalText("team", maximum: Self.maximumTextCount)
+        let team = try fields.optionalText("team", maximum: Self.maxTextCount)
         guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
         self.init(
             id: id, type: type, title: title, team: team, supportsStreams: try fields.flag("streams"),

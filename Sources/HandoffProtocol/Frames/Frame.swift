@@ -71,13 +71,13 @@ package struct FrameCaps: Sendable, Equatable {
     }
 
     /// The cap of a kind in bytes of body, or nil when frames of it are refused.
-    package func maximumBody(code: UInt8) -> Int? {
+    package func maxBody(code: UInt8) -> Int? {
         guard let kind = FrameKind(rawValue: code) else { return unknown }
         return byKind[kind]
     }
 
     /// The greatest cap of all, to judge a length before its kind has arrived.
-    package var maximumBody: Int? {
+    package var maxBody: Int? {
         let largest = byKind.values.max()
         guard let unknown else { return largest }
         return max(largest ?? unknown, unknown)

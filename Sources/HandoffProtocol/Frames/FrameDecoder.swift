@@ -43,9 +43,9 @@ package struct FrameDecoder: Sendable {
         guard let length = try? reader.u32() else { return nil }  // Too few bytes is the only error here.
         guard length > 0 else { throw .empty }
         let bodyCount = Int(length) &- 1
-        guard let maximum = caps.maximumBody, bodyCount <= maximum else { throw .tooLong(length: length) }
+        guard let maximum = caps.maxBody, bodyCount <= maximum else { throw .tooLong(length: length) }
         guard let code = try? reader.u8() else { return nil }
-        guard let cap = caps.maximumBody(code: code) else { throw .notAllowed(code: code) }
+        guard let cap = caps.maxBody(code: code) else { throw .notAllowed(code: code) }
         guard bodyCount <= cap else { throw .tooLong(length: length) }
         guard let body = try? reader.bytes(bodyCount) else { return nil }
         start &+= Frame.headerCount &+ bodyCount

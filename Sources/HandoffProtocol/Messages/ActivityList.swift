@@ -10,7 +10,7 @@ package struct ActivityList: Sendable, Equatable {
     package let activities: [OfferedActivity]
 
     /// Most activities that one device may offer.
-    package static let maximumCount = 1024
+    package static let maxCount = 1024
 
     /// A list.
     package init(position: Position, activities: [OfferedActivity]) {
@@ -33,7 +33,7 @@ package struct ActivityList: Sendable, Equatable {
         let fields = MessageFields(json)
         guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }
         guard let seq = UInt32(exactly: try fields.integer("seq")) else { throw .field("seq") }
-        guard let elements = json["activities"]?.array, elements.count <= Self.maximumCount else {
+        guard let elements = json["activities"]?.array, elements.count <= Self.maxCount else {
             throw .field("activities")
         }
         var activities: [OfferedActivity] = []

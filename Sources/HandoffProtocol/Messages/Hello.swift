@@ -55,7 +55,7 @@ package struct Hello: Sendable, Equatable {
     ) {
         let numbers = [boot, seenBoot ?? boot]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
-            numbers.allSatisfy((1...Position.maximumBoot).contains)
+            numbers.allSatisfy((1...Position.maxBoot).contains)
         else { return nil }
         self.protocolVersion = protocolVersion
         self.software = software
@@ -74,10 +74,10 @@ package struct Hello: Sendable, Equatable {
 
 extension Hello {
     /// Longest program name that is accepted, in bytes.
-    private static let maximumSoftwareCount = 128
+    private static let maxSoftwareCount = 128
     /// Most capabilities, and longest one, in bytes.
-    private static let maximumCapabilities = 16
-    private static let maximumCapabilityCount = 32
+    private static let maxCapabilities = 16
+    private static let maxCapabilityCount = 32
 
     /// The body of the frame.
     package func encoded() -> [UInt8] {
@@ -112,14 +112,14 @@ extension Hello {
         guard let digest = try fields.optionalHex("roster", bytes: Announcement.digestCount) else {
             throw .field("roster")
         }
-        let software = try fields.optionalText("software", maximum: Self.maximumSoftwareCount)
+        let software = try fields.optionalText("software", maximum: Self.maxSoftwareCount)
         let kind = try fields.optionalText("kind", maximum: 32)
         guard software != "", kind != "" else { throw .field("software or kind") }
         let seq = try Self.seq("seq", in: fields)
         let listSeq = try Self.seq("listSeq", in: fields)
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
         // What the sender can beyond this version is nothing that this one could use.
-        _ = try fields.texts("capabilities", maximum: Self.maximumCapabilities, longest: Self.maximumCapabilityCount)
+        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, longest: Self.maxCapabilityCount)
         let hello = Hello(
             protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
             port: port, label: label, boot: boot, seq: seq, listSeq: listSeq,

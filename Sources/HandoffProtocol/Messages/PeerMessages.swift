@@ -29,7 +29,7 @@ package struct PeerRequest: Sendable, Equatable {
     package let parameters: JSONObject
 
     /// Longest method name that is accepted, in bytes.
-    private static let maximumMethodCount = 64
+    private static let maxMethodCount = 64
 
     /// A request.
     package init(id: Int64, method: String, parameters: JSONObject) {
@@ -49,7 +49,7 @@ package struct PeerRequest: Sendable, Equatable {
         let id = try fields.integer("id")
         guard id >= 1 else { throw .field("id") }
         self.init(
-            id: id, method: try fields.text("method", maximum: Self.maximumMethodCount),
+            id: id, method: try fields.text("method", maximum: Self.maxMethodCount),
             parameters: try fields.optionalObject("parameters") ?? [:])
     }
 }
@@ -72,8 +72,8 @@ package struct PeerResponse: Sendable, Equatable {
     package let outcome: Outcome
 
     /// Longest reason and message that are accepted, in bytes.
-    private static let maximumReasonCount = 64
-    private static let maximumMessageCount = 1024
+    private static let maxReasonCount = 64
+    private static let maxMessageCount = 1024
 
     /// An answer.
     package init(id: Int64, outcome: Outcome) {
@@ -109,8 +109,8 @@ package struct PeerResponse: Sendable, Equatable {
     private static func failure(_ fields: MessageFields) throws(MessageError) -> HandoffFailure {
         guard let code = Int(exactly: try fields.integer("code")) else { throw .field("code") }
         return HandoffFailure(
-            code: code, reason: try fields.text("reason", maximum: Self.maximumReasonCount),
-            message: try fields.text("message", maximum: Self.maximumMessageCount))
+            code: code, reason: try fields.text("reason", maximum: Self.maxReasonCount),
+            message: try fields.text("message", maximum: Self.maxMessageCount))
     }
 }
 
@@ -123,7 +123,7 @@ package struct PeerNotice: Sendable, Equatable {
     package let parameters: JSONObject
 
     /// Longest method name that is accepted, in bytes.
-    private static let maximumMethodCount = 64
+    private static let maxMethodCount = 64
 
     /// A notice.
     package init(method: String, parameters: JSONObject) {
@@ -140,7 +140,7 @@ package struct PeerNotice: Sendable, Equatable {
     package init(decoding body: [UInt8]) throws(MessageError) {
         let fields = try MessageFields(parsing: body)
         self.init(
-            method: try fields.text("method", maximum: Self.maximumMethodCount),
+            method: try fields.text("method", maximum: Self.maxMethodCount),
             parameters: try fields.optionalObject("parameters") ?? [:])
     }
 }

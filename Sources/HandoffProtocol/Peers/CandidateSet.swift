@@ -3,7 +3,7 @@ package import Timing
 /// The addresses of one device: few, and those that it proved stay, whatever is heard from the network.
 package struct CandidateSet: Sendable, Equatable {
     /// Most addresses that are kept for a device.
-    package static let maximumCount = 8
+    package static let maxCount = 8
 
     /// All addresses, in the order in which they became known.
     private var candidates: [Candidate] = []
@@ -34,7 +34,7 @@ package struct CandidateSet: Sendable, Equatable {
             candidates[index].sources.insert(source)
             return
         }
-        if candidates.count >= Self.maximumCount {
+        if candidates.count >= Self.maxCount {
             let victim = candidates.firstIndex { $0.proved == nil && !$0.sources.contains(.fixed) }
             guard let victim else { return }
             candidates.remove(at: victim)
@@ -48,7 +48,7 @@ package struct CandidateSet: Sendable, Equatable {
             candidates[index].sources.remove(.mdns)
         }
         candidates.removeAll { $0.sources.isEmpty && $0.proved == nil }
-        for address in addresses.prefix(Self.maximumCount) {
+        for address in addresses.prefix(Self.maxCount) {
             add(address, source: .mdns, at: now)
         }
     }

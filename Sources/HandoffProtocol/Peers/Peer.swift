@@ -52,10 +52,10 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var renewed: MonotonicInstant
 
     /// Most mDNS instances that are remembered of one device; labels change every 15 minutes at the earliest.
-    static let maximumInstances = 8
+    static let maxInstances = 8
 
     /// Most offers that are kept of one device: more than anyone picks from, and few enough for one answer to a client.
-    static let maximumOffers = 256
+    static let maxOffers = 256
 
     /// False while it may offer more than is known.
     package var isComplete: Bool {
@@ -138,7 +138,7 @@ extension Peer {
 
     /// Notes a service of the device; the set stays small, whatever the network says.
     mutating func note(instance: String) {
-        if instances.count >= Self.maximumInstances, !instances.contains(instance) {
+        if instances.count >= Self.maxInstances, !instances.contains(instance) {
             instances = instances.filter { $0 == label?.instanceName || $0 == previousLabel?.instanceName }
         }
         instances.insert(instance)
@@ -183,7 +183,7 @@ extension [PeerOffer] {
     /// As many as are kept of one device, the first ones: one that lists new activities in every announcement, and each
     /// time says that there are more, must not fill the memory.
     var bounded: [PeerOffer] {
-        count > Peer.maximumOffers ? Array(prefix(Peer.maximumOffers)) : self
+        count > Peer.maxOffers ? Array(prefix(Peer.maxOffers)) : self
     }
 
     /// True when both name the same activities in the same order, ages aside.

@@ -8,7 +8,7 @@ package import Timing
 package struct PeerTable: Sendable {
     /// The longest that offers, and the device itself, are believed without renewal; announcements are renewed every
     /// four minutes.
-    package static let longestLifetime = Duration.seconds(600)
+    package static let maxLifetime = Duration.seconds(600)
 
     /// What remains of a device that has gone, so that old announcements of it are still known to be old.
     struct Trace: Sendable, Equatable {
@@ -49,7 +49,7 @@ package struct PeerTable: Sendable {
     var traces: [DeviceID: Trace] = [:]
 
     /// An empty table of device `own`, whose announcements are at `ownPosition`.
-    package init(own: DeviceID, ownPosition: Position, lifetime: Duration = longestLifetime) {
+    package init(own: DeviceID, ownPosition: Position, lifetime: Duration = maxLifetime) {
         self.lifetime = lifetime
         self.own = own
         self.ownPosition = ownPosition

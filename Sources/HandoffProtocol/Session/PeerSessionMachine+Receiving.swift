@@ -107,7 +107,7 @@ extension PeerSessionMachine {
         if case .server = role { actions.append(.send(Frame(.hello, hello.encoded()))) }
         actions.append(.establish(theirs))
         // A number near the end of the range would leave no room for the starts to come: nobody counts so far.
-        if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maximumBoot / 2 {
+        if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maxBoot / 2 {
             actions.append(.raiseBoot(above: seen))
         }
         return actions + takeWaiting()
@@ -150,18 +150,18 @@ extension PeerSessionMachine {
     /// Whether a request is to be counted as one for a stream, by a look that costs nothing: it is short, and has the word.
     private static func seemsToOpenStream(_ body: [UInt8]) -> Bool {
         let word = Array("\"\(PeerMethod.openStream)\"".utf8)
-        guard body.count <= longestOpening, body.count >= word.count else { return false }
+        guard body.count <= maxOpening, body.count >= word.count else { return false }
         return (0...body.count - word.count).contains { body[$0...].starts(with: word) }
     }
 
     /// A request for a stream has a hundred bytes, and as many again with a resource; an honest one of this length may be
     /// written with blanks.
-    private static let longestOpening = 512
+    private static let maxOpening = 512
 
     private mutating func takeRequest(_ request: PeerRequest) throws(SessionEnd) -> [SessionAction] {
         guard request.id > lastInboundID else { throw .wrongID(request.id) }
         lastInboundID = request.id
-        guard openRequests.count < Self.maximumOpenRequests else { throw .flooding }
+        guard openRequests.count < Self.maxOpenRequests else { throw .flooding }
         openRequests.insert(request.id)
         return [.handle(request)]
     }

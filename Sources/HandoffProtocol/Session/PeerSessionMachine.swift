@@ -56,7 +56,7 @@ package struct PeerSessionMachine: Sendable {
     package static let helloPatience = Duration.seconds(5)
 
     /// Requests of the other side that may be open at a time.
-    package static let maximumOpenRequests = 32
+    package static let maxOpenRequests = 32
 
     /// The device at the other end, as its certificate proved.
     package let device: DeviceID

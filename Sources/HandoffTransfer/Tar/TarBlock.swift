@@ -22,7 +22,7 @@ struct TarBlock: Sendable {
     }
 
     /// The largest number of 11 octal digits.
-    static let largestNumber: Int64 = 0o777_7777_7777
+    static let maxNumber: Int64 = 0o777_7777_7777
 
     private static let magic = Array("ustar\u{0}00".utf8)
 
@@ -36,8 +36,8 @@ struct TarBlock: Sendable {
         put(Self.octal(Int64(mode), digits: 7), at: Field.mode)
         put(Self.octal(0, digits: 7), at: 108..<116)
         put(Self.octal(0, digits: 7), at: 116..<124)
-        put(Self.octal((0...Self.largestNumber).contains(size) ? size : 0, digits: 11), at: Field.size)
-        put(Self.octal((0...Self.largestNumber).contains(modified) ? modified : 0, digits: 11), at: Field.modified)
+        put(Self.octal((0...Self.maxNumber).contains(size) ? size : 0, digits: 11), at: Field.size)
+        put(Self.octal((0...Self.maxNumber).contains(modified) ? modified : 0, digits: 11), at: Field.modified)
         bytes[Field.type] = kind
         put(Self.magic, at: Field.magic)
         put(Self.octal(Int64(checksum), digits: 6) + [0, UInt8(ascii: " ")], at: Field.checksum)

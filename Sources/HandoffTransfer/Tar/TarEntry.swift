@@ -46,8 +46,8 @@ extension TarEntry {
             // For programs that do not know extended headers.
             name = Array(full.suffix(100).drop { $0 & 0xC0 == 0x80 })
         }
-        if size > TarBlock.largestNumber { records += Self.record("size", Array(String(size).utf8)) }
-        if !(0...TarBlock.largestNumber).contains(modified) {
+        if size > TarBlock.maxNumber { records += Self.record("size", Array(String(size).utf8)) }
+        if !(0...TarBlock.maxNumber).contains(modified) {
             records += Self.record("mtime", Array(String(modified).utf8))
         }
         var bytes: [UInt8] = []

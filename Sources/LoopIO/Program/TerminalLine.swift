@@ -27,7 +27,7 @@ package final class TerminalLine {
     }
 
     /// The longest line that a terminal hands over (N_TTY_BUF_SIZE), in bytes.
-    private static let longestLine = 4096
+    private static let maxLine = 4096
 
     private let descriptor: Descriptor
     private let form: Form
@@ -96,7 +96,7 @@ package final class TerminalLine {
 
     /// Takes what is there: a whole line, unless the terminal is in raw mode or Ctrl-D was typed amid a line.
     private func read() {
-        var chunk = [UInt8](repeating: 0, count: Self.longestLine)
+        var chunk = [UInt8](repeating: 0, count: Self.maxLine)
         let number = descriptor.raw
         do throws(Errno) {
             let count = try SystemCall.retrying { Glibc.read(number, &chunk, chunk.count) }
@@ -104,7 +104,7 @@ package final class TerminalLine {
             line += chunk[..<count]
             SecretWipe.wipe(&chunk)
             guard let end = line.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else {
-                return line.count > Self.longestLine ? finish(.failure(.messageTooLong)) : ()
+                return line.count > Self.maxLine ? finish(.failure(.messageTooLong)) : ()
             }
             finish(.success(Array(line[..<end])))
         } catch {

@@ -15,7 +15,7 @@ struct RosterGossip {
     private var nameCount: UInt32 = 0
 
     /// Devices that take part at most, so that removals and conflicts are frequent.
-    private static let mostDevices = 9
+    private static let maxDevices = 9
     private static let firstTicket = 100
 
     /// Plays `steps` random steps.
@@ -48,7 +48,7 @@ struct RosterGossip {
         let view = replicas[number].view
         switch act {
         case ..<0.15:
-            guard replicas.count < Self.mostDevices else { return }
+            guard replicas.count < Self.maxDevices else { return }
             try join(by: number, statements: [account.add(replicas.count, by: number)])
         case ..<0.25:
             let live = try view.liveNumbers()
@@ -76,7 +76,7 @@ struct RosterGossip {
             guard let file = files.indices.randomElement(using: &random) else { return }
             let (ticket, roster) = files.remove(at: file)
             let guest = replicas.count
-            guard guest < Self.mostDevices + 4 else { return }
+            guard guest < Self.maxDevices + 4 else { return }
             replicas.append(roster)
             try say(account.use(ticket, for: guest), at: guest)
             try introduce(guest, to: number, ticket)

@@ -78,7 +78,7 @@ import Timing
 
     @Test func aFullMemoryTakesNoTokenAndSaysSo() {
         var seen = SeenTokens()
-        for number in 0..<SeenTokens.maximumCount {
+        for number in 0..<SeenTokens.maxCount {
             let isNew = seen.insert([UInt8(number & 0xFF), UInt8(number >> 8)])
             #expect(isNew)
         }

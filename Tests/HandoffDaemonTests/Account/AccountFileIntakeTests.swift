@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: 0...9, 0...9)
     func piecesOfAnySize(_ first: Int, _ second: Int) throws {
         let cuts = [0, min(first, second), max(first, second), bytes.count]
-        let intake = AccountFileIntake(longestPassphrase: 3, longestFile: 2)
+        let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         for (start, end) in zip(cuts, cuts.dropFirst()) { try intake.take(Array(bytes[start..<end]).span) }
         #expect(intake.hasPassphrase)
         #expect(intake.takePassphrase()?.exposedCopy() == [0x61, 0x62, 0x63])
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func thePassphraseIsThereWithItsLastByte() throws {
-        let intake = AccountFileIntake(longestPassphrase: 3, longestFile: 2)
+        let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         for index in 0..<7 {
             #expect(!intake.hasPassphrase)
             try intake.take([bytes[index]].span)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aLengthOfZeroIsNoPassphrase() throws {
-        let intake = AccountFileIntake(longestPassphrase: 3, longestFile: 0)
+        let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 0)
         try intake.take(([0, 0, 0, 0] as [UInt8]).span)
         #expect(intake.hasPassphrase)
         #expect(intake.takePassphrase() == nil)
@@ -34,12 +34,12 @@ import Testing
 
     @Test(arguments: [[0, 0, 0, 4], [0xFF, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0]] as [[UInt8]])
     func aLengthAboveTheLimitIsRefusedBeforeAByteComes(_ length: [UInt8]) {
-        let intake = AccountFileIntake(longestPassphrase: 3, longestFile: 2)
+        let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         #expect(throws: AccountFileIntake.Fault.passphraseTooLong) { try intake.take(length.span) }
     }
 
     @Test func moreThanTheFileMayHaveIsRefused() throws {
-        let intake = AccountFileIntake(longestPassphrase: 3, longestFile: 2)
+        let intake = AccountFileIntake(maxPassphrase: 3, maxFile: 2)
         try intake.take(bytes.span)
         #expect(throws: AccountFileIntake.Fault.tooLong) { try intake.take(([7] as [UInt8]).span) }
     }

@@ -35,7 +35,7 @@ struct ActivityStoreTests {
 
     @Test func `an app has a quarter of all payloads, over all of its sessions`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
-        let share = ActivityStore.maximumBytesPerApp
+        let share = ActivityStore.maxBytesPerApp
         let (greedy, modest) = (ClientGroup.unit("app-greedy.scope"), ClientGroup.process(2))
         func publish(_ number: UInt8, _ session: String, _ group: ClientGroup, _ bytes: Int) throws {
             let id = ActivityID(checked: Array(repeating: number, count: 16))
@@ -56,12 +56,12 @@ struct ActivityStoreTests {
         // What shrinks is never refused, and leaves room.
         try update(1, "a", share - 2)
         try publish(2, "b", greedy, 2)
-        #expect(ActivityStore.maximumBytes == 4 * share)
+        #expect(ActivityStore.maxBytes == 4 * share)
     }
 
     @Test func `payloads together have a limit, and give back what they took`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
-        let share = ActivityStore.maximumBytesPerApp
+        let share = ActivityStore.maxBytesPerApp
         func publish(_ number: Int32, _ bytes: Int) throws {
             let id = ActivityID(checked: Array(repeating: UInt8(number), count: 16))
             try store.publish(
@@ -81,7 +81,7 @@ struct ActivityStoreTests {
             try store.publish(
                 try content(), id: id, session: "\(number)", group: group, needsSave: false, answersSaves: true)
         }
-        for number in 1...ActivityStore.maximumPerApp { try publish(number, .process(1)) }
+        for number in 1...ActivityStore.maxPerApp { try publish(number, .process(1)) }
         #expect(throws: ActivityStore.Refusal.tooManyOfApp) { try publish(0, .process(1)) }
         try publish(0, .process(2))
     }
@@ -212,7 +212,7 @@ struct ActivityStoreTests {
     @Test func `one session cannot have activities without bound`() throws {
         var store = try store()
         var refused = 0
-        for index in 2..<UInt8(ActivityStore.maximumPerSession + 3) {
+        for index in 2..<UInt8(ActivityStore.maxPerSession + 3) {
             let id = ActivityID(checked: Array(repeating: index, count: 16))
             do {
                 try store.publish(
@@ -221,7 +221,7 @@ struct ActivityStoreTests {
                 refused += 1
             }
         }
-        #expect(store.count == ActivityStore.maximumPerSession)
+        #expect(store.count == ActivityStore.maxPerSession)
         #expect(refused == 2)
     }
 }

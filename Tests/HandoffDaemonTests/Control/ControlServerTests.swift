@@ -278,7 +278,7 @@ struct ControlServerLimitTests {
     @Test func `a message that is too long ends the connection`() throws {
         let fixture = try ControlFixture()
         let client = try fixture.connect()
-        try client.send([UInt8](repeating: 0x20, count: VarlinkFramer.maximumMessage + 100))
+        try client.send([UInt8](repeating: 0x20, count: VarlinkFramer.maxMessage + 100))
         #expect(try client.receive().isEmpty)
         #expect(client.hasEnded)
     }

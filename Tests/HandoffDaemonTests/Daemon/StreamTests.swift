@@ -81,7 +81,7 @@ import Testing
     @Test func `what a stream is for is told to the app that takes it`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
-        let resource = try #require(StreamResource(String(repeating: "~", count: StreamResource.maximumByteCount)))
+        let resource = try #require(StreamResource(String(repeating: "~", count: StreamResource.maxByteCount)))
         let call = try couch.openStream(.continuation(continuation, resource: resource))
         while true {
             let event = try publisher.next()

@@ -60,7 +60,7 @@ struct HistoryFileTests {
     @Test("a full file takes the place of the former one, and pages go on over both")
     func rotation() throws {
         let file = HistoryFile(stored.folder)
-        let long = entry(String(repeating: "\u{1}", count: HistoryFile.longestText))
+        let long = entry(String(repeating: "\u{1}", count: HistoryFile.maxText))
         var last = 0
         while folder.read("history.old") == nil { last = try file.append(long).number }
         #expect(last > 400 && last < 1000)
@@ -83,8 +83,8 @@ struct HistoryFileTests {
         long.outcome = long.deviceName
         let file = HistoryFile(stored.folder)
         let written = try file.append(long)
-        #expect(written.deviceName.utf8.count == HistoryFile.longestText)
-        #expect(written.app?.utf8.count == HistoryFile.longestText - 1)
+        #expect(written.deviceName.utf8.count == HistoryFile.maxText)
+        #expect(written.app?.utf8.count == HistoryFile.maxText - 1)
         #expect(try file.page(after: 0).entries == [written])
     }
 

@@ -101,11 +101,11 @@ struct NotificationMachineTests {
             (1...250).map { Sample.notificationOffer(title: "\(activity)", device: $0, activity: activity) }
         }
         screen.take(offers(1))
-        #expect(screen.standing.count == NotificationMachine.mostShown)
+        #expect(screen.standing.count == NotificationMachine.maxShown)
         for activity in UInt8(2)...121 {
             screen.take(offers(activity))
             screen.pass(.seconds(1))
-            #expect(screen.standing.count <= NotificationMachine.mostShown)
+            #expect(screen.standing.count <= NotificationMachine.maxShown)
         }
         #expect(screen.shown.count <= 16 + 120 / 5 + 1)
         // Who goes makes room for another.

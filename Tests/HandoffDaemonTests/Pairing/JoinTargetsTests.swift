@@ -55,7 +55,7 @@ import Timing
 
     @Test mutating func silenceIsBelievedInTheEnd() {
         targets.found(service("a"), now: start)
-        for _ in 0..<JoinTargets.mostSilences {
+        for _ in 0..<JoinTargets.maxSilences {
             #expect(!targets.areOver)
             targets.ended("a", .silent, now: start)
         }
@@ -77,7 +77,7 @@ import Timing
             called += 1
             targets.ended(next.instance, isRefused ? .over(wrong) : .cut, wasGuess: true, now: start)
         }
-        #expect(called == JoinTargets.mostGuesses)
+        #expect(called == JoinTargets.maxGuesses)
         #expect(targets.areOver)
         #expect(try targets.failure == (isRefused ? wrong : failure(.untrusted)))
     }

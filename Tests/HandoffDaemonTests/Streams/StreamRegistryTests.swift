@@ -73,7 +73,7 @@ import Timing
     }
 
     @Test func aDeviceHasSoManyTicketsAndOthersTheirs() {
-        var book = book(StreamRegistry.mostTickets)
+        var book = book(StreamRegistry.maxTickets)
         let outcomes = [
             book.give(bytes(5000), for: grant(1), now: Self.at(29)),
             book.give(bytes(5001), for: grant(2), now: Self.at(29)),
@@ -117,7 +117,7 @@ import Timing
 
     @Test func theOldestContinuationMakesRoom() {
         var book = StreamRegistry()
-        for number in 0..<StreamRegistry.mostContinuations { book.began(continuation(number), continued(1)) }
+        for number in 0..<StreamRegistry.maxContinuations { book.began(continuation(number), continued(1)) }
         book.undone(continuation(0))
         book.began(continuation(5000), continued(1))
         #expect(book.continuation(continuation(1)) == continued(1))

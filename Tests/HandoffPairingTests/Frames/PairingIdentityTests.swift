@@ -11,6 +11,6 @@ struct PairingIdentityTests {
     ])
     func aNameIsCutBetweenCharacters(_ name: String, _ fitting: String) {
         #expect(PairingIdentity.fitting(name) == fitting)
-        #expect(PairingIdentity.fitting(name).utf8.count <= PairingIdentity.longestName)
+        #expect(PairingIdentity.fitting(name).utf8.count <= PairingIdentity.maxName)
     }
 }

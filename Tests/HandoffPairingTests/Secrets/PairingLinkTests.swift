@@ -49,7 +49,7 @@ struct PairingLinkTests {
         let long = String(repeating: "a", count: 200)
         let link = try PairingLink(candidates: ["no port", "\(long):1", "\(long):2", "\(long):3", "b:1", "b:1"])
         #expect(link.candidates == ["\(long):1", "\(long):2", "b:1"])
-        #expect(link.text.utf8.count <= PairingLink.longestText)
+        #expect(link.text.utf8.count <= PairingLink.maxText)
         #expect(PairingLink(link.text) == link)
         #expect(try PairingLink(candidates: (1...20).map { "b:\($0)" }).candidates.count == 8)
     }

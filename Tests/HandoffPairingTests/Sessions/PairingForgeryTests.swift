@@ -109,7 +109,7 @@ struct PairingForgeryTests {
     }
 
     @Test("a name of 1 and of 64 bytes is taken", arguments: [1, 64])
-    func longestName(_ count: Int) throws {
+    func maxName(_ count: Int) throws {
         let name = [UInt8](repeating: 0x61, count: count)
         #expect(try outcome(identity(key: PairingSamples.joinerKey(), name: name)).count == 2)
     }

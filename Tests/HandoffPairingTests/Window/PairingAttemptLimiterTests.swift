@@ -37,7 +37,7 @@ struct PairingAttemptLimiterTests {
         let allowance = PairingAttemptLimiter()
         for second in 0..<1_000 {
             let window = PairingWindow(allowance: allowance, now: Self.start + .seconds(second))
-            #expect(window.offersDigits && window.guessesLeft == PairingWindow.mostGuesses)
+            #expect(window.offersDigits && window.guessesLeft == PairingWindow.maxGuesses)
         }
     }
 

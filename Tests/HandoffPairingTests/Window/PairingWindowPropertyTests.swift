@@ -58,10 +58,10 @@ struct PairingWindowPropertyTests {
                     sessions.removeAll { $0 == id }
                 }
             }
-            #expect(window.unproved <= PairingWindow.mostSessions)
-            #expect(window.guessesLeft == PairingWindow.mostGuesses - checks.count)
+            #expect(window.unproved <= PairingWindow.maxSessions)
+            #expect(window.guessesLeft == PairingWindow.maxGuesses - checks.count)
         }
-        #expect(checks.count <= PairingWindow.mostGuesses)
+        #expect(checks.count <= PairingWindow.maxGuesses)
         for (index, pair) in zip(checks, checks.dropFirst()).enumerated() {
             #expect(pair.1.duration(since: pair.0) >= .seconds(1 << index))
         }
@@ -82,7 +82,7 @@ struct PairingWindowPropertyTests {
             default: _ = window.expire(now: now)
             }
         }
-        #expect(window.guessesLeft == PairingWindow.mostGuesses)
+        #expect(window.guessesLeft == PairingWindow.maxGuesses)
         // The honest device, from an address of its own, while the flood goes on.
         let (id, _) = try taken(window.accept(from: PairingSource(host: [192, 0, 2, 1]), now: now))
         for _ in 0..<100 {

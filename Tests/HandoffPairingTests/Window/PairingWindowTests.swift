@@ -94,7 +94,7 @@ struct PairingWindowTests {
             #expect(window.judge(id, now: at(1)) == nil)
             #expect(window.wrongGuess(id, now: at(1), allowance: &allowance) == .wrongCode)
         }
-        #expect(window.guessesLeft == PairingWindow.mostGuesses)
+        #expect(window.guessesLeft == PairingWindow.maxGuesses)
         #expect(allowance == PairingAttemptLimiter())
     }
 
@@ -213,7 +213,7 @@ struct PairingWindowTests {
         let sixth = try taken(window.accept(from: Self.honest, now: at(1)))
         #expect(sixth.evicted == bad[1])
         #expect(window.refusal(starting: good, now: at(1)) == nil)
-        #expect(window.unproved == PairingWindow.mostSessions)
+        #expect(window.unproved == PairingWindow.maxSessions)
     }
 
     @Test("a flood of one source never closes the session of another, and none by link")
@@ -227,7 +227,7 @@ struct PairingWindowTests {
         }
         #expect(window.judge(good, now: at(1)) == nil)
         window.rightGuess(good, now: at(1))
-        #expect(window.guessesLeft == PairingWindow.mostGuesses)
+        #expect(window.guessesLeft == PairingWindow.maxGuesses)
     }
 
     @Test func addressesOfOneDeviceAreOneSource() {

@@ -9,7 +9,7 @@ final class Mailbox<Value: Sendable>: Sendable {
     struct Nothing: Error {}
 
     /// Far more than any of these tests needs; only a test that hangs gets there.
-    private static var patience: Int { 20 }
+    private static var timeout: Int { 20 }
 
     private let values = Locked<[Value]>([])
     private let count = DispatchSemaphore(value: 0)
@@ -21,7 +21,7 @@ final class Mailbox<Value: Sendable>: Sendable {
 
     /// Takes the first value, which may still have to come.
     func next(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> Value {
-        let outcome = count.wait(timeout: .now() + .seconds(Self.patience))
+        let outcome = count.wait(timeout: .now() + .seconds(Self.timeout))
         try #require(outcome == .success, "nothing was reported", sourceLocation: sourceLocation)
         return values.withLock { $0.removeFirst() }
     }

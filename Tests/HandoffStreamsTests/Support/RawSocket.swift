@@ -5,7 +5,7 @@ import Testing
 /// One end of a connection, which a test reads and writes itself; every wait has an end.
 final class RawSocket {
     /// Milliseconds; only a test that hangs gets there.
-    private static let patience: Int32 = 20_000
+    private static let timeout: Int32 = 20_000
 
     private var descriptor: Descriptor?
     let raw: Int32
@@ -78,7 +78,7 @@ final class RawSocket {
     /// Waits until it can be read or written.
     func wait(_ events: Int32, _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         var watched = pollfd(fd: raw, events: Int16(events), revents: 0)
-        try #require(poll(&watched, 1, Self.patience) == 1, "nothing came", sourceLocation: sourceLocation)
+        try #require(poll(&watched, 1, Self.timeout) == 1, "nothing came", sourceLocation: sourceLocation)
     }
 
     /// Reads once, up to so many bytes; empty at the end of the stream.

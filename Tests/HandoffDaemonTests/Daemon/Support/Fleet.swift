@@ -27,7 +27,7 @@ struct FleetWallClock: WallClock {
 /// long. Fleet and devices hold each other, so that nothing ends before the test does: it calls `end`.
 final class Fleet {
     /// Real time after which a test that waits for something has failed.
-    private static let patience = 30
+    private static let timeout = 30
 
     let clock = ManualClock()
     let loop: EventLoop
@@ -127,7 +127,7 @@ final class Fleet {
         let isLate = Atomic(false)
         let guardian = DispatchWorkItem { isLate.store(true, ordering: .relaxed) }
         // Only for a test that would hang.
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience), execute: guardian)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.timeout), execute: guardian)
         if waits == 0 { ticker.resume() }
         waits += 1
         defer {
