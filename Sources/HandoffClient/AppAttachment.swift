@@ -10,7 +10,7 @@ package final class AppAttachment {
     /// What the app is told.
     package enum Report {
         /// It is attached; what it published before is gone.
-        case attached(AppSession)
+        case attached(Attachment)
         /// Something happened to it.
         case event(AppEvent)
         /// The daemon went away; said once, and then tried again until it is back.
@@ -25,7 +25,7 @@ package final class AppAttachment {
         /// The state while the daemon has not yet answered; the stream of events is its connection.
         case attaching(ControlClient)
         /// The state while attached.
-        case attached(events: ControlClient, AppSession)
+        case attached(events: ControlClient, Attachment)
         /// The state while the daemon is away, until the timer fires.
         case waiting(LoopTimer)
     }
@@ -129,7 +129,7 @@ package final class AppAttachment {
             return
         }
         calls.onEnd = { [weak self] in self?.lose() }
-        let session = AppSession(id: id, calls: calls)
+        let session = Attachment(id: id, calls: calls)
         state = .attached(events: events, session)
         order = EventOrder()
         wasAttached = true
@@ -164,7 +164,7 @@ package final class AppAttachment {
 }
 
 /// An attachment that was made: its name, and a connection for calls in it.
-package struct AppSession {
+package struct Attachment {
     /// What the other methods of `dev.handoff1` ask for.
     package let id: String
     /// The connection for calls; the attachment owns it.

@@ -29,7 +29,7 @@ struct FirewalldZone: Equatable {
         let isKnown = machine.firewalld != .unreadable && machine.firewalldZones != nil
         let isOpen = machine.firewalldZone.content.map { FirewallText.firewalldAllows(port, $0) }
         let usual = FirewalldZone(name: name, isDefault: true, isOpen: isKnown ? isOpen : nil)
-        let interfaces = InterfaceTable.inUse(machine)
+        let interfaces = MachineInterfaces.inUse(machine)
         var unbound = interfaces
         var bound: [FirewalldZone] = []
         let others = (machine.firewalldZones ?? [:]).filter { $0.key != name }

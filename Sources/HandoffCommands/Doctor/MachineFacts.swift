@@ -64,7 +64,7 @@ package struct MachineFacts: Sendable {
 }
 
 /// The network interfaces of the machine, as the kernel's tables show them (proc(5)).
-enum InterfaceTable {
+enum MachineInterfaces {
     /// The interfaces that have a route or an address, but for the one inside the machine; nil when no table can be read, or none
     /// is in use.
     static func inUse(_ machine: MachineFacts) -> Set<String>? {

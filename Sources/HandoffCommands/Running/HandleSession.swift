@@ -9,7 +9,7 @@ final class HandleSession {
     private let request: HandleRequest
     private let context: CommandContext
     private let attachment: AppAttachment
-    private var session: AppSession?
+    private var session: Attachment?
 
     init(_ request: HandleRequest, _ context: CommandContext) {
         self.request = request
@@ -81,7 +81,7 @@ final class HandleSession {
         }
     }
 
-    private func answer(_ session: AppSession, _ continuation: ContinuationID, handled: Bool) {
+    private func answer(_ session: Attachment, _ continuation: ContinuationID, handled: Bool) {
         session.calls.answerContinue(
             session: session.id, continuation: continuation, handled: handled
         ) { [weak self] result in

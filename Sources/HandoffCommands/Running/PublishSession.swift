@@ -17,7 +17,7 @@ final class PublishSession {
     /// What the file said last; what travels when it cannot be read at the moment.
     private var userInfo: UserInfoReading?
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
-    private var offer: (session: AppSession, activity: ActivityID)?
+    private var offer: (session: Attachment, activity: ActivityID)?
     private var wasOffered = false
     private var isEnding = false
     private var lastAdvice: String?
@@ -65,7 +65,7 @@ final class PublishSession {
         }
     }
 
-    private func publish(in session: AppSession) {
+    private func publish(in session: Attachment) {
         if wasOffered { refresh() }
         let description = request.description(userInfo: userInfo?.object)
         attachment.publish(description) { [weak self] result in
@@ -103,7 +103,7 @@ final class PublishSession {
         }
     }
 
-    private func save(_ session: AppSession, _ activity: ActivityID) {
+    private func save(_ session: Attachment, _ activity: ActivityID) {
         var change = ActivityChange()
         if userInfo?.mayChange == true {
             refresh()

@@ -47,7 +47,7 @@ package enum CommandLineParser {
     private static let noDesktop = "--no-desktop"
 
     /// What the words after the program's name ask for. Of `--help` and `--version` the first wins over all else.
-    package static func parse(_ words: [String]) throws(UsageError) -> CommandLineRequest {
+    package static func parse(_ words: [String]) throws(OptionError) -> CommandLineRequest {
         for word in words {
             if word == "--help" || word == "-h" { return .help }
             if word == "--version" { return .version }
@@ -70,7 +70,7 @@ package enum CommandLineParser {
     /// Takes one option, `--option VALUE` or `--option=VALUE`.
     private static func take(
         _ word: String, _ rest: inout ArraySlice<String>, into options: inout CommandLineOptions
-    ) throws(UsageError) {
+    ) throws(OptionError) {
         guard word.hasPrefix("-"), word != "-" else { throw .unexpectedWord(word) }
         if word == Self.noDesktop {
             guard options.hasDesktop else { throw .repeatedOption(word) }
@@ -100,7 +100,7 @@ package enum CommandLineParser {
         }
     }
 
-    private static func set(_ place: inout String?, _ value: String, _ name: String) throws(UsageError) {
+    private static func set(_ place: inout String?, _ value: String, _ name: String) throws(OptionError) {
         guard place == nil else { throw .repeatedOption(name) }
         guard !value.isEmpty else { throw .emptyPath(name) }
         place = value

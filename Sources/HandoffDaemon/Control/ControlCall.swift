@@ -25,7 +25,7 @@ package final class ControlCall {
     /// Whether the client asks for `upgrade`, and may get nothing else but an error.
     package let wantsUpgrade: Bool
     /// Who asks.
-    package let client: ControlClient
+    package let client: ClientIdentity
     /// Called once when the client goes before the last answer, at once if it has gone already.
     package var onClosed: (() -> Void)? {
         didSet {
@@ -35,7 +35,7 @@ package final class ControlCall {
 
     private var state: State
 
-    init(_ call: VarlinkCall, id: VarlinkCallID, client: ControlClient, connection: ControlConnection) {
+    init(_ call: VarlinkCall, id: VarlinkCallID, client: ClientIdentity, connection: ControlConnection) {
         method = call.method
         parameters = call.parameters
         wantsMore = call.more

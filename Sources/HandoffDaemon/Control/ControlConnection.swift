@@ -15,7 +15,7 @@ protocol ControlConnectionDelegate: AnyObject {
 
 /// One connection of a control socket: performs what its `VarlinkServerMachine` asks for. On the daemon's loop only.
 final class ControlConnection {
-    let client: ControlClient
+    let client: ClientIdentity
     private let loop: EventLoop
     private let limits: ControlLimits
     private let stream: ByteStream
@@ -41,7 +41,7 @@ final class ControlConnection {
 
     /// Takes over a connected socket.
     init(
-        _ descriptor: consuming Descriptor, client: ControlClient, on loop: EventLoop, limits: ControlLimits,
+        _ descriptor: consuming Descriptor, client: ClientIdentity, on loop: EventLoop, limits: ControlLimits,
         delegate: any ControlConnectionDelegate
     ) throws(Errno) {
         self.client = client

@@ -100,7 +100,7 @@ package final class ControlServer: ControlConnectionDelegate {
 
     // MARK: - Clients
 
-    private func admit(_ credentials: PeerCredentials, _ role: ControlRole) -> ControlClient? {
+    private func admit(_ credentials: PeerCredentials, _ role: ControlRole) -> ClientIdentity? {
         guard credentials.uid == userID else {
             refusals.notice("Refused a control connection of another user", ["uid": "\(credentials.uid)"])
             return nil
@@ -119,7 +119,7 @@ package final class ControlServer: ControlConnectionDelegate {
                 ["limit": "\(limits.connectionsPerGroup)", "program": "\(group)"])
             return nil
         }
-        return ControlClient(pid: credentials.pid, uid: credentials.uid, group: group, role: role)
+        return ClientIdentity(pid: credentials.pid, uid: credentials.uid, group: group, role: role)
     }
 
     func upgraded(_ stream: UpgradedStream, of connection: ControlConnection) {

@@ -31,7 +31,7 @@ package enum DaemonProcess {
             case .run(let options): try serve(options, embedded: embedded)
             }
             return done
-        } catch let error as UsageError {
+        } catch let error as OptionError {
             say("handoffd: \(error)\n", to: .error)
             return usage
         } catch {

@@ -13,15 +13,12 @@ package final class DesktopLink {
     /// Makes a connection.
     package typealias Opening = () throws(DesktopConnector.Problem) -> Descriptor
 
-    /// One connection; `ControlClient` alone is our own word for who is at the other end of the control socket.
-    fileprivate typealias Connection = HandoffClient.ControlClient
-
     /// How long an answer may take: an app is watched for 3 s, and the bus may take ten to start it.
     private static let timeout = Duration.seconds(30)
 
     /// Something that is followed until it is let go.
     package final class Following {
-        fileprivate var client: DesktopLink.Connection?
+        fileprivate var client: ControlClient?
         fileprivate var timer: LoopTimer?
         fileprivate var backoff = Backoff.desktop
 
@@ -48,7 +45,7 @@ package final class DesktopLink {
     private let loop: EventLoop
     private let log: Logger
     private let opening: Opening
-    private var calls: [ObjectIdentifier: (client: Connection, timer: LoopTimer?)] = [:]
+    private var calls: [ObjectIdentifier: (client: ControlClient, timer: LoopTimer?)] = [:]
     /// Whether it was said that there is nobody.
     private var hasSaidMissing = false
 
@@ -65,7 +62,7 @@ package final class DesktopLink {
         _ method: DesktopMethod, _ parameters: JSONObject = [:],
         completion: @escaping (Result<JSONObject, Failure>) -> Void
     ) {
-        let client: Connection
+        let client: ControlClient
         do throws(DesktopConnector.Problem) {
             client = try connect()
         } catch {
@@ -153,10 +150,10 @@ package final class DesktopLink {
         tell(.lost)
     }
 
-    private func connect() throws(DesktopConnector.Problem) -> Connection {
+    private func connect() throws(DesktopConnector.Problem) -> ControlClient {
         let descriptor = try opening()
         do throws(Errno) {
-            return try Connection(descriptor, path: "handoff-desktop", loop: loop)
+            return try ControlClient(descriptor, path: "handoff-desktop", loop: loop)
         } catch {
             throw .notReached(error)
         }

@@ -16,7 +16,7 @@ final class AppConnection: @unchecked Sendable {
     private(set) weak var application: HandoffApplication?
     private var attachment: AppAttachment?
     private(set) var attached: (request: AttachRequest, path: String)?
-    private var session: AppSession?
+    private var session: Attachment?
     /// Counts sessions, so that answers of an earlier one are recognised.
     private var generation = 0
     private var retry: LoopTimer?

@@ -31,7 +31,7 @@ struct ControlServerCallTests {
         #expect(call.parameters == ["session": "s"])
         #expect(!call.wantsMore)
         #expect(!call.wantsUpgrade)
-        #expect(call.client == ControlClient(pid: getpid(), uid: geteuid(), group: .process(getpid()), role: .app))
+        #expect(call.client == ClientIdentity(pid: getpid(), uid: geteuid(), group: .process(getpid()), role: .app))
         #expect(try client.replies() == [])
         call.reply(["x": 1])
         #expect(try client.replies() == [VarlinkReply(parameters: ["x": 1])])

@@ -1,5 +1,5 @@
 /// Who is at the other end of a control connection.
-package struct ControlClient: Sendable, Equatable {
+package struct ClientIdentity: Sendable, Equatable {
     /// The process that made the connection; it may have ended since.
     package let pid: Int32
     /// Its user, which is ours.
