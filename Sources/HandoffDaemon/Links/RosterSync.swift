@@ -195,6 +195,9 @@ final class RosterSync {
         if let open = pool.established(to: device) {
             guard exchanges[device]?.tries ?? 0 < Self.maxLists else { return }
             exchanges[device]?.tries += 1
+            // It has not answered what it was told: the connection may have ended unnoticed, as when one of the two has another
+            // address now.
+            open.checkAlive()
             if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
             } else {

@@ -2,7 +2,9 @@ import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import LoopIO
 import Testing
+import Timing
 
 /// What devices are called, by whole daemons.
 @Suite struct NamingTests {
@@ -48,5 +50,32 @@ import Testing
         try couch.start()
         try fleet.poll("the couch has another name") { try names() == ["table", "bench"] }
         try fleet.settle(members)
+    }
+
+    @Test func aNameReachesAMemberWhoseConnectionHasEndedUnnoticed() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let (desk, couch) = (members[0], members[1])
+        // One that was made to keep the rosters equal would soon be closed by itself.
+        try fleet.poll("the connection is closed") {
+            fleet.pass(.seconds(1))
+            return try members.allSatisfy { try !$0.status().peers.contains(where: \.connected) }
+        }
+        _ = try desk.publish(Note.activity("note"))
+        try fleet.poll("an offer") { try !couch.offers().isEmpty }
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        _ = try call.result()
+        for member in members { #expect(try member.status().peers.contains(where: \.connected)) }
+        for member in members { try member.freezeConnections() }
+
+        let begin = fleet.clock.now
+        _ = try desk.call(.renameDevice, ["device": "desk", "name": "table"])
+        try fleet.poll("the couch knows the name") {
+            fleet.pass(.milliseconds(100))
+            return try couch.deviceList().contains { $0.name == "table" }
+        }
+        #expect(fleet.clock.now - begin < .seconds(30))
     }
 }

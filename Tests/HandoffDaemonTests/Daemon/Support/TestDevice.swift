@@ -129,6 +129,21 @@ final class TestDevice {
     /// New connections are answered again.
     func unblockConnections() { PacketFilter.dropNothing(connections) }
 
+    /// The connections that others have made to this device carry nothing any more, either way, and nobody is told.
+    func freezeConnections() throws {
+        for descriptor in Int32(3)..<1024 {
+            var (type, accepts) = (Int32(0), Int32(0))
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue,
+                getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0, accepts == 0,
+                let local = try? SocketAddress.local(of: descriptor),
+                let remote = try? SocketAddress.peer(of: descriptor),
+                [local.port, remote.port].contains(address.port)
+            else { continue }
+            PacketFilter.dropAll(descriptor)
+        }
+    }
+
     /// Ends without a datagram or a record that says so, as in a crash; an open connection may still carry a goodbye.
     func vanish(unnoticedBy others: TestDevice...) throws {
         for other in others {
