@@ -55,7 +55,7 @@ private func switches(_ input: inout Input) {
     var now = switches
     _ = now.review(at: start)
     for (place, off) in switches.entries {
-        let isOver = off.until.map { $0 <= start.unixSeconds } ?? false
+        let isOver = off.until.map { $0 <= max(start.unixSeconds, off.since) } ?? false
         require((now.off(place) == nil) == isOver, "a switch goes on too early or too late")
     }
     require(now.review(at: start) == false, "a second look changes something")

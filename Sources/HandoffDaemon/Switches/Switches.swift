@@ -42,7 +42,8 @@ package struct Switches: Sendable, Equatable {
 
         /// Whether it is over.
         func isOver(at moment: SwitchMoment) -> Bool {
-            if let until, moment.unixSeconds >= until { return true }
+            // An end before the beginning, in a file that was edited by hand, is none to wait for.
+            if let until, moment.unixSeconds >= until || until <= since { return true }
             if let latest, moment.instant >= latest { return true }
             return false
         }

@@ -152,4 +152,12 @@ struct SwitchesTests {
             }
         }
     }
+
+    @Test("a file's end before its beginning switches on at once")
+    func endBeforeBeginning() throws {
+        var switches = try Switches(decoding: Array("advertise all 2000 1000\n".utf8))
+        let first = switches.review(at: at(500, 2))
+        let second = switches.review(at: at(500, 2))
+        #expect(first && !second && switches.entries.isEmpty)
+    }
 }
