@@ -149,8 +149,6 @@ package final class LoginSessions {
         if !isOutdated { onChange(report) }
         guard isOutdated || report == .silent, bus.isOpen else { return }
         timer = loop.timer(after: isOutdated ? Self.pause : Self.silence) { [weak self] in self?.ask() }
-        // Without a timer: at once.
-        if timer == nil, isOutdated { ask() }
     }
 }
 

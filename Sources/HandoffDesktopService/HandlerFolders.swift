@@ -58,8 +58,6 @@ package final class HandlerFolders {
             self?.timer = nil
             self?.read()
         }
-        // Without a timer nothing gathers.
-        if timer == nil { read() }
     }
 
     private func read() {

@@ -25,7 +25,6 @@ final class StreamEnding {
         }
         // A stream of which only the other direction has ended is over with ours.
         stream.endWriting()
-        // Without a timer the daemon is asked for as long as it takes.
         timer = loop.timer(after: Self.timeout) { [weak self] in self?.finish(failure) }
         stream.awaitEnd { [weak self] result in
             switch result {

@@ -63,7 +63,6 @@ class RunningPart {
         position = part.position
         length = part.length
         self.report = report
-        // Without memory for a timer there is no progress to see.
         timer = loop.timer(after: Self.interval, accuracy: .milliseconds(50)) { [weak self] in self?.tick() }
         // It has its place: an app that waits for this can let the other side send.
         report(.moved(0))
@@ -133,7 +132,6 @@ final class ReceivingPart: RunningPart {
             timeoutTimer = nil
         }
         timeoutTimer = loop.timer(after: timeout) { [self] in giveUp(report) }
-        if timeoutTimer == nil { giveUp(report) }
     }
 
     private func giveUp(_ report: StreamReport) {

@@ -73,7 +73,6 @@ package final class StreamLoop: @unchecked Sendable {
     func warmed(_ connection: StreamConnection) {
         warm[ObjectIdentifier(connection)] = connection
         guard cooling == nil else { return }
-        // Without memory for a timer the memory stays until the stream ends.
         cooling = loop.timer(after: Self.coolingTime, accuracy: .milliseconds(250)) { [weak self] in self?.cool() }
     }
 

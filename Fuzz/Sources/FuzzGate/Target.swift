@@ -18,7 +18,8 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// One connection. The cuts change nothing: what is complete whole is complete in pieces, at the same byte; nothing that came
-/// is lost or added. The second byte is the size of the cuts; with its highest bit an honest head stands before the rest.
+/// is lost or added. The second byte is the size of the cuts; with its highest bit an honest head stands before the rest, with the next one the token
+/// may be missing.
 private func read(_ input: inout Input) {
     let choice = input.byte()
     if choice >= 0x80 {
@@ -26,12 +27,13 @@ private func read(_ input: inout Input) {
         let header = [0x16, 0x03, 0x01, UInt8(truncatingIfNeeded: body >> 8), UInt8(truncatingIfNeeded: body)]
         input = Input(bytes: [UInt8](repeating: 7, count: Gate.tokenCount) + header + input.rest)
     }
-    var whole = GateBuffer()
+    let mayOmitToken = choice & 0x40 != 0
+    var whole = GateBuffer(mayOmitToken: mayOmitToken)
     let expected = whole.append(input.rest)
-    var cut = GateBuffer()
+    var cut = GateBuffer(mayOmitToken: mayOmitToken)
     var last = GateBuffer.Progress.incomplete
     var taken = 0
-    for piece in input.pieces(of: choice & 0x7f) {
+    for piece in input.pieces(of: choice & 0x3f) {
         last = cut.append(piece)
         taken += piece.count
         // The listener hands on or closes what is not incomplete, and does not come back.
@@ -41,8 +43,8 @@ private func read(_ input: inout Input) {
     case .incomplete: require(expected == .incomplete && taken == input.bytes.count, "cuts make a connection wait")
     case .refused: require(expected == .refused, "cuts make a connection be refused")
     case .complete(let token, let clientHello):
-        require(token.count == Gate.tokenCount, "a token of another length")
-        require(token + clientHello == Array(input.bytes.prefix(taken)), "other bytes are handed on than came")
+        require(token?.count == (mayOmitToken && token == nil ? nil : Gate.tokenCount), "a token of another length")
+        require((token ?? []) + clientHello == Array(input.bytes.prefix(taken)), "other bytes are handed on than came")
         require(taken <= GateBuffer.capacity, "more is kept than there is room for")
         require(expected == (taken == input.bytes.count ? last : .refused), "cuts change what is handed on")
     }

@@ -59,7 +59,6 @@ final class Countdown {
         // Aimed at the next whole second, so that it does not drift.
         let (_, fraction) = left.components
         let next = Duration(secondsComponent: fraction > 0 ? 0 : 1, attosecondsComponent: fraction)
-        // Without a timer the time stands still on the screen, and nowhere else.
         timer = context.loop.timer(after: next) { [weak self] in self?.tick() }
     }
 }

@@ -75,7 +75,6 @@ final class ReceiveSession {
 
     /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
     private func observe() {
-        // Without a timer it ends when its stream does.
         watch = context.loop.timer(after: request.timeout) { [weak self] in
             guard let self else { return }
             // Who streams what is being made may be silent for hours.

@@ -96,7 +96,6 @@ package final class TransferStatus {
 
     private func arm() {
         guard timer == nil, tick != nil || context.console.diagnosticsCanRewrite else { return }
-        // Without a timer nobody is told how far it is, and nothing else is different.
         timer = context.loop.timer(after: tick == nil ? Self.terminalInterval : Self.lineInterval) { [weak self] in
             self?.fire()
         }

@@ -238,7 +238,6 @@ final class ControlConnection {
         if let writeTimer {
             writeTimer.rearm(after: limits.writeTimeout)
         } else {
-            // Without memory for a timer the limit of waiting bytes still holds.
             writeTimer = loop.timer(after: limits.writeTimeout, accuracy: .seconds(1)) { [weak self] in
                 self?.writeTimePassed()
             }

@@ -37,7 +37,6 @@ package final class PacedLog {
         }
         kinds[message, default: Kind()].omitted += 1
         guard timer == nil else { return }
-        // Without memory for a timer the next that is left out tries again.
         timer = loop.timer(after: Self.interval, accuracy: .seconds(1)) { [weak self] in self?.summarize() }
     }
 

@@ -46,7 +46,6 @@ package final class UpgradedStream {
         self.stream = stream
         self.onFinished = onFinished
         if hasEnded {
-            // Without memory for a timer the owner learns of the end from the first write that fails.
             endTimer = loop.timer(after: .zero) { [weak self] in self?.onEnd?() }
         }
         stream.onRead = nil

@@ -83,7 +83,6 @@ final class History {
 
     private func armTimer() {
         guard let next = pace.next else { return timer = nil }
-        // Without a timer what waits is written at the end.
         if timer == nil { timer = loop.timer(after: .zero) { [weak self] in self?.writeDue() } }
         timer?.rearm(at: next)
     }

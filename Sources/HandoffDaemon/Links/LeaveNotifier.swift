@@ -24,7 +24,7 @@ final class LeaveNotifier {
     ) {
         waiting = members
         self.completion = completion
-        // Not from inside the start, even if nobody is there; and without a timer there is no waiting.
+        // Not from inside the start, even if nobody is there.
         timer = loop.timer(after: members.isEmpty ? .zero : Self.timeout) { [weak self] in self?.finish() }
         guard timer != nil else {
             loop.later { [self] in finish() }

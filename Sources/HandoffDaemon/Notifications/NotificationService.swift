@@ -54,7 +54,6 @@ package final class NotificationService {
         timer = nil
         guard onStopped != nil else { return }
         timer = loop.timer(after: Self.timeoutAtEnd) { [weak self] in self?.finish() }
-        if timer == nil { finish() }
     }
 
     private func finish() {

@@ -46,7 +46,6 @@ final class PairingDial {
         self.token = token
         self.candidates = candidates[...]
         self.completion = completion
-        // Timers fail only without memory; then a call ends when its attempts do.
         deadline = loop.timer(after: limits.call) { [weak self] in self?.deadlinePassed() }
         headStart = loop.timer(after: limits.headStart) { [weak self] in self?.startNext() }
         startNext()

@@ -92,7 +92,5 @@ package final class SleepLock {
             guard let self else { return }
             perform(machine.deadlinePassed(now: loop.now))
         }
-        // Without a timer the lock would be kept for ever.
-        if timer == nil { perform(machine.deadlinePassed(now: moment)) }
     }
 }

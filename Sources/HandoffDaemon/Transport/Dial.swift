@@ -20,7 +20,6 @@ package final class Dial {
         self.dialer = dialer
         self.completion = completion
         candidates = target.candidates[...]
-        // Timers fail only without memory; then a call ends when its attempts do.
         deadline = dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
         headStart = dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
         startNext()

@@ -1,6 +1,8 @@
 import HandoffAccount
 
-/// The bytes of one connection before the gate: token and ClientHello record, at most 1,061. A plain value.
+/// The bytes of one connection before TLS: token and ClientHello record, at most 1,061. A plain value.
+///
+/// A pairing window takes a ClientHello alone, too, of a joiner that has only digits: no token begins as a record does.
 package struct GateBuffer {
     /// Where reading stands.
     package enum Progress: Equatable {
@@ -9,32 +11,38 @@ package struct GateBuffer {
         /// This cannot become token and record; close without an answer.
         case refused
         /// All is here, and nothing more: a client waits for our answer before it sends on.
-        case complete(token: [UInt8], clientHello: [UInt8])
+        case complete(token: [UInt8]?, clientHello: [UInt8])
     }
 
     /// Most bytes that are kept.
-    package static let capacity = headCount + Gate.maxRecordBody
+    package static let capacity = Gate.tokenCount + Gate.recordHeaderCount + Gate.maxRecordBody
 
-    private static let headCount = Gate.tokenCount + Gate.recordHeaderCount
+    /// The type of a TLS record that holds a ClientHello (RFC 8446 section 5.1); no token of pairing begins with it.
+    package static let recordType: UInt8 = 0x16
 
+    private let mayOmitToken: Bool
     private var bytes: [UInt8] = []
 
     /// Nothing has come yet.
-    package init() {}
+    package init(mayOmitToken: Bool = false) {
+        self.mayOmitToken = mayOmitToken
+    }
 
     /// Adds what the connection delivered; nothing beyond `capacity` is ever kept.
     package mutating func append(_ more: [UInt8]) -> Progress {
         guard bytes.count + more.count <= Self.capacity else { return .refused }
         // Nearly always everything comes at once, and is then taken as it is.
         if bytes.isEmpty { bytes = more } else { bytes += more }
-        guard bytes.count >= Self.headCount else { return .incomplete }
-        let token = bytes[..<Gate.tokenCount]
-        let clientHello = bytes[Gate.tokenCount...]
+        guard let first = bytes.first else { return .incomplete }
+        let tokenCount = mayOmitToken && first == Self.recordType ? 0 : Gate.tokenCount
+        guard bytes.count >= tokenCount + Gate.recordHeaderCount else { return .incomplete }
+        let token = tokenCount == 0 ? nil : Array(bytes[..<tokenCount])
+        let clientHello = bytes[tokenCount...]
         guard let body = Gate.recordBodyCount(header: Array(clientHello.prefix(Gate.recordHeaderCount))) else {
             return .refused
         }
         let missing = Gate.recordHeaderCount + body - clientHello.count
         guard missing >= 0 else { return .refused }
-        return missing > 0 ? .incomplete : .complete(token: Array(token), clientHello: Array(clientHello))
+        return missing > 0 ? .incomplete : .complete(token: token, clientHello: Array(clientHello))
     }
 }

@@ -1,7 +1,7 @@
 package import LoopIO
 package import Timing
 
-/// Which connections have not passed the gate, from where, and until when. A plain value.
+/// Which connections have not said enough to begin TLS, from where, and until when. A plain value.
 ///
 /// A new connection is always taken; when there are too many of its address the oldest of those pays, when there are too
 /// many in all one of the busiest network (`ConnectionSource`): who floods us displaces mostly himself, and an honest client
@@ -16,14 +16,28 @@ package struct GateTable {
         let deadline: MonotonicInstant
     }
 
-    private let limits: TransportLimits
+    private let limit: Int
+    private let perSource: Int
+    private let time: Duration
     /// In order of arrival, and so of deadline.
     private var entries: [Entry] = []
     private var nextID: ID = 0
 
     /// An empty table.
+    ///
+    /// - Parameters:
+    ///   - limit: connections in it at most, at least 1.
+    ///   - perSource: those of one address.
+    ///   - time: how long each may take.
+    package init(limit: Int, perSource: Int = .max, time: Duration) {
+        self.limit = max(limit, 1)
+        self.perSource = perSource
+        self.time = time
+    }
+
+    /// The table of a daemon's gate.
     package init(limits: TransportLimits) {
-        self.limits = limits
+        self.init(limit: limits.ungated, perSource: limits.ungatedPerSource, time: limits.gate)
     }
 
     /// Connections in it.
@@ -40,11 +54,11 @@ package struct GateTable {
         let evicted = makeRoom(for: source)
         let id = nextID
         nextID &+= 1
-        entries.append(Entry(id: id, source: source, deadline: now.advanced(by: limits.gate)))
+        entries.append(Entry(id: id, source: source, deadline: now.advanced(by: time)))
         return (id, evicted)
     }
 
-    /// Forgets a connection: it has passed the gate, or ended.
+    /// Forgets a connection: it has said enough, or ended.
     package mutating func remove(_ id: ID) {
         entries.removeAll { $0.id == id }
     }
@@ -58,10 +72,10 @@ package struct GateTable {
 
     private mutating func makeRoom(for source: ConnectionSource) -> ID? {
         let fromSource = entries.count { $0.source == source }
-        if fromSource >= limits.ungatedPerSource, let oldest = entries.firstIndex(where: { $0.source == source }) {
+        if fromSource >= perSource, let oldest = entries.firstIndex(where: { $0.source == source }) {
             return entries.remove(at: oldest).id
         }
-        guard entries.count >= limits.ungated else { return nil }
+        guard entries.count >= limit else { return nil }
         return ConnectionSource.toDisplace(entries.map(\.source)).map { entries.remove(at: $0).id }
     }
 }

@@ -120,7 +120,6 @@ final class AppConnection: @unchecked Sendable {
 
     private func tryAgain() {
         let delay = backoff.next()
-        // Without memory for a timer the next activity that becomes current tries again.
         retry = loop.timer(after: delay) { [weak self] in
             self?.retry = nil
             self?.attachOnLoop()
@@ -277,7 +276,6 @@ final class AppConnection: @unchecked Sendable {
         let urls = state.userInfo.documentURLs
         guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
         let once = Once(state, then)
-        // Without a timer the file system has all the time that it takes.
         once.timer = loop.timer(after: Self.timeoutForFiles) { once.finish([:]) }
         desk.resolve(urls, continuation) { [loop] places in loop.perform { once.finish(places) } }
     }

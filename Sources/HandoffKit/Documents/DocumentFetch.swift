@@ -65,7 +65,6 @@ final class DocumentFetch {
     }
 
     private func observe() {
-        // Without a timer a fetch of which nothing moves takes as long as its stream.
         watch = loop.timer(after: Self.timeout) { [weak self] in
             guard let self, completion != nil else { return }
             guard lastProgress.duration(to: loop.now) >= Self.timeout else { return observe() }

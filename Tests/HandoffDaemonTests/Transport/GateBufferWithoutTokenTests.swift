@@ -1,14 +1,14 @@
 import HandoffDaemon
 import Testing
 
-@Suite struct PairingOpeningTests {
+@Suite struct GateBufferWithoutTokenTests {
     private let hello: [UInt8] = [0x16, 3, 1, 0, 40] + [UInt8](repeating: 1, count: 40)
     private let token = [UInt8](repeating: 7, count: 32)
 
     /// Feeds bytes in pieces; the last answer.
-    private func progress(_ bytes: [UInt8], pieces count: Int) -> PairingOpening.Progress {
-        var opening = PairingOpening()
-        var progress = PairingOpening.Progress.incomplete
+    private func progress(_ bytes: [UInt8], pieces count: Int) -> GateBuffer.Progress {
+        var opening = GateBuffer(mayOmitToken: true)
+        var progress = GateBuffer.Progress.incomplete
         var rest = bytes[...]
         while !rest.isEmpty, progress == .incomplete {
             progress = opening.append(Array(rest.prefix(count)))

@@ -107,4 +107,15 @@ struct GateTableTests {
         #expect(table.count == 1)
         #expect(table.expire(now: start + .seconds(2)) == [second])
     }
+
+    @Test func withoutALimitForEachTheBusiestSourceMakesRoom() throws {
+        var table = GateTable(limit: 3, time: .seconds(2))
+        let honest = table.admit(from: try address("10.0.0.1"), now: start)
+        let flood = try (0..<2).map { _ in table.admit(from: try address("10.0.0.2"), now: start).id }
+        #expect(honest.evicted == nil)
+        #expect(table.admit(from: try address("10.0.0.2"), now: start).evicted == flood[0])
+        #expect(table.admit(from: try address("10.0.0.3"), now: start).evicted == flood[1])
+        #expect(table.count == 3)
+        #expect(table.nextDeadline == start + .seconds(2))
+    }
 }
