@@ -43,7 +43,10 @@ package struct RateLimit: Sendable, Equatable {
 
     /// Whether an event that counts as `weight` of them may pass at `now`; counts it if so.
     package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {
-        let cost = UInt64(min(max(Double(interval) * weight, 0), 1e15))
+        // More than ten days of the rate are never there, and no number that is none.
+        let share = Double(interval) * weight
+        guard share >= 0, share < 1e15 else { return false }
+        let cost = UInt64(share)
         let start = max(expected, now.nanoseconds)
         let (ahead, overflow) = (start - now.nanoseconds).addingReportingOverflow(cost)
         guard !overflow, ahead <= tolerance + interval else { return false }

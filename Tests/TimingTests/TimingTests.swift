@@ -32,8 +32,8 @@ struct RateAndPauseTests {
         #expect(verdicts == [false, true, false, true])
         let later = [99, 100].map { limit.admit(at: at($0)) }
         #expect(later == [false, true])
-        let endless = limit.admit(weight: .infinity, at: at(100_000))
-        #expect(!endless)
+        let none = [Double.infinity, .nan, -1].map { limit.admit(weight: $0, at: at(100_000)) }
+        #expect(none == [false, false, false])
     }
 
     @Test func whatHasPassedElsewhereCounts() {
