@@ -43,7 +43,7 @@ package struct RateLimit: Sendable, Equatable {
 
     /// Whether an event that counts as `weight` of them may pass at `now`; counts it if so.
     package mutating func admit(weight: Double = 1, at now: MonotonicInstant) -> Bool {
-        // More than ten days of the rate are never there, and no number that is none.
+        // No burst is ever that long. Also refuses a weight that is no number.
         let share = Double(interval) * weight
         guard share >= 0, share < 1e15 else { return false }
         let cost = UInt64(share)
