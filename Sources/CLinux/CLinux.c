@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -290,4 +291,9 @@ int clinux_clock_is_synchronized(void) {
     memset(&state, 0, sizeof state);
     if (adjtimex(&state) == -1) return -1;
     return (state.status & STA_UNSYNC) == 0;
+}
+
+int clinux_unacknowledged(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCOUTQ, &count) < 0 ? -1 : count;
 }

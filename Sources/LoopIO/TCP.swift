@@ -18,6 +18,13 @@ package enum TCP {
         Connecting(to: address, on: loop, timeout: timeout, completion: completion)
     }
 
+    /// Bytes that were sent and that the other machine has not acknowledged: its kernel does so within milliseconds, whatever
+    /// its programs do. Nil for what is no connected socket.
+    package static func unacknowledged(_ descriptor: Int32) -> Int? {
+        let count = clinux_unacknowledged(descriptor)
+        return count < 0 ? nil : Int(count)
+    }
+
     /// Sends small messages at once (TCP_NODELAY) and finds out about a silent peer (SO_KEEPALIVE).
     /// - Parameters:
     ///   - idle: silence after which probes start, in whole seconds.

@@ -31,6 +31,9 @@ int clinux_socketpair(int pair[2]);
 /// pipe2(2), non-blocking and close-on-exec. Returns 0 or -1 with errno.
 int clinux_pipe(int pair[2]);
 
+// Bytes of a TCP socket that the other end has not acknowledged (SIOCOUTQ, tcp(7)); -1 with errno on failure.
+int clinux_unacknowledged(int descriptor);
+
 /// setsockopt(2) of an int at one of these options. Returns 0 or -1 with errno.
 enum clinux_option {
     CLINUX_REUSE_ADDRESS = 1, // SOL_SOCKET, SO_REUSEADDR

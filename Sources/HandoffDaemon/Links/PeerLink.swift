@@ -185,6 +185,12 @@ final class PeerLink {
         }
     }
 
+    /// Ends the link if the other machine has not acknowledged what was sent some seconds ago: then it is not there any more, as
+    /// when one of the two has another address now.
+    func endIfUnacknowledged() {
+        if isEstablished, connection?.isUnacknowledged == true { close(.late) }
+    }
+
     /// Answers a request of the other side.
     func respond(to id: Int64, with outcome: PeerResponse.Outcome) {
         lastUse = loop.now

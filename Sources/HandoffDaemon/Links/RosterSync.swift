@@ -192,12 +192,11 @@ final class RosterSync {
     /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
     private func retry(_ device: DeviceID) {
         guard exchanges[device]?.isOpen ?? false, pool.snapshot.held != nil else { return }
+        // It has not answered what it was told some seconds ago: the connection may have ended unnoticed.
+        pool.established(to: device)?.endIfUnacknowledged()
         if let open = pool.established(to: device) {
             guard exchanges[device]?.tries ?? 0 < Self.maxLists else { return }
             exchanges[device]?.tries += 1
-            // It has not answered what it was told: the connection may have ended unnoticed, as when one of the two has another
-            // address now.
-            open.checkAlive()
             if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
             } else {

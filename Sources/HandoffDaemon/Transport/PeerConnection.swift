@@ -89,6 +89,11 @@ package final class PeerConnection {
     /// Bytes that the other side has not taken yet.
     package var waitingBytes: Int { stream.pendingWriteBytes + outgoing.count }
 
+    /// Whether the other machine has not acknowledged all that was sent to it.
+    package var isUnacknowledged: Bool {
+        stream.rawDescriptor.flatMap(TCP.unacknowledged).map { $0 > 0 } ?? false
+    }
+
     // MARK: Starting
 
     /// Starts the client's side with token and ClientHello, in one segment.
