@@ -31,7 +31,7 @@ int clinux_socketpair(int pair[2]);
 /// pipe2(2), non-blocking and close-on-exec. Returns 0 or -1 with errno.
 int clinux_pipe(int pair[2]);
 
-// Bytes of a TCP socket that the other end has not acknowledged (SIOCOUTQ, tcp(7)); -1 with errno on failure.
+/// Bytes of a TCP socket that the other end has not acknowledged (SIOCOUTQ, tcp(7)); -1 with errno on failure.
 int clinux_unacknowledged(int descriptor);
 
 /// setsockopt(2) of an int at one of these options. Returns 0 or -1 with errno.
