@@ -49,8 +49,8 @@ final class ControlService {
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
-            case .addPeer: try changePeers(call, addPeer)
-            case .removePeer: try changePeers(call, removePeer)
+            case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) })
+            case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
@@ -74,42 +74,23 @@ final class ControlService {
         }
     }
 
+    /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(
-        _ call: ControlCall, _ change: (String, @escaping (Result<Void, any Error>) -> Void) -> Void
+        _ call: ControlCall, _ change: (PeersFile, StaticAddress) -> PeersFile,
+        _ apply: @escaping (StaticPeers, StaticAddress) -> Void
     ) throws {
-        change(try Fields(call.parameters).text("address")) { result in
-            switch result {
-            case .success: call.reply([:])
-            case .failure(let error): call.fail(error)
-            }
-        }
-    }
-
-    /// Stores an address, and begins to call it.
-    func addPeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
-        changePeers(text, { $0.adding($1) }, { [core] in core.statics.add($0) }, completion: completion)
-    }
-
-    /// Removes an address, and calls it no more.
-    func removePeer(_ text: String, completion: @escaping (Result<Void, any Error>) -> Void) {
-        changePeers(text, { $0.removing($1) }, { [core] in core.statics.remove($0) }, completion: completion)
-    }
-
-    private func changePeers(
-        _ text: String, _ change: (PeersFile, StaticAddress) -> PeersFile, _ apply: @escaping (StaticAddress) -> Void,
-        completion: @escaping (Result<Void, any Error>) -> Void
-    ) {
-        guard let address = StaticAddress(text) else {
-            return completion(.failure(CallError.invalidAddress(text)))
-        }
+        let text = try Fields(call.parameters).text("address")
+        guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
         let changed = change(core.peersFile, address)
         core.worker.run({ [folder = core.stored.folder] in try folder.store(peers: changed) }, on: core.loop) {
             [core] result in
-            if case .success = result {
+            switch result {
+            case .success:
                 core.peersFile = changed
-                apply(address)
+                apply(core.statics, address)
+                call.reply([:])
+            case .failure(let error): call.fail(error)
             }
-            completion(result)
         }
     }
 
@@ -123,28 +104,19 @@ final class ControlService {
         }
     }
 
+    /// Switches on or off; the device is a member's name or the beginning of its id.
     private func setSwitches(_ call: ControlCall) throws {
-        setSwitches(try SetSwitchesRequest(json: call.parameters)) { result in
+        let request = try SetSwitchesRequest(json: call.parameters)
+        let device = try request.device.map { try account.member($0) }
+        guard device != core.accountStore.deviceID else {
+            throw CallError.noSuchDevice(
+                request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
+        }
+        core.board.set(request, device: device, live: core.snapshot.live) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
             }
-        }
-    }
-
-    /// Switches on or off; the device is a member's name or the beginning of its id.
-    private func setSwitches(
-        _ request: SetSwitchesRequest, completion: @escaping (Result<ControlSwitches, any Error>) -> Void
-    ) {
-        do {
-            let device = try request.device.map { try account.member($0) }
-            guard device != core.accountStore.deviceID else {
-                throw CallError.noSuchDevice(
-                    request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
-            }
-            core.board.set(request, device: device, live: core.snapshot.live, completion: completion)
-        } catch {
-            completion(.failure(error))
         }
     }
 
