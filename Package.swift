@@ -193,7 +193,7 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "HandoffStreamsTests",
-            dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "LoopIO", "Timing"],
+            dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "HandoffTestSupport", "LoopIO", "Timing"],
             swiftSettings: common),
         .testTarget(
             name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
@@ -213,7 +213,9 @@ let package = Package(
             name: "HandoffTransferTests",
             dependencies: ["HandoffJSON", "HandoffModel", "HandoffTestSupport", "HandoffTransfer", "LoopIO"],
             swiftSettings: common),
-        .testTarget(name: "LoopIOTests", dependencies: ["CLinux", "LoopIO", "Timing"], swiftSettings: common),
+        .testTarget(
+            name: "LoopIOTests", dependencies: ["CLinux", "HandoffTestSupport", "LoopIO", "Timing"],
+            swiftSettings: common),
         .testTarget(name: "TimingTests", dependencies: ["Timing"], swiftSettings: common),
         .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]

@@ -6,7 +6,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ContinuationStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct ContinuationStreamTests {
     private let test: LoopTest
     private let daemon: FakeDaemon
 

@@ -114,7 +114,7 @@ import Testing
             run.diagnostics == "handoffctl: until they hear of it, Laptop can still read what they offer\n")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func withoutAnOptionItFollowsForTenSeconds() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)

@@ -241,7 +241,7 @@ import Testing
 
     // MARK: The time that is left
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func theTimeIsCountedDownOnATerminal() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)

@@ -8,7 +8,7 @@ import LoopIO
 import Testing
 
 /// `publish --stream` with a played daemon and played receivers.
-@Suite(.timeLimit(.minutes(1))) struct PublishStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct PublishStreamTests {
     private let run: CommandRun
     private let activity = Sample.activityID(0xA1)
     private let content = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 >> 8) }

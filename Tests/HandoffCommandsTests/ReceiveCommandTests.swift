@@ -9,7 +9,7 @@ import LoopIO
 import Testing
 
 /// `continue --output` with a played daemon and a played sender.
-@Suite(.timeLimit(.minutes(1))) struct ReceiveCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct ReceiveCommandTests {
     private let run: CommandRun
     private let type: ActivityType
     private let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

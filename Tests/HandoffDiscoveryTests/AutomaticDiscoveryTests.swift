@@ -36,7 +36,7 @@ private final class FakeDiscovery: Discovery {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AutomaticDiscoveryTests {
     private let avahi = FakeDiscovery(.avahi)
     private let made = Locked<[FakeDiscovery]>([])

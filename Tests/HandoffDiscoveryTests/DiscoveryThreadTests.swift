@@ -46,7 +46,7 @@ private final class AddressRole: DiscoveryRole {
     func end() {}
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiscoveryThreadTests {
     private typealias Command = @Sendable (DiscoveryLoop) -> Void
 

@@ -7,7 +7,7 @@ import Testing
 /// Two real responders on the loopback interface, each on a thread of its own, as two processes would be.
 ///
 /// Instance names are random: another run on the same machine hears them too.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct EmbeddedDiscoveryTests {
     private let one: EmbeddedDiscovery
     private let other: EmbeddedDiscovery

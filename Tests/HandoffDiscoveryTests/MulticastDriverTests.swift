@@ -4,7 +4,7 @@ import LoopIO
 import Testing
 
 /// The driver on a real discovery thread, with a library that the test plays.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MulticastDriverTests {
     private let script = LibraryScript()
     private let collector = EventCollector()

@@ -3,7 +3,7 @@ import HandoffLog
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StaticDiscoveryTests {
     @Test(arguments: [
         ("192.0.2.1:80", "192.0.2.1:80"), ("[2001:DB8::1]:80", "[2001:db8::1]:80"),

@@ -10,7 +10,7 @@ import LoopIO
 import Testing
 
 /// Documents that another device has named, on the device that continues the activity.
-@Suite(.timeLimit(.minutes(1))) struct DocumentFetchingTests {
+@Suite(.timeLimit(.minutes(5))) struct DocumentFetchingTests {
     private let kit: KitTest
     private let place: DocumentPlace
     private let application: HandoffApplication

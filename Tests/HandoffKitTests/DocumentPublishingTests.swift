@@ -9,7 +9,7 @@ import LoopIO
 import Testing
 
 /// Files that an activity names, on the device that publishes it.
-@Suite(.timeLimit(.minutes(1))) struct DocumentPublishingTests {
+@Suite(.timeLimit(.minutes(5))) struct DocumentPublishingTests {
     private let kit: KitTest
     private let place: DocumentPlace
     private let application: HandoffApplication

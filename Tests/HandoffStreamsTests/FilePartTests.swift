@@ -1,11 +1,12 @@
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 
 @testable import HandoffStreams
 
 /// Files in the place of the app's socket.
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(5)))
 struct FilePartTests {
     /// More than a reader and a writer hold in their blocks.
     private static let large = 3 << 20
@@ -14,8 +15,8 @@ struct FilePartTests {
 
     @Test(arguments: [0, 1, 100_000, large]) func aFileIsSentToItsEndAndThenTheAppGoesOn(size: Int) throws {
         let fixture = try StreamFixture.open()
-        let events = fixture.pass(.send, 0, nil, try TestFile.regular(bulk(size)).passed)
-        #expect(try same(fixture.far.data(size)[...], bulk(size)[...]))
+        let events = fixture.pass(.send, 0, nil, try TestFile.regular(pattern(size)).passed)
+        #expect(try same(fixture.far.data(size)[...], pattern(size)[...]))
         #expect(try events.last() == .done(Int64(size)))
         try fixture.app.write([1, 2, 3])
         #expect(try fixture.far.data(3) == [1, 2, 3])
@@ -27,7 +28,7 @@ struct FilePartTests {
 
     @Test(arguments: [0, 1, 70_000, large]) func ofALongFileOnlyAPartIsSent(length: Int) throws {
         let fixture = try StreamFixture.open()
-        let file = try TestFile.regular(bulk(Self.large + 100))
+        let file = try TestFile.regular(pattern(Self.large + 100))
         let events = fixture.pass(.send, 0, Int64(length), file.passed)
         #expect(try events.last(while: { _ = try fixture.far.data(length) }) == .done(Int64(length)))
         try fixture.app.write([1, 2, 3])
@@ -36,12 +37,12 @@ struct FilePartTests {
 
     @Test(arguments: [1, 50_000]) func aFileHasItsPlaceBetweenBytesOfTheApp(position: Int) throws {
         let fixture = try StreamFixture.open()
-        let file = try TestFile.regular(bulk(Self.large))
+        let file = try TestFile.regular(pattern(Self.large))
         let events = fixture.pass(.send, UInt64(position), nil, file.passed)
         fixture.settle()
         try fixture.app.write(pattern(position) + [9, 8, 7])
         #expect(try fixture.far.data(position) == pattern(position))
-        #expect(try same(fixture.far.data(Self.large)[...], bulk(Self.large)[...]))
+        #expect(try same(fixture.far.data(Self.large)[...], pattern(Self.large)[...]))
         #expect(try fixture.far.data(3) == [9, 8, 7])
         #expect(try events.last() == .done(Int64(Self.large)))
     }
@@ -52,7 +53,7 @@ struct FilePartTests {
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 100, Int64(size), file.passed)
         let other = try #require(file.other)
-        var rest = bulk(size)[...]
+        var rest = pattern(size)[...]
         var idle = 0
         while idle < 200 {
             let count = rest.isEmpty ? 0 : try other.writeSome(rest)
@@ -63,7 +64,7 @@ struct FilePartTests {
         try fixture.app.write(pattern(100))
         #expect(try fixture.far.data(100) == pattern(100))
         let sent = size - rest.count
-        #expect(try same(fixture.far.data(sent)[...], bulk(size).prefix(sent)))
+        #expect(try same(fixture.far.data(sent)[...], pattern(size).prefix(sent)))
         try other.write(Array(rest))
         #expect(try fixture.far.data(rest.count) == Array(rest))
         #expect(try events.last() == .done(Int64(size)))
@@ -123,10 +124,10 @@ struct FilePartTests {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 0, nil, file.passed)
-        try fixture.sendInFrames(bulk(size))
+        try fixture.sendInFrames(pattern(size))
         try fixture.far.send(.end)
         #expect(try events.last() == .done(Int64(size)))
-        #expect(try same(file.content()[...], bulk(size)[...]))
+        #expect(try same(file.content()[...], pattern(size)[...]))
         #expect(try fixture.app.rest() == [])
     }
 
@@ -136,7 +137,7 @@ struct FilePartTests {
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, UInt64(position), Int64(length), file.passed)
         fixture.settle()
-        let all = bulk(position + length + 1000)
+        let all = pattern(position + length + 1000)
         try fixture.sendInFrames(all)
         #expect(try fixture.app.read(position + 1000) == Array(all.prefix(position) + all.suffix(1000)))
         #expect(try events.last() == .done(Int64(length)))
@@ -151,7 +152,7 @@ struct FilePartTests {
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, UInt64(before) + 100_000, 1000, file.passed)
         fixture.settle()
-        try fixture.sendInFrames(bulk(300_000))
+        try fixture.sendInFrames(pattern(300_000))
         _ = try fixture.app.read(before + 100_000)
         #expect(try events.last() == .done(1000))
         #expect(try file.content().count == 1000)
@@ -205,7 +206,7 @@ struct FilePartTests {
         let size = 24 << 20
         let events = fixture.pass(.receive, 0, Int64(size), file.passed)
         let other = try #require(file.other)
-        let bytes = bulk(size)
+        let bytes = pattern(size)
         let position = try fixture.sendWhatIsTaken(bytes)
         #expect(position.sent < size)
         let early = try other.read(position.sent - 100_000)
@@ -230,15 +231,15 @@ struct FilePartTests {
         for round in 0..<3 {
             let position = UInt64(round * (size + 10))
             let received = try TestFile.regular()
-            let sent = try TestFile.regular(bulk(size))
+            let sent = try TestFile.regular(pattern(size))
             let sending = fixture.pass(.send, position, Int64(size), sent.passed)
             let receiving = fixture.pass(.receive, position, Int64(size), received.passed)
-            try fixture.sendInFrames(bulk(size) + pattern(10))
-            #expect(try same(fixture.far.data(size)[...], bulk(size)[...]))
+            try fixture.sendInFrames(pattern(size) + pattern(10))
+            #expect(try same(fixture.far.data(size)[...], pattern(size)[...]))
             #expect(try fixture.app.read(10) == pattern(10))
             #expect(try sending.last() == .done(Int64(size)))
             #expect(try receiving.last() == .done(Int64(size)))
-            #expect(try same(received.content()[...], bulk(size)[...]))
+            #expect(try same(received.content()[...], pattern(size)[...]))
             try fixture.app.write(pattern(10))
             #expect(try fixture.far.data(10) == pattern(10))
             fixture.settle()
@@ -251,12 +252,12 @@ struct FilePartTests {
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 10, nil, file.passed)
         fixture.settle()
-        try fixture.sendInFrames(bulk(400_010))
+        try fixture.sendInFrames(pattern(400_010))
         if isCut { fixture.far.socket.close() } else { try fixture.far.send(.reset(.cancelled)) }
         let report = try fixture.ended()
         #expect(report.received == 400_010)
         #expect(try events.last() == .over(400_000, report))
-        #expect(try same(file.content()[...], bulk(400_010).dropFirst(10)))
+        #expect(try same(file.content()[...], pattern(400_010).dropFirst(10)))
     }
 
     @Test func aFileBeingSentIsLetGoWhenTheStreamIsOver() throws {
@@ -275,7 +276,7 @@ struct FilePartTests {
         let file = try TestFile.socket()
         let events = fixture.pass(.receive, 0, nil, file.passed)
         fixture.settle()
-        _ = try fixture.sendWhatIsTaken(bulk(2 << 20))
+        _ = try fixture.sendWhatIsTaken(pattern(2 << 20))
         fixture.handle.reset(.cancelled)
         let report = try fixture.ended()
         fixture.settle()

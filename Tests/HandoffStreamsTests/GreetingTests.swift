@@ -4,7 +4,7 @@ import Testing
 @testable import HandoffStreams
 
 /// The ticket, and what comes of it.
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(5)))
 struct GreetingTests {
     @Test func aTicketMayComeInPieces() throws {
         let fixture = try StreamFixture()

@@ -1,3 +1,4 @@
+import HandoffTestSupport
 import Testing
 
 @testable import HandoffStreams

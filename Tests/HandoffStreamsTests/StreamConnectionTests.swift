@@ -1,12 +1,13 @@
 import Glibc
 import HandoffTLS
+import HandoffTestSupport
 import LoopIO
 import Testing
 
 @testable import HandoffStreams
 
 /// Bytes between an app and another device.
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.timeLimit(.minutes(5)))
 struct StreamConnectionTests {
     @Test(arguments: [true, false]) func bytesFlowBothWaysAndEachDirectionEndsByItself(isServer: Bool) throws {
         let fixture = try StreamFixture.open(isServer: isServer)
@@ -170,7 +171,7 @@ struct StreamConnectionTests {
 
     @Test func whatAnAppWroteBeforeItClosedIsGivenWhole() throws {
         let fixture = try StreamFixture.open()
-        let bytes = bulk(300_000)
+        let bytes = pattern(300_000)
         try fixture.far.send(data: bytes)
         try fixture.far.send(.end)
         try fixture.far.send(.reset(.cancelled))
@@ -203,7 +204,7 @@ struct StreamConnectionTests {
 
     @Test func whoStopsReadingStopsTheWriter() throws {
         let fixture = try StreamFixture.open()
-        let bytes = bulk(24 << 20)
+        let bytes = pattern(24 << 20)
         // The app does not read: the far side comes to a stop, with what the kernel holds and a chunk or two.
         let (position, wire) = try fixture.sendWhatIsTaken(bytes)
         #expect(position < bytes.count)
@@ -216,7 +217,7 @@ struct StreamConnectionTests {
 
     @Test func whenTheOtherSideStopsReadingTheAppIsStopped() throws {
         let fixture = try StreamFixture.open()
-        let bytes = bulk(24 << 20)
+        let bytes = pattern(24 << 20)
         var position = 0
         var idle = 0
         while position < bytes.count, idle < 200 {

@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 /// Serialised: they compete for ports.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct BoundPortTests {
     private func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
         var value: Int32 = -1

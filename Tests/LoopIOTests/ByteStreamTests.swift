@@ -1,9 +1,10 @@
 import CLinux
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ByteStreamTests {
     private let loop: EventLoop
 

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectingTests {
     private let loop: EventLoop
 

@@ -1,8 +1,9 @@
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DatagramSocketTests {
     private struct Datagram: Equatable {
         let bytes: [UInt8]

@@ -2,7 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventLoopTests {
     /// An actor on a loop, as the daemon is one.
     private actor Counter {

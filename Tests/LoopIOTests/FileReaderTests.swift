@@ -1,8 +1,9 @@
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FileReaderTests {
     private static let blockSize = 1 << 16
     private static let sizes = [0, 1, blockSize - 1, blockSize, blockSize + 1, 3 * blockSize]

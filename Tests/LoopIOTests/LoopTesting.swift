@@ -73,11 +73,6 @@ func writeNow(_ bytes: [UInt8], to descriptor: Int32) {
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
-/// Bytes in which a lost, doubled or misplaced part shows.
-func pattern(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
-}
-
 /// Starts to connect a plain TCP socket to a port of 127.0.0.1; it waits for nothing unless `isBlocking`.
 func plainSocket(toPort port: UInt16, isBlocking: Bool) -> Descriptor {
     let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)), 0)

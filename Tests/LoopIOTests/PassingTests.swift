@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 
 /// Descriptors over unix sockets, and sockets that leave their stream.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PassingTests {
     private let loop: EventLoop
     private let ends: Ends

@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 /// What concerns the whole process, therefore each in a process of its own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProcessTests {
     @Test func aSignalReachesTheLoop() async {
         await #expect(processExitsWith: .success) {

@@ -2,7 +2,7 @@ import LoopIO
 import Testing
 
 /// How a `ByteStream` passes on what nobody else should see.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecretStreamTests {
     private let loop: EventLoop
 

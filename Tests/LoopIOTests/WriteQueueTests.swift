@@ -1,3 +1,4 @@
+import HandoffTestSupport
 import LoopIO
 import Testing
 
@@ -67,9 +68,10 @@ struct WriteQueueTests {
     @Test func aQueueThatIsNeverEmptyWorksOn() {
         var queue = WriteQueue()
         var taken = 0
-        queue.append(pattern(70_000))
+        let block = pattern(70_000)
+        queue.append(block)
         for _ in 0..<1_000 {
-            queue.append(pattern(70_000))
+            queue.append(block)
             var budget = 70_000
             queue.drain { bytes in
                 let count = min(budget, bytes.count)

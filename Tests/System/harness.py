@@ -102,7 +102,7 @@ class Follower:
             self.lines.put((time.monotonic(), line.decode("utf-8", "replace")))
         self.lines.put((time.monotonic(), None))
 
-    def next(self, within=20):
+    def next(self, within=60):
         """The next line as an object; None at the end."""
         try:
             self.moment, text = self.lines.get(timeout=within)
@@ -243,7 +243,7 @@ class Daemon:
         expect(self.ctl("status").line["name"] == self.name, f"{self.name} does not know its name")
 
 
-def run(words, environment, within=30, input=None):
+def run(words, environment, within=60, input=None):
     try:
         done = subprocess.run(words, env=environment, timeout=within, capture_output=True,
                               **({"input": input} if input is not None else {"stdin": subprocess.DEVNULL}))

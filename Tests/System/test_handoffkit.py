@@ -326,7 +326,7 @@ def never_answers(stage):
 def too_large(stage):
     _, taker, author, reader = apps(stage)
     author.do("set", bytes=70000)
-    author.do("change")
+    change(author, taker)
     taker.ctl("continue", code=1)
     events, error = reader.until("didFail")
     expect(events == ["willContinue", "didFail"], f"wrong order: {events}")
@@ -334,7 +334,7 @@ def too_large(stage):
     author.wait("diagnostic", name="activity")
     # One step back it goes again.
     author.do("set", userInfo={})
-    author.do("change")
+    change(author, taker)
     taker.ctl("continue")
     reader.wait("continue")
 

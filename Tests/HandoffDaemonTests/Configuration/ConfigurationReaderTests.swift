@@ -18,7 +18,7 @@ struct ConfigurationReaderTests {
         #expect(try ConfigurationReader.read(path) == nil)
     }
 
-    @Test("what is no regular file is refused, without waiting", .timeLimit(.minutes(1)))
+    @Test("what is no regular file is refused, without waiting", .timeLimit(.minutes(5)))
     func irregular() throws {
         #expect(failure("/") == "/: cannot read the file: it is no regular file")
         #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is no regular file")

@@ -102,16 +102,16 @@ struct NotificationMachineTests {
         }
         screen.take(offers(1))
         #expect(screen.standing.count == NotificationMachine.maxShown)
-        for activity in UInt8(2)...121 {
+        for activity in UInt8(2)...31 {
             screen.take(offers(activity))
             screen.pass(.seconds(1))
             #expect(screen.standing.count <= NotificationMachine.maxShown)
         }
-        #expect(screen.shown.count <= 16 + 120 / 5 + 1)
+        #expect(screen.shown.count <= 16 + 30 / 5 + 1)
         // Who goes makes room for another.
-        screen.take(Array(offers(121).suffix(3)))
+        screen.take(Array(offers(31).suffix(3)))
         screen.pass(.seconds(60))
-        #expect(screen.titles == ["Editor: 121", "Editor: 121", "Editor: 121"])
+        #expect(screen.titles == ["Editor: 31", "Editor: 31", "Editor: 31"])
     }
 
     // MARK: - The user

@@ -61,7 +61,7 @@ struct SleepLockMachineTests {
 }
 
 /// The driver, on a loop whose time stands still.
-@Suite(.timeLimit(.minutes(1))) struct SleepLockTests {
+@Suite(.timeLimit(.minutes(5))) struct SleepLockTests {
     /// Locks that are held, and how often one was asked for.
     private final class Locks: Sendable {
         struct Refused: Error {}

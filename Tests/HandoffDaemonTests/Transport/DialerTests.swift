@@ -6,7 +6,7 @@ import LoopIO
 import Testing
 
 /// Calls to devices, with real sockets; time moves only when a test moves it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DialerTests {
     private let fixture: TransportFixture
 

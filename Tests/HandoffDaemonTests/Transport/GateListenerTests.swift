@@ -6,7 +6,7 @@ import LoopIO
 import Testing
 
 /// The gate against strangers, with real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GateListenerTests {
     private let fixture: TransportFixture
     private let listener: GateListener

@@ -7,7 +7,7 @@ import LoopIO
 import Testing
 
 /// Connections after the gate, with real sockets and real TLS.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PeerConnectionTests {
     private let fixture: TransportFixture
 

@@ -145,30 +145,3 @@ final class HandedDescriptorBox {
         return descriptor
     }
 }
-
-/// Bytes in which a lost, doubled or misplaced part shows.
-func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
-    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &* 7) }
-}
-
-/// Many bytes, made fast.
-func bulk(_ count: Int) -> [UInt8] {
-    let block = pattern(65_521)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + block.count)
-    while bytes.count < count { bytes += block }
-    bytes.removeLast(bytes.count - count)
-    return bytes
-}
-
-/// Whether bytes are equal, found out fast.
-func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
-    one.withUnsafeBytes { one in
-        other.withUnsafeBytes { other in
-            guard one.count == other.count, let first = one.baseAddress, let second = other.baseAddress else {
-                return one.isEmpty && other.isEmpty
-            }
-            return memcmp(first, second, one.count) == 0
-        }
-    }
-}

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import HandoffStreams
 import HandoffTLS
+import HandoffTestSupport
 import LoopIO
 import Testing
 

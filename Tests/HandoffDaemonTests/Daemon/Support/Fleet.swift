@@ -27,7 +27,7 @@ struct FleetWallClock: WallClock {
 /// long. Fleet and devices hold each other, so that nothing ends before the test does: it calls `end`.
 final class Fleet {
     /// Real time after which a test that waits for something has failed.
-    private static let timeout = 30
+    private static let timeout = 120
 
     let clock = ManualClock()
     let loop: EventLoop
