@@ -28,7 +28,7 @@ import Testing
         return daemon
     }
 
-    @Test func aDaemonThatIsAwayAtTheStartIsAFailure() throws {
+    @Test func `a daemon that is away at the start is a failure`() throws {
         var failure: ClientError?
         attachment().start { report in
             if case .failed(let error) = report { failure = error }
@@ -36,7 +36,7 @@ import Testing
         #expect(failure == .notReachable(path: path, reason: "no such file or directory"))
     }
 
-    @Test func aDaemonThatRefusesIsAFailure() throws {
+    @Test func `a daemon that refuses is a failure`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         daemon.onCall = { $0.fail("dev.handoff1.LimitExceeded", ["limit": "apps", "message": "too many apps"]) }
         let attachment = attachment()
@@ -53,7 +53,7 @@ import Testing
         #expect(refusal.kind == "LimitExceeded")
     }
 
-    @Test func itIsAttachedAgainAfterARestartOfTheDaemon() throws {
+    @Test func `it is attached again after a restart of the daemon`() throws {
         var first: FakeDaemon? = try daemon(session: "first")
         var second: FakeDaemon?
         let attachment = attachment()
@@ -82,7 +82,7 @@ import Testing
         #expect(second != nil)
     }
 
-    @Test func eventsArriveAfterTheSession() throws {
+    @Test func `events arrive after the session`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         let activity = Sample.activityID(0xA1)
         daemon.onCall = { call in
@@ -101,7 +101,7 @@ import Testing
         #expect(events == [.save(activity)])
     }
 
-    @Test func eventsOfAnActivityAreReportedBehindTheAnswerThatNamesIt() throws {
+    @Test func `events of an activity are reported behind the answer that names it`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         let id = Sample.activityID(0xA1)
         var attached: FakeDaemon.Call?
@@ -138,7 +138,7 @@ import Testing
         #expect(story == ["published", "save"])
     }
 
-    @Test func eventsWaitForTheCallsBeforeThemAlone() {
+    @Test func `events wait for the calls before them alone`() {
         let events = (1...3).map { AppEvent.save(Sample.activityID(UInt8($0))) }
         var order = EventOrder()
         #expect(order.came(events[0]) == events[0])
@@ -152,7 +152,7 @@ import Testing
         #expect(order.came(events[1]) == events[1])
     }
 
-    @Test func stoppingEndsBothConnectionsAndIsSilent() throws {
+    @Test func `stopping ends both connections and is silent`() throws {
         let daemon = try daemon(session: "s")
         let attachment = attachment()
         var reports = 0

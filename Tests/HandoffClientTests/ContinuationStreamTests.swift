@@ -29,7 +29,7 @@ import Testing
         return try #require(opened).get()
     }
 
-    @Test func bytesGoBothWaysAndEachDirectionEndsByItself() throws {
+    @Test func `bytes go both ways and each direction ends by itself`() throws {
         var came: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(
@@ -62,7 +62,7 @@ import Testing
         #expect(came == [1, 2, 3, 4])
     }
 
-    @Test func bytesThatCameWithTheReplyAreHandedOverFirst() throws {
+    @Test func `bytes that came with the reply are handed over first`() throws {
         daemon.onCall = { call in
             // One write, so that they come together.
             let reply = VarlinkReply(parameters: Self.opened).encoded()
@@ -84,7 +84,7 @@ import Testing
         #expect(events.dropFirst().joined().filter(\.isNumber) == "1234")
     }
 
-    @Test func aWriterIsToldWhenThereIsRoomAgain() throws {
+    @Test func `a writer is told when there is room again`() throws {
         var received = 0
         var daemonEnd: ByteStream?
         daemon.onCall = { call in
@@ -115,7 +115,7 @@ import Testing
         #expect(received == written)
     }
 
-    @Test func aStreamThatFinishesSendsAllAndWaitsForTheOther() throws {
+    @Test func `a stream that finishes sends all and waits for the other`() throws {
         var received = 0
         var daemonEnd: ByteStream?
         daemon.onCall = { call in
@@ -144,7 +144,7 @@ import Testing
         daemonEnd?.close()
     }
 
-    @Test func aStreamThatIsLetGoIsClosed() throws {
+    @Test func `a stream that is let go is closed`() throws {
         daemon.onCall = { call in
             call.upgrade(Self.opened, received: { _, _ in }, ended: { [test] _ in test.end() })
         }
@@ -152,7 +152,7 @@ import Testing
         try test.run()
     }
 
-    @Test func aStreamThatCannotBeOpenedSaysWhy() throws {
+    @Test func `a stream that cannot be opened says why`() throws {
         let failure = HandoffFailure.streamsUnsupported(device: "laptop")
         daemon.onCall = { $0.fail(AppErrorName.streamFailed.rawValue, failure.json) }
         do {
@@ -166,7 +166,7 @@ import Testing
         #expect(throws: ClientError.badAnswer("missing or invalid parameter 'stream'")) { try open() }
     }
 
-    @Test func aPassedFileGoesWithItsCallOnAConnectionOfItsOwn() throws {
+    @Test func `a passed file goes with its call on a connection of its own`() throws {
         var passed: [PassedFile] = []
         daemon.onCall = { call in
             guard call.member == "PassFile" else {
@@ -194,7 +194,7 @@ import Testing
             ])
     }
 
-    @Test func aPassedFileThatFailsIsARefusal() throws {
+    @Test func `a passed file that fails is a refusal`() throws {
         let end = StreamEndedError(moved: 3, outcome: .gone, message: "the connection broke")
         daemon.onCall = { call in
             guard call.member == "PassFile" else {
@@ -213,7 +213,7 @@ import Testing
         #expect(failure == .refused(ServiceRefusal(name: "dev.handoff1.StreamEnded", parameters: end.json)))
     }
 
-    @Test func howItEndedIsAwaited() throws {
+    @Test func `how it ended is awaited`() throws {
         let reply = AwaitStreamReply(outcome: .reset, message: "closed there", sent: 1, received: 2)
         daemon.onCall = { call in
             guard call.member == "AwaitStream" else {
@@ -232,7 +232,7 @@ import Testing
         #expect(daemon.parameters(of: "AwaitStream") == Self.opened)
     }
 
-    @Test func aClosedStreamTellsNobodyAnything() throws {
+    @Test func `a closed stream tells nobody anything`() throws {
         var open: FakeDaemon.Call?
         daemon.onCall = { call in
             if call.member == "AwaitStream" { open = call }

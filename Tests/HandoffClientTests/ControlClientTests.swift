@@ -15,7 +15,7 @@ import Testing
         daemon = try FakeDaemon(path: test.folder.file("control.socket"), loop: test.loop)
     }
 
-    @Test func decodesAnAnswer() throws {
+    @Test func `decodes an answer`() throws {
         daemon.onCall = { $0.reply(["account": .string(Sample.account.hex)]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answer: Result<AccountID, ClientError>?
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [UInt32(1), 65_534])
-    func nothingIsSaidToAnotherUsersDaemon(distance: UInt32) throws {
+    func `nothing is said to another user's daemon`(distance: UInt32) throws {
         let other = ProcessEnvironment.userID &+ distance
         #expect(throws: ClientError.foreign(path: daemon.path, user: other)) {
             try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: other, gid: 0) }
@@ -37,11 +37,11 @@ import Testing
         #expect(daemon.log.isEmpty)
     }
 
-    @Test func aSocketThatRootMadeIsUsed() throws {
+    @Test func `a socket that root made is used`() throws {
         _ = try ControlClient(path: daemon.path, loop: test.loop) { _ in PeerCredentials(pid: 1, uid: 0, gid: 0) }
     }
 
-    @Test func answersToCallsSentAheadComeInTheirOrder() throws {
+    @Test func `answers to calls sent ahead come in their order`() throws {
         daemon.onCall = { $0.reply(["echo": .string($0.member)]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answers: [String?] = []
@@ -55,7 +55,7 @@ import Testing
         #expect(answers == ["First", "Second", "Third"])
     }
 
-    @Test func anErrorOfTheDaemonKeepsItsNameAndFields() throws {
+    @Test func `an error of the daemon keeps its name and fields`() throws {
         daemon.onCall = { $0.fail("dev.handoff1.Control.NoAccount", ["message": "there is none"]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answer: Result<ControlStatus, ClientError>?
@@ -72,7 +72,7 @@ import Testing
         #expect(refusal.message == "there is none")
     }
 
-    @Test func anAnswerOfTheWrongFormIsNotTaken() throws {
+    @Test func `an answer of the wrong form is not taken`() throws {
         daemon.onCall = { $0.reply(["account": 7]) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var answer: Result<AccountID, ClientError>?
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["{]\0", "{\"parameters\":{},\"extra\":1}\0", "{\"continues\":true}\0"])
-    func bytesThatAreNoReplyEndTheConnection(_ bytes: String) throws {
+    func `bytes that are no reply end the connection`(_ bytes: String) throws {
         daemon.onCall = { $0.sendRaw(Array(bytes.utf8)) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var failed = false
@@ -98,7 +98,7 @@ import Testing
         #expect(!client.isOpen)
     }
 
-    @Test func aDaemonThatDiesFailsEveryOpenCall() throws {
+    @Test func `a daemon that dies fails every open call`() throws {
         daemon.onCall = { $0.crash() }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var failures: [ClientError] = []
@@ -112,7 +112,7 @@ import Testing
         #expect(failures == [.lost(path: daemon.path), .lost(path: daemon.path)])
     }
 
-    @Test func aCallAfterTheEndFailsFromTheLoop() throws {
+    @Test func `a call after the end fails from the loop`() throws {
         daemon.onCall = { $0.crash() }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         client.onEnd = { test.end() }
@@ -128,14 +128,14 @@ import Testing
         #expect(failure == .lost(path: daemon.path))
     }
 
-    @Test func noSocketIsNotReachable() throws {
+    @Test func `no socket is not reachable`() throws {
         let path = test.folder.file("none.socket")
         #expect(throws: ClientError.notReachable(path: path, reason: "no such file or directory")) {
             try ControlClient(path: path, loop: test.loop)
         }
     }
 
-    @Test func aSocketThatNobodyListensOnIsNotReachable() throws {
+    @Test func `a socket that nobody listens on is not reachable`() throws {
         let path = test.folder.file("none.socket")
         try test.folder.write("", to: "none.socket")
         #expect(throws: ClientError.notReachable(path: path, reason: "nobody listens there")) {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func watchFollowsEventsAndSaysWhenTheyEnd() throws {
+    @Test func `watch follows events and says when they end`() throws {
         let offer = Sample.offer(0xA1, type: ActivityType.browsingWeb, title: "Page")
         daemon.onCall = { call in
             call.reply(WatchEvent.added(offer).json, continues: true)
@@ -165,7 +165,7 @@ import Testing
         #expect(daemon.log.first?.more == true)
     }
 
-    @Test func exportSendsALengthOfZeroAndCollectsTheFile() throws {
+    @Test func `export sends a length of zero and collects the file`() throws {
         var first: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(
@@ -199,7 +199,7 @@ import Testing
             ImportOutcome.refused(name: "InvalidAccountFile", message: "used")
         ),
     ])
-    func importSendsTheFileAndTheEnd(_ answer: String, _ expected: ImportOutcome) throws {
+    func `import sends the file and the end`(_ answer: String, _ expected: ImportOutcome) throws {
         var file: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(
@@ -220,7 +220,7 @@ import Testing
         #expect(outcome == .success(expected))
     }
 
-    @Test func anImportThatIsNotAnsweredIsLost() throws {
+    @Test func `an import that is not answered is lost`() throws {
         daemon.onCall = { $0.upgrade(received: { _, _ in }, ended: { $0.close() }) }
         let client = try ControlClient(path: daemon.path, loop: test.loop)
         var outcome: Result<ImportOutcome, ClientError>?

@@ -35,7 +35,7 @@ import Testing
         return results
     }
 
-    @Test func pairingIsFollowedUntilADeviceHasJoined() throws {
+    @Test func `pairing is followed until a device has joined`() throws {
         daemon.onCall = { call in
             call.reply(Self.window.json, continues: true)
             call.reply(PairEvent.joined(Self.device).json)
@@ -46,14 +46,14 @@ import Testing
         #expect(daemon.parameters(of: "Pair") == ["automatic": true])
     }
 
-    @Test func pairingThatEndsWithAnotherEventIsNoAnswer() throws {
+    @Test func `pairing that ends with another event is no answer`() throws {
         daemon.onCall = { $0.reply(PairEvent.joining(Self.device).json) }
         let events = try follow(1) { client.pair(automatic: false, $0) }
         #expect(events == [.failure(.badAnswer("the events ended too early"))])
         #expect(daemon.parameters(of: "Pair") == [:])
     }
 
-    @Test func joiningIsFollowedUntilThisDeviceHasJoined() throws {
+    @Test func `joining is followed until this device has joined`() throws {
         daemon.onCall = { call in
             call.reply(JoinEvent.looking.json, continues: true)
             call.reply(JoinEvent.joined(Sample.account, by: Self.device).json)
@@ -63,13 +63,13 @@ import Testing
         #expect(daemon.parameters(of: "Join") == ["code": "12345678", "address": "desk:1"])
     }
 
-    @Test func joiningThatEndsWithAnotherEventIsNoAnswer() throws {
+    @Test func `joining that ends with another event is no answer`() throws {
         daemon.onCall = { $0.reply(JoinEvent.waiting(Self.device).json) }
         let events = try follow(1) { client.join(JoinRequest(link: "handoff:x"), $0) }
         #expect(events == [.failure(.badAnswer("the events ended too early"))])
     }
 
-    @Test func aPairingThatCameToNothingKeepsItsReason() throws {
+    @Test func `a pairing that came to nothing keeps its reason`() throws {
         daemon.onCall = { $0.fail(ControlErrorName.pairingFailed.rawValue, ["reason": "busy", "message": "wait"]) }
         let events = try follow(1) { client.join(JoinRequest(code: "12345678"), $0) }
         guard case .failure(.refused(let refusal)) = events.first else {
@@ -80,7 +80,7 @@ import Testing
         #expect(refusal.parameters["reason"] == "busy")
     }
 
-    @Test func aRemovalSaysWhichEventIsTheLast() throws {
+    @Test func `a removal says which event is the last`() throws {
         func event(_ kind: RemovalEvent.Kind, _ waiting: [DeviceID]) -> RemovalEvent {
             RemovalEvent(kind: kind, device: Self.device.id, confirmed: [Sample.device(1)], waiting: waiting)
         }
@@ -106,7 +106,7 @@ import Testing
         #expect(daemon.parameters(of: "RemoveDevice") == expected)
     }
 
-    @Test func callsWithOneAnswerSendWhatTheyWereGiven() throws {
+    @Test func `calls with one answer send what they were given`() throws {
         daemon.onCall = { call in
             switch call.member {
             case "LeaveAccount": call.reply(["told": [.string(Sample.device(2).hex)]])
@@ -133,7 +133,7 @@ import Testing
         #expect(daemon.parameters(of: "RevokeExport") == ["ticket": "ab"])
     }
 
-    @Test func anAccountFileIsAskedForWithItsPassphrase() throws {
+    @Test func `an account file is asked for with its passphrase`() throws {
         var received: [UInt8] = []
         daemon.onCall = { call in
             call.upgrade(

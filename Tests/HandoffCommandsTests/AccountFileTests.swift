@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func anExportIsANewFileThatOnlyTheUserMayRead() throws {
+    @Test func `an export is a new file that only the user may read`() throws {
         #expect(try run.run("account", "export", file, answer: Self.exporting(Array(Sample.accountFile.utf8))) == .done)
         #expect(run.test.folder.text(of: "account") == Sample.accountFile)
         #expect(run.test.folder.mode(of: "account") == 0o600)
@@ -34,7 +34,7 @@ import Testing
         #expect(run.diagnostics.contains("works once and for a day"))
     }
 
-    @Test func anExistingFileIsRefusedBeforeTheDaemonIsAsked() throws {
+    @Test func `an existing file is refused before the daemon is asked`() throws {
         try run.test.folder.write("mine", to: "account")
         #expect(try run.run("account", "export", file, answer: Self.exporting([1])) == .failed)
         #expect(run.test.folder.text(of: "account") == "mine")
@@ -42,13 +42,13 @@ import Testing
         #expect(run.diagnostics.contains("cannot create \(file): file exists"))
     }
 
-    @Test func aSecretIsNeverShownOnATerminal() throws {
+    @Test func `a secret is never shown on a terminal`() throws {
         #expect(try run.run("account", "export", "-", onTerminal: true, answer: Self.exporting([1])) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
         #expect(run.output.isEmpty)
     }
 
-    @Test func anExportThatFailsLeavesNoFile() throws {
+    @Test func `an export that fails leaves no file`() throws {
         let refused = try run.run("account", "export", file) { $0.fail("dev.handoff1.Control.NoAccount") }
         #expect(refused == .failed)
         #expect(run.test.folder.mode(of: "account") == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func aPartOfAFileIsNoExport() throws {
+    @Test func `a part of a file is no export`() throws {
         for part in [1, 12, 47, 49] {
             let torn = Array(Sample.accountFile.utf8.prefix(part))
             #expect(try run.run("account", "export", file, answer: Self.exporting(torn)) == .failed)
@@ -68,7 +68,7 @@ import Testing
         #expect(run.diagnostics.contains("no whole account file"))
     }
 
-    @Test func anImportSendsTheFileAndShowsTheAccount() throws {
+    @Test func `an import sends the file and shows the account`() throws {
         try run.test.folder.write("secret", to: "account")
         var sent: [UInt8] = []
         let status = try run.run("account", "import", file, "--json") { call in
@@ -84,7 +84,7 @@ import Testing
         #expect(run.objects == [["version": 1, "account": .string(Sample.account.hex), "joined": true]])
     }
 
-    @Test func anImportThatNoMemberHasConfirmedIsNotCalledJoined() throws {
+    @Test func `an import that no member has confirmed is not called joined`() throws {
         try run.test.folder.write("secret", to: "account")
         let status = try run.run("account", "import", file) { call in
             call.upgrade(
@@ -100,7 +100,7 @@ import Testing
         #expect(run.diagnostics.contains("not joined yet: nobody is on"))
     }
 
-    @Test func aRefusedImportIsAFailureWithItsName() throws {
+    @Test func `a refused import is a failure with its name`() throws {
         try run.test.folder.write("secret", to: "account")
         let status = try run.run("account", "import", file, "--json") { call in
             call.upgrade(
@@ -115,7 +115,7 @@ import Testing
         #expect(run.errorObjects.last == ["version": 1, "error": "InvalidAccountFile", "message": "it was used"])
     }
 
-    @Test func aFileThatIsMissingIsAFailureBeforeTheDaemonIsAsked() throws {
+    @Test func `a file that is missing is a failure before the daemon is asked`() throws {
         #expect(try run.run("account", "import", file) == .failed)
         #expect(run.daemon.log.isEmpty)
         #expect(run.diagnostics.contains("cannot read \(file): no such file or directory"))

@@ -10,7 +10,7 @@ import Testing
     private func words(_ line: String...) -> [String] { CompletionQuery(line).answer.candidates.map(\.word) }
     private func kind(_ line: String...) -> CompletionAnswer.Kind { CompletionQuery(line).answer.kind }
 
-    @Test func theFirstWordIsACommandOrAGroup() {
+    @Test func `the first word is a command or a group`() {
         let all = words("")
         #expect(all.contains("status") && all.contains("account") && !all.contains("create"))
         #expect(all.count == Set(all).count)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: CommandTable.standard.commands.map { $0.specification.name })
-    func everyCommandIsOfferedWordByWordAndThenItsOptions(_ name: String) throws {
+    func `every command is offered word by word and then its options`(_ name: String) throws {
         let command = try #require(CommandTable.standard.commands.first { $0.specification.name == name }).specification
         for length in command.words.indices {
             let before = Array(command.words[..<length])
@@ -31,12 +31,12 @@ import Testing
         #expect(Set(offered) == Set((command.options + OptionSpecification.global).map(\.name)))
     }
 
-    @Test func anOptionThatWasGivenIsNotOfferedAgainUnlessItMayBeRepeated() {
+    @Test func `an option that was given is not offered again unless it may be repeated`() {
         #expect(!words("list", "--here", "--").contains("--here"))
         #expect(words("publish", "com.example.a", "--required", "page", "--r") == ["--required"])
     }
 
-    @Test func wordsBeforeTheCursorAreUnderstoodAsTheyWillBe() {
+    @Test func `words before the cursor are understood as they will be`() {
         #expect(words("--json", "--socket", "account", "st") == ["status"])
         #expect(CompletionQuery(["--socket", "/tmp/a", "st"]).socket == "/tmp/a")
         #expect(CompletionQuery(["--socket=/tmp/a", "st"]).socket == "/tmp/a")
@@ -45,7 +45,7 @@ import Testing
         #expect(words("handle", "com.example.a", "--", "--t") == [])
     }
 
-    @Test func filesAreForTheShell() {
+    @Test func `files are for the shell`() {
         #expect(kind("account", "export", "") == .files(after: ""))
         #expect(kind("continue", "--output", "Do") == .files(after: ""))
         #expect(kind("continue", "--output=Do") == .files(after: "--output="))
@@ -54,7 +54,7 @@ import Testing
         #expect(kind("publish", "com.example.a", "--user-info", "{") == .words)
     }
 
-    @Test func whatOnlyTheDaemonKnowsIsAskedFor() {
+    @Test func `what only the daemon knows is asked for`() {
         #expect(kind("continue", "3f") == .asked(.activity, before: "", begun: "3f"))
         #expect(kind("continue", "--from=La") == .asked(.device, before: "--from=", begun: "La"))
         #expect(kind("device", "remove", "") == .asked(.device, before: "", begun: ""))
@@ -65,13 +65,13 @@ import Testing
         #expect(kind("status", "") == .words)
     }
 
-    @Test func wordsThatAreTypedAsTheyStandAreOffered() {
+    @Test func `words that are typed as they stand are offered`() {
         #expect(words("completion", "") == ["bash", "zsh", "fish"])
         #expect(words("completion", "z") == ["zsh"])
         #expect(words("help", "pub") == ["publish"])
     }
 
-    @Test func theAnswerHasALineForEachCandidateAndNoneForWhatWouldBreakIt() {
+    @Test func `the answer has a line for each candidate and none for what would break it`() {
         let answer = CompletionAnswer(
             .words, [.init("a b", "one"), .init("c\nd", "two"), .init("\u{1b}[2J"), .init("e")])
         #expect(answer.text == "words\na b\tone\ne\t\n")
@@ -81,7 +81,7 @@ import Testing
 
 /// The command that the shells' scripts run.
 @Suite struct CompletionCommandTests {
-    @Test func aScriptIsPrintedForEachShell() throws {
+    @Test func `a script is printed for each shell`() throws {
         for script in CompletionScript.allCases {
             let run = try CommandRun()
             #expect(try run.run("completion", script.rawValue) == .done)
@@ -90,21 +90,21 @@ import Testing
         }
     }
 
-    @Test func anUnknownShellIsWrongUsage() throws {
+    @Test func `an unknown shell is wrong usage`() throws {
         let run = try CommandRun()
         #expect(try run.run("completion", "csh") == .wrongUsage)
         #expect(run.diagnostics.contains("bash, zsh or fish"))
         #expect(try CommandRun().run("completion", "bash", "zsh") == .wrongUsage)
     }
 
-    @Test func whereNoDaemonAnswersThereIsSilence() throws {
+    @Test func `where no daemon answers there is silence`() throws {
         let run = try CommandRun()
         #expect(try run.run("completion", "words", "--", "--socket", "/no/such/socket", "continue", "") == .done)
         #expect(run.output == "words\n")
         #expect(run.diagnostics == "")
     }
 
-    @Test func aDaemonThatRefusesIsNoReasonForAMessage() throws {
+    @Test func `a daemon that refuses is no reason for a message`() throws {
         let run = try CommandRun()
         let status = try run.run("completion", "words", "--", "continue", "") { call in
             call.fail("dev.handoff1.Control.NoAccount")
@@ -114,7 +114,7 @@ import Testing
         #expect(run.diagnostics == "")
     }
 
-    @Test func devicesAreOfferedByNameWhereThatSaysWhichOneIsMeant() throws {
+    @Test func `devices are offered by name where that says which one is meant`() throws {
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "Desk", kind: .desktop, isSelf: true, online: true),
             ControlDevice(id: Sample.device(0x1A), name: "Old laptop", kind: .laptop, isSelf: false, online: true),
@@ -141,7 +141,7 @@ import Testing
                 """)
     }
 
-    @Test func activitiesAreOfferedByTheirIdsAndTypesOnce() throws {
+    @Test func `activities are offered by their ids and types once`() throws {
         let type = try #require(ActivityType("com.example.editing"))
         let offers = [
             Sample.offer(0xA1, type: type, title: "Letter", age: 3),

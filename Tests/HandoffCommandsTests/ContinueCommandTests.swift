@@ -18,7 +18,7 @@ import Testing
         call.reply(ContinueEvent.continued(type, activity, opens, continuation: nil).json)
     }
 
-    @Test func printShowsTheActivityWithItsPayload() throws {
+    @Test func `print shows the activity with its payload`() throws {
         let run = try CommandRun()
         let activity = try Self.activity()
         #expect(try run.run("continue", "--print") { Self.answer($0, activity, nil) } == .done)
@@ -42,7 +42,7 @@ import Testing
         #expect(run.daemon.log.first?.more == true)
     }
 
-    @Test func printAsJSONHasUserInfoAndOrigin() throws {
+    @Test func `print as JSON has user info and origin`() throws {
         let run = try CommandRun()
         let activity = try Self.activity()
         let status = try run.run(
@@ -59,14 +59,14 @@ import Testing
             ])
     }
 
-    @Test func withoutPrintItSaysWhatOpened() throws {
+    @Test func `without print it says what opened`() throws {
         let run = try CommandRun()
         let opens = ControlOpens(kind: .app, name: "Editor")
         #expect(try run.run("continue") { Self.answer($0, nil, opens) } == .done)
         #expect(run.output == "continued com.example.editing: opened in Editor\n")
     }
 
-    @Test func withoutPrintJSONSaysWhatOpened() throws {
+    @Test func `without print JSON says what opened`() throws {
         let run = try CommandRun()
         #expect(try run.run("continue", "--json") { Self.answer($0, nil, ControlOpens(kind: .web)) } == .done)
         #expect(
@@ -75,7 +75,7 @@ import Testing
             ])
     }
 
-    @Test func nothingToContinueHasItsOwnStatus() throws {
+    @Test func `nothing to continue has its own status`() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "--json") {
             $0.fail("dev.handoff1.Control.NothingToContinue", ["message": "no activity is on offer"])
@@ -87,7 +87,7 @@ import Testing
             ])
     }
 
-    @Test func aFailedContinuationKeepsItsCode() throws {
+    @Test func `a failed continuation keeps its code`() throws {
         let run = try CommandRun()
         let failure = HandoffFailure.timedOut(device: "laptop")
         let status = try run.run("continue", "--json") {
@@ -98,7 +98,7 @@ import Testing
         #expect(run.errorObjects.first?["reason"] == "timedOut")
     }
 
-    @Test func anIdThatFitsSeveralListsThem() throws {
+    @Test func `an id that fits several lists them`() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "a1") {
             $0.fail(
@@ -109,7 +109,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: 'a1' fits several\n  it fits: a1b, a1c\n")
     }
 
-    @Test func anIdThatTwoDevicesOfferAsksForTheDevice() throws {
+    @Test func `an id that two devices offer asks for the device`() throws {
         let run = try CommandRun()
         let id = Sample.activityID(0xA1).hex
         let status = try run.run("continue", id) {
@@ -127,14 +127,14 @@ import Testing
                 """)
     }
 
-    @Test func aLastReplyThatPromisesMoreIsRefused() throws {
+    @Test func `a last reply that promises more is refused`() throws {
         let run = try CommandRun()
         let status = try run.run("continue", "--json") { $0.reply(ContinueEvent.willContinue(.browsingWeb).json) }
         #expect(status == .failed)
         #expect(run.errorObjects.first?["error"] == "BadAnswer")
     }
 
-    @Test func aTerminalIsToldWhoIsWaitedFor() throws {
+    @Test func `a terminal is told who is waited for`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let activity = try Self.activity()
@@ -155,7 +155,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: waiting for desk\\u{7}…\n")
     }
 
-    @Test func aFileIsToldNothingWhileWaiting() throws {
+    @Test func `a file is told nothing while waiting`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let activity = try Self.activity()

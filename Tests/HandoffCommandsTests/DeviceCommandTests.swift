@@ -39,7 +39,7 @@ import Testing
 
     // MARK: devices
 
-    @Test func whatIsSpecialAboutADeviceIsNoted() throws {
+    @Test func `what is special about a device is noted`() throws {
         var stale = Self.laptop
         stale.current = false
         var unfinished = Self.phone
@@ -57,7 +57,7 @@ import Testing
                 """)
     }
 
-    @Test func idsThatBeginAlikeAreShownLonger() throws {
+    @Test func `ids that begin alike are shown longer`() throws {
         var twin = Self.phone
         twin.id = try Self.twin()
         #expect(try run.run("devices") { $0.reply(Self.reply([Self.laptop, twin])) } == .done)
@@ -70,7 +70,7 @@ import Testing
         ("Desk", "\u{202E}Desk", true), ("Caf\u{E9}", "Cafe\u{301}", true), ("Desk", "Desk2", false),
         ("Desk", "D\u{435}sk", false), ("", "  ", true),
     ])
-    func namesAreAlikeUpToCaseSpacesAndWhatIsNotSeen(_ first: String, _ second: String, _ areAlike: Bool) {
+    func `names are alike up to case spaces and what is not seen`(_ first: String, _ second: String, _ areAlike: Bool) {
         let names = [Sample.device(1): first, Sample.device(2): second]
         let expected = [Sample.device(1): [Sample.device(2)], Sample.device(2): [Sample.device(1)]]
         #expect(ConfusableNames.groups(names) == (areAlike ? expected : [:]))
@@ -79,19 +79,19 @@ import Testing
     // MARK: device rename
 
     @Test(arguments: ["Laptop", "1a1a1a1", "1A1A-1a1a"])
-    func aDeviceIsRenamedByItsWholeID(_ word: String) throws {
+    func `a device is renamed by its whole ID`(_ word: String) throws {
         #expect(try run.run("device", "rename", word, "Old \u{1B}one", answer: Self.daemon()) == .done)
         let expected: JSONObject = ["device": .string(Self.laptop.id.hex), "name": "Old \u{1B}one"]
         #expect(run.daemon.parameters(of: "RenameDevice") == expected)
         #expect(run.output == "renamed Laptop (1a1a1a1) to Old \\u{1B}one\n")
     }
 
-    @Test func renamingIsJSON() throws {
+    @Test func `renaming is JSON`() throws {
         #expect(try run.run("--json", "device", "rename", "Phone", "P", answer: Self.daemon()) == .done)
         #expect(run.objects == [["version": 1, "renamed": .string(Self.phone.id.hex), "name": "P"]])
     }
 
-    @Test func aWordThatFitsNoneOrSeveralIsRefusedWithTheChoice() throws {
+    @Test func `a word that fits none or several is refused with the choice`() throws {
         var twin = Self.phone
         twin.id = try Self.twin()
         let daemon = Self.daemon([Self.desk, Self.laptop, twin])
@@ -108,7 +108,7 @@ import Testing
         daemon { $0.reply(["told": .array(told.map { .string($0.hex) })]) }
     }
 
-    @Test func leavingAsksAndSaysWhoWasTold() throws {
+    @Test func `leaving asks and says who was told`() throws {
         run.typing = ["y"]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [Self.laptop.id])) == .done)
         #expect(run.diagnostics.contains("In it remain: Laptop (1a1a1a1), Phone (2b2b2b2)\nLeave the account? [y/N] "))
@@ -122,14 +122,14 @@ import Testing
         #expect(run.diagnostics.contains("until the others hear of it"))
     }
 
-    @Test func leavingIsGivenUpByAnyOtherAnswer() throws {
+    @Test func `leaving is given up by any other answer`() throws {
         run.typing = [""]
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [])) == .failed)
         #expect(run.daemon.methods == ["ListDevices"])
         #expect(run.diagnostics.contains("nothing was changed"))
     }
 
-    @Test func theLastDeviceIsWarnedOfTheEnd() throws {
+    @Test func `the last device is warned of the end`() throws {
         run.typing = ["y"]
         let daemon = Self.daemon([Self.desk]) { $0.reply(["told": []]) }
         #expect(try run.run("account", "leave", answer: daemon) == .done)
@@ -137,14 +137,14 @@ import Testing
         #expect(run.output == "left the account; this device has a new identity\n")
     }
 
-    @Test func aLeaveThatCannotBeStoredIsToBeAskedForAgain() throws {
+    @Test func `a leave that cannot be stored is to be asked for again`() throws {
         let daemon = Self.daemon { $0.fail("dev.handoff1.Control.StorageFailed", ["message": "no space left"]) }
         #expect(try run.run("account", "leave", "--yes", answer: daemon) == .failed)
         #expect(run.diagnostics.contains("handoffctl: no space left\n"))
         #expect(run.diagnostics.contains("run handoffctl account leave again"))
     }
 
-    @Test func leavingWithoutATerminalNeedsYes() throws {
+    @Test func `leaving without a terminal needs yes`() throws {
         #expect(try run.run("account", "leave", answer: Self.leaving(told: [])) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
         let told = [Self.laptop.id, Self.phone.id]
@@ -156,7 +156,7 @@ import Testing
 
     // MARK: account rotate, account export --revoke
 
-    @Test func aNewKeyIsMade() throws {
+    @Test func `a new key is made`() throws {
         #expect(try run.run("account", "rotate") { $0.reply(["epoch": 7]) } == .done)
         #expect(run.output == "made a new account key: epoch 7\n")
         #expect(run.daemon.methods == ["RotateKey"])
@@ -164,7 +164,7 @@ import Testing
         #expect(run.objects == [["version": 1, "epoch": 8]])
     }
 
-    @Test func aTicketIsRevoked() throws {
+    @Test func `a ticket is revoked`() throws {
         #expect(try run.run("account", "export", "--revoke", "01-AB") { $0.reply() } == .done)
         #expect(run.daemon.parameters(of: "RevokeExport") == ["ticket": "01ab"])
         #expect(run.output == "revoked 01ab: nobody can join with that file any more\n")

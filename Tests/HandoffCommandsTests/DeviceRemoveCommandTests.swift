@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aPersonIsToldWhomTheDeviceLetInAndIsAsked() throws {
+    @Test func `a person is told whom the device let in and is asked`() throws {
         run.typing = ["y"]
         #expect(try run.run("device", "remove", "laptop", answer: Self.all) == .failed)
         #expect(run.diagnostics.contains("no device is called 'laptop'"))
@@ -77,7 +77,7 @@ import Testing
         #expect(run.asked == [.answer])
     }
 
-    @Test func droppedOnesGoWithItAndAreNamedInTheQuestion() throws {
+    @Test func `dropped ones go with it and are named in the question`() throws {
         run.typing = ["y"]
         let words = ["device", "remove", "1a1a1a1", "--drop", "Phone", "--drop=2b2b"]
         #expect(try run.run(words, answer: Self.all) == .done)
@@ -89,7 +89,7 @@ import Testing
         #expect(run.daemon.parameters(of: "RemoveDevice") == expected)
     }
 
-    @Test func aDeviceThatLetNobodyInIsJustAskedAbout() throws {
+    @Test func `a device that let nobody in is just asked about`() throws {
         run.typing = ["n"]
         #expect(try run.run("device", "remove", "Tablet", answer: Self.all) == .failed)
         #expect(run.diagnostics.hasPrefix("Remove Tablet (5d5d5d5) for ever? [y/N] "))
@@ -97,7 +97,7 @@ import Testing
         #expect(run.diagnostics.contains("nothing was changed"))
     }
 
-    @Test func withoutATerminalItNeedsYes() throws {
+    @Test func `without a terminal it needs yes`() throws {
         #expect(try run.run("device", "remove", "Laptop", answer: Self.all) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
         #expect(run.diagnostics.contains("with --yes"))
@@ -106,7 +106,7 @@ import Testing
         #expect(other.asked.isEmpty)
     }
 
-    @Test func whoHasYetToHearIsSaidAfterAWhileAndWhatThatMeans() throws {
+    @Test func `who has yet to hear is said after a while and what that means`() throws {
         let words = ["device", "remove", "Laptop", "--yes", "--timeout", "0.01"]
         #expect(try run.run(words, answer: Self.some) == .done)
         #expect(run.output.hasSuffix("confirmed  Tablet (5d5d5d5)\nwaiting    Phone (2b2b2b2)\n"))
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func withoutAnOptionItFollowsForTenSeconds() throws {
+    func `without an option it follows for ten seconds`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         var moved = 0
@@ -135,18 +135,18 @@ import Testing
         #expect(run.output.contains("waiting    Phone"))
     }
 
-    @Test func withNoWaitItEndsAtOnce() throws {
+    @Test func `with no wait it ends at once`() throws {
         #expect(try run.run("device", "remove", "Laptop", "--yes", "--no-wait", answer: Self.some) == .done)
         #expect(run.output.contains("waiting    Phone (2b2b2b2), Tablet (5d5d5d5)\n"))
     }
 
-    @Test func anInterruptEndsTheFollowingAndNotTheRemoval() throws {
+    @Test func `an interrupt ends the following and not the removal`() throws {
         run.onOutput = { [run] text in if text.hasPrefix("confirmed  Tablet") { run.interruptSoon() } }
         #expect(try run.run("device", "remove", "Laptop", "--yes", answer: Self.some) == .done)
         #expect(run.output.contains("waiting    Phone"))
     }
 
-    @Test func everyEventIsAnObject() throws {
+    @Test func `every event is an object`() throws {
         #expect(try run.run("--json", "device", "remove", "Laptop", "--yes", answer: Self.all) == .done)
         #expect(run.objects.map { $0["event"] } == ["removed", "confirmed", "confirmed"])
         #expect(run.objects.last?["waiting"] == [])
@@ -154,7 +154,7 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func aDeviceDoesNotRemoveItself() throws {
+    @Test func `a device does not remove itself`() throws {
         for words in [["Desk"], ["Laptop", "--drop", "Desk"]] {
             let run = try CommandRun()
             #expect(try run.run(["device", "remove", "--yes"] + words, answer: Self.all) == .failed)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalIsSaid() throws {
+    @Test func `a refusal is said`() throws {
         let daemon = Self.daemon {
             $0.fail(ControlErrorName.accountRefused.rawValue, ["message": "Watch was not let in by it"])
         }
@@ -172,7 +172,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: Watch was not let in by it\n")
     }
 
-    @Test func aDaemonThatGoesAwayLeavesTheLastWordOnWhoWaits() throws {
+    @Test func `a daemon that goes away leaves the last word on who waits`() throws {
         let daemon = Self.daemon { call in
             call.reply(Self.event(.removed, [0x3F], [0x2B]), continues: true)
             call.crash()

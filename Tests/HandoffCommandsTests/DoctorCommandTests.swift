@@ -34,22 +34,25 @@ import Testing
         return check
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func aDaemonThatEndsWhileItIsAskedIsAProblem(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"]) func `a daemon that ends while it is asked is a problem`(
+        _ method: String
+    ) throws {
         let check = try daemon((method, { $0.crash() }))
         #expect(check["state"] == "problem" && check["remedy"]?.string?.contains("journalctl") == true)
         #expect(check["message"]?.string?.contains("closed the connection") == true)
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func aDaemonThatRefusesToSayIsAProblem(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"]) func `a daemon that refuses to say is a problem`(_ method: String) throws
+    {
         let check = try daemon((method, { $0.fail("dev.handoff1.Failed", ["message": "no memory"]) }))
         #expect(check["state"] == "problem" && check["message"]?.string?.contains("no memory") == true)
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func anAnswerWithoutSenseIsAProblem(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"]) func `an answer without sense is a problem`(_ method: String) throws {
         #expect(try daemon((method, { $0.reply(["apps": "none"]) }))["state"] == "problem")
     }
 
-    @Test(arguments: ["Diagnose", "ListApps"]) func anOlderDaemonIsNotJudged(_ method: String) throws {
+    @Test(arguments: ["Diagnose", "ListApps"]) func `an older daemon is not judged`(_ method: String) throws {
         for error in ["MethodNotFound", "MethodNotImplemented", "InterfaceNotFound"] {
             let check = try DoctorCommandTests().daemon((method, { $0.fail("org.varlink.service.\(error)") }))
             #expect(check["state"] == "ok")

@@ -50,7 +50,7 @@ import Testing
         return try #require(checks.first)
     }
 
-    @Test func whereNothingIsWrongEverythingIsFine() {
+    @Test func `where nothing is wrong everything is fine`() {
         let checks = Doctor.checks(Self.well)
         #expect(checks.allSatisfy { $0.state == .ok && $0.remedy == nil })
         let names = [
@@ -60,7 +60,7 @@ import Testing
         #expect(checks.map(\.name) == names)
     }
 
-    @Test func withoutADaemonTheMachineIsStillLookedAt() {
+    @Test func `without a daemon the machine is still looked at`() {
         var facts = Self.well
         facts.status = nil
         facts.unreachable = "cannot reach the daemon at /run/x: no such file"
@@ -73,7 +73,7 @@ import Testing
         #expect(sandbox?.state == .problem && sandbox?.remedy?.contains("50-sandbox.conf") == true)
     }
 
-    @Test func aDaemonThatAnswersNoMoreIsAProblem() throws {
+    @Test func `a daemon that answers no more is a problem`() throws {
         let check = try only("daemon") { facts in
             facts.interruption = .silence
             facts.diagnosis = nil
@@ -82,16 +82,16 @@ import Testing
         #expect(check.state == .problem && check.message.contains("did not answer"))
     }
 
-    @Test func aDaemonOfAnotherVersionIsTold() throws {
+    @Test func `a daemon of another version is told`() throws {
         #expect(try only("daemon") { $0.status?.daemon = "handoffd/0.0.1" }.state == .warning)
     }
 
-    @Test func noAccountIsAProblem() throws {
+    @Test func `no account is a problem`() throws {
         let check = try only("account") { $0.status?.account = nil }
         #expect(check.state == .problem && check.remedy?.contains("handoffctl join") == true)
     }
 
-    @Test func eachSwitchThatIsOffIsTold() {
+    @Test func `each switch that is off is told`() {
         let checks = found("switches") { facts in
             facts.status?.switches = ControlSwitches(
                 advertising: false, receiving: false,
@@ -109,7 +109,7 @@ import Testing
         #expect(checks[0].remedy?.contains("/etc/handoff/policy.d") == true)
     }
 
-    @Test func avahiThatLetsNobodyElseInIsAProblemOfTheResponderInside() throws {
+    @Test func `avahi that lets nobody else in is a problem of the responder inside`() throws {
         let check = try only("discovery") { facts in
             facts.status?.discovery = "embedded"
             facts.machine.avahiRuns = true
@@ -126,19 +126,19 @@ import Testing
         }
     }
 
-    @Test func discoveryThatDoesNotRunIsAProblem() throws {
+    @Test func `discovery that does not run is a problem`() throws {
         let check = try only("discovery") { $0.status?.discoveryState = "unavailable: the Avahi daemon does not run" }
         #expect(check.state == .problem && check.remedy?.contains("avahi-daemon") == true)
         #expect(try only("discovery") { $0.status?.discovery = "static" }.state == .warning)
     }
 
-    @Test func aPortOnWhichNobodyListensIsAProblem() throws {
+    @Test func `a port on which nobody listens is a problem`() throws {
         let check = try only("port") { $0.machine.udp = [.text("header\n")] }
         #expect(check.state == .problem && check.message.contains("UDP") && !check.message.contains("TCP"))
         #expect(found("port") { $0.machine.tcp = [.unreadable, .missing] }.isEmpty)
     }
 
-    @Test func ufwIsReadWhereItCanBe() throws {
+    @Test func `ufw is read where it can be`() throws {
         func check(_ rules: FileFact) throws -> DoctorCheck {
             try only("firewall") { facts in
                 facts.machine.ufw = .text("ENABLED=yes\n")
@@ -167,7 +167,7 @@ import Testing
         #expect(found("firewall") { $0.machine.ufw = .text("# ENABLED=yes\nENABLED=no") }.first?.state == .ok)
     }
 
-    @Test func firewalldIsReadWhereItCanBe() throws {
+    @Test func `firewalld is read where it can be`() throws {
         func check(_ zone: FileFact, port: UInt16 = 24_863) throws -> DoctorCheck {
             try only("firewall") { facts in
                 facts.status?.port = port
@@ -202,7 +202,7 @@ import Testing
         ("<interface/><interface name=/><interface name=\"\"", .ok, .ok),
     ]
 
-    @Test(arguments: bindings) func zonesThatInterfacesAreBoundToAreAsked(
+    @Test(arguments: bindings) func `zones that interfaces are bound to are asked`(
         _ binding: String, _ known: DoctorCheck.State, _ unknown: DoctorCheck.State
     ) throws {
         let open = FileFact.text("<zone><service name=\"handoff\"/></zone>")
@@ -227,7 +227,7 @@ import Testing
         #expect(blind.state == unknown)
     }
 
-    @Test func theDefaultZoneIsNotAskedWhereAllInterfacesAreBoundToOthers() throws {
+    @Test func `the default zone is not asked where all interfaces are bound to others`() throws {
         let binding = "<interface name=\"eth0\"/><interface name=\"eth1\"/>"
         func check(_ more: String, _ zones: [String: FileFact]? = nil) throws -> DoctorCheck {
             try only("firewall") { facts in
@@ -244,7 +244,7 @@ import Testing
         #expect(try check("", ["public": .text("<zone>\(binding)\(open)</zone>")]).state == .problem)
     }
 
-    @Test func rulesThatWereSavedForIptablesAreNotGuessedAt() throws {
+    @Test func `rules that were saved for iptables are not guessed at`() throws {
         let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
         #expect(check.state == .warning && check.message.contains("cannot tell"))
     }
@@ -267,7 +267,7 @@ import Testing
         ("tcp dport 9-1 accept", nil), ("tcp dport - accept", nil), ("{{{{", nil), ("accept", true),
     ]
 
-    @Test(arguments: rules) func nftablesIsReadWhereItCanBe(_ rules: String, _ expected: Bool?) {
+    @Test(arguments: rules) func `nftables is read where it can be`(_ rules: String, _ expected: Bool?) {
         let text = """
             table inet filter {
               chain input {
@@ -282,7 +282,7 @@ import Testing
         #expect(NftablesText.allows(24_863, text) == expected)
     }
 
-    @Test func nftablesWithoutAChainForInputLetsAllIn() throws {
+    @Test func `nftables without a chain for input lets all in`() throws {
         func check(_ rules: FileFact) throws -> DoctorCheck { try only("firewall") { $0.machine.nftables = rules } }
         #expect(try check(.unreadable).message.contains("cannot tell"))
         #expect(try check(.text("table inet filter {\n}\n")).state == .ok)
@@ -294,26 +294,26 @@ import Testing
         #expect(try check(.text("include \"/etc/nftables.d/*\"\n")).message.contains("cannot tell"))
     }
 
-    @Test func aClockThatNobodyKeepsIsTold() throws {
+    @Test func `a clock that nobody keeps is told`() throws {
         #expect(try only("clock") { $0.machine.clockIsSynchronized = false }.state == .warning)
         #expect(try only("clock") { $0.machine.clockIsSynchronized = nil }.message.contains("cannot tell"))
         let check = try only("clock") { $0.diagnosis?.members[0].clockAhead = 1e300 }
         #expect(check.state == .warning && check.message.contains("laptop"))
     }
 
-    @Test func aMachineWithoutAppsIsTold() throws {
+    @Test func `a machine without apps is told`() throws {
         #expect(try only("apps") { $0.apps = [] }.state == .warning)
         let off = try only("apps") { $0.apps?[0].enabled = false }
         #expect(off.state == .warning && off.remedy?.contains("handoffctl app enable") == true)
         #expect(found("apps") { $0.apps = nil }.isEmpty)
     }
 
-    @Test func aFileOfAnAppThatCannotBeUsedIsTold() throws {
+    @Test func `a file of an app that cannot be used is told`() throws {
         let checks = found("apps") { $0.diagnosis?.appProblems = ["cannot use /x.json: line 1: no name"] }
         #expect(checks.map(\.state) == [.warning, .ok] && checks[0].message.contains("/x.json"))
     }
 
-    @Test func whatKeepsNamespacesFromBeingMadeIsNamed() throws {
+    @Test func `what keeps namespaces from being made is named`() throws {
         let obstacles: [(inout DoctorFacts) -> Void] = [
             { $0.machine.namespaceLimit = .text("0\n") }, { $0.machine.namespaceClone = .text("0\n") },
             { $0.machine.namespaceAppArmor = .text("1\n") },
@@ -329,13 +329,13 @@ import Testing
         }
     }
 
-    @Test func limitsThatAreTooTightAreTold() throws {
+    @Test func `limits that are too tight are told`() throws {
         #expect(try only("files") { $0.diagnosis?.openFiles = 256 }.state == .warning)
         #expect(try only("files") { $0.diagnosis?.openFiles = nil }.state == .ok)
         #expect(try only("memory") { $0.diagnosis?.lockedMemory = 4096 }.state == .warning)
     }
 
-    @Test func devicesThatAreNotThereAreTold() throws {
+    @Test func `devices that are not there are told`() throws {
         #expect(try only("devices") { $0.diagnosis?.members = [] }.remedy?.contains("handoffctl pair") == true)
         let gone = try only("devices") { facts in
             facts.diagnosis?.members[0].online = false
@@ -346,13 +346,13 @@ import Testing
         #expect(try only("devices") { $0.diagnosis?.members[0].trouble = "timed out" }.state == .warning)
     }
 
-    @Test func aStateFolderThatOthersMayEnterIsAProblem() throws {
+    @Test func `a state folder that others may enter is a problem`() throws {
         let check = try only("state") { $0.diagnosis?.stateMode = 0o755 }
         #expect(check.state == .problem && check.remedy == "chmod 700 '/home/a/.local/state/handoff'")
         #expect(try only("state") { $0.diagnosis?.stateMode = nil }.state == .problem)
     }
 
-    @Test func warningsOfTheDaemonArePassedOn() throws {
+    @Test func `warnings of the daemon are passed on`() throws {
         #expect(try only("warning") { $0.status?.warnings = ["no key"] }.message == "no key")
     }
 }

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func withoutACommandEveryActivityIsTakenOverAndShown() throws {
+    @Test func `without a command every activity is taken over and shown`() throws {
         let content = try Self.content()
         let events: [AppEvent] = [
             .willContinue(Sample.continuation, content.type, Sample.origin), .continue(Sample.continuation, content),
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func eventsAreLinesOfJSON() throws {
+    @Test func `events are lines of JSON`() throws {
         let content = try Self.content()
         let failure = HandoffFailure.timedOut(device: "laptop")
         let events: [AppEvent] = [
@@ -75,7 +75,7 @@ import Testing
         #expect(run.objects.last?["origin"]?.object?["app"] == "editor")
     }
 
-    @Test func theCommandGetsJSONOnItsInputAndNothingElseOfThePeer() throws {
+    @Test func `the command gets JSON on its input and nothing else of the peer`() throws {
         let content = try Self.content()
         let folder = run.test.folder
         let script =
@@ -93,20 +93,20 @@ import Testing
     }
 
     @Test(arguments: ["exit 7", "kill -9 $$", "-no-such-command", "cat; false"])
-    func aCommandThatFailsHandledNothing(_ script: String) throws {
+    func `a command that fails handled nothing`(_ script: String) throws {
         let answer = daemon([.continue(Sample.continuation, try Self.content())])
         #expect(try run.run("handle", "com.example.editing", "--json", "--exec", script, answer: answer) == .done)
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == false)
         #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command ended with status ") == true)
     }
 
-    @Test func aCommandThatReadsNothingStillHandles() throws {
+    @Test func `a command that reads nothing still handles`() throws {
         let answer = daemon([.continue(Sample.continuation, try Self.content())])
         #expect(try run.run("handle", "com.example.editing", "--exec", "true", answer: answer) == .done)
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == true)
     }
 
-    @Test func anAnswerThatComesTooLateIsSaidAndForgotten() throws {
+    @Test func `an answer that comes too late is said and forgotten`() throws {
         let plain = daemon([.continue(Sample.continuation, try Self.content())])
         run.onDiagnostics = { [run] _ in run.context?.interrupt() }
         let status = try run.run("handle", "com.example.editing") { call in

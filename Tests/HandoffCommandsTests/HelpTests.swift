@@ -7,7 +7,7 @@ import Testing
     private static let specifications = CommandTable.standard.commands.map { $0.specification }
 
     @Test(arguments: specifications.map(\.name))
-    func everyCommandHasHelpWithItsUsageOptionsAndExample(_ name: String) throws {
+    func `every command has help with its usage options and example`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         let help = try HelpText.text(for: command.words)
         #expect(help.hasPrefix("Usage: handoffctl \(command.usage)\n"))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: specifications.map(\.name))
-    func everyCommandIsInTheOverview(_ name: String) throws {
+    func `every command is in the overview`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         let overview = try HelpText.text(for: [])
         #expect(overview.contains("  \(command.title)"))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: specifications.map(\.name))
-    func everyExampleIsACommandLineThatIsTaken(_ name: String) throws {
+    func `every example is a command line that is taken`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         // The part that is ours: up to a pipe.
         let line = command.example.split(separator: "|").first.map(String.init) ?? ""
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: specifications.map(\.name))
-    func everyTextFollowsTheSameStyle(_ name: String) throws {
+    func `every text follows the same style`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         for text in [command.summary] + command.options.map(\.summary) {
             #expect(text.first?.isLowercase == true, "\(text)")
@@ -58,13 +58,13 @@ import Testing
     }
 
     @Test(arguments: specifications.map(\.name))
-    func everyCommandRefusesAnUnknownOption(_ name: String) throws {
+    func `every command refuses an unknown option`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         #expect(throws: UsageError.self) { try Invocation(command.words + ["--no-such-option"]) }
     }
 
     @Test(arguments: specifications.map(\.name))
-    func everyCommandAndItsOptionsAreInTheReference(_ name: String) throws {
+    func `every command and its options are in the reference`(_ name: String) throws {
         let command = try #require(Self.specifications.first { $0.name == name })
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let content = try LocalFile.read("/\(root)/docs/command-reference.md", limit: 1_048_576)
@@ -73,12 +73,12 @@ import Testing
         for option in command.options { #expect(reference.contains("`\(option.synopsis.split(separator: "|")[0])`")) }
     }
 
-    @Test func namesAreUnique() {
+    @Test func `names are unique`() {
         let names = Self.specifications.map(\.name)
         #expect(Set(names).count == names.count)
     }
 
-    @Test func aGroupListsItsMembers() throws {
+    @Test func `a group lists its members`() throws {
         let help = try HelpText.text(for: ["account"])
         for member in ["account create", "account show", "account export FILE|-", "account import FILE|-"] {
             #expect(help.contains("  \(member)  "))

@@ -54,14 +54,14 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aListHasALineForEachOffer(onTerminal: Bool) throws {
+    func `a list has a line for each offer`(onTerminal: Bool) throws {
         let offer = try Self.offer()
         let reply: JSONObject = ["activities": [.object(offer.json)]]
         #expect(try run.run("list", onTerminal: onTerminal) { $0.reply(reply) } == .done)
         expectPlain(lines: 2)
     }
 
-    @Test func jsonIsOneObjectALineAndExact() throws {
+    @Test func `json is one object a line and exact`() throws {
         let offer = try Self.offer()
         #expect(try run.run("--json", "list") { $0.reply(["activities": [.object(offer.json)]]) } == .done)
         expectPlain(lines: 1)
@@ -69,7 +69,7 @@ import Testing
         #expect(back["title"] == .string(Self.all) && back["forged"] == nil)
     }
 
-    @Test func watchSaysALineForEachEvent() throws {
+    @Test func `watch says a line for each event`() throws {
         let offer = try Self.offer()
         _ = try run.run("watch") {
             $0.reply(WatchEvent.added(offer).json, continues: true)
@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [
         ["continue", "--print"], ["continue", "--print", "--json"], ["continue"], ["continue", "--json"],
     ])
-    func continueShowsWhatCameAsText(words: [String]) throws {
+    func `continue shows what came as text`(words: [String]) throws {
         let activity = try Self.activity()
         let opens = words.contains("--print") ? nil : ControlOpens(kind: .app, name: Self.all)
         let event = ContinueEvent.continued(activity.type, activity, opens, continuation: nil)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [["continue"], ["continue", "--json"]])
-    func aFailureIsToldInPlainWords(words: [String]) throws {
+    func `a failure is told in plain words`(words: [String]) throws {
         let failure = HandoffFailure(code: 4608, reason: Self.all, message: Self.all)
         #expect(try run.run(words) { $0.fail("dev.handoff1.Control.ContinuationFailed", failure.json) } == .failed)
         expectPlain(lines: 0)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [["log"], ["log", "--json"]])
-    func theLogHasALineForEachEntry(words: [String]) throws {
+    func `the log has a line for each entry`(words: [String]) throws {
         let entry = ControlLogEntry(
             number: 1, event: .continuation, direction: .in, type: Self.all, device: Sample.device(0x1A),
             deviceName: Self.all, app: Self.all, outcome: Self.all)
@@ -108,7 +108,7 @@ import Testing
         expectPlain(lines: 1)
     }
 
-    @Test func appsShowsWhatFilesAndProcessesSay() throws {
+    @Test func `apps shows what files and processes say`() throws {
         let app = ControlApp(
             id: Self.all, name: Self.all, source: .attached, file: nil, types: [Self.all], team: Self.all,
             domains: [Self.all], running: true, verified: false, enabled: true)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func globalOptionsStandBeforeOrAfterTheCommand() throws {
+    @Test func `global options stand before or after the command`() throws {
         for words in [
             ["--json", "--socket", "/s", "status"], ["status", "--json", "--socket=/s"],
             ["--json", "status", "--socket", "/s"],
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func optionsAndOperandsMayMix() throws {
+    @Test func `options and operands may mix`() throws {
         let (name, arguments) = try command(
             "publish", "--title", "T", "com.example.a", "--required", "one", "--required=two")
         #expect(name == "publish")
@@ -42,33 +42,33 @@ import Testing
         #expect(arguments.all("--required") == ["one", "two"])
     }
 
-    @Test func afterTwoDashesAllAreOperands() throws {
+    @Test func `after two dashes all are operands`() throws {
         #expect(try command("handle", "--", "--exec", "-x").arguments.operands == ["--exec", "-x"])
     }
 
-    @Test func aSingleDashIsAnOperand() throws {
+    @Test func `a single dash is an operand`() throws {
         #expect(try command("account", "import", "-").arguments.operands == ["-"])
     }
 
-    @Test func aValueMayBeginWithADashOrBeEmptyOrHoldAnEqualsSign() throws {
+    @Test func `a value may begin with a dash or be empty or hold an equals sign`() throws {
         #expect(try command("publish", "a", "--title", "- milk").arguments.value("--title") == "- milk")
         #expect(try command("publish", "a", "--title=").arguments.value("--title")?.isEmpty == true)
         #expect(try command("publish", "a", "--title=a=b").arguments.value("--title") == "a=b")
     }
 
     @Test(arguments: [["--help"], ["-h"]])
-    func helpWithoutACommandIsTheOverview(_ words: [String]) throws {
+    func `help without a command is the overview`(_ words: [String]) throws {
         guard case .help(let topic) = try Invocation(words).request else { throw NoCommand() }
         #expect(topic.isEmpty)
     }
 
     @Test(arguments: [["publish", "--help"], ["--help", "publish"], ["publish", "-h", "--json"]])
-    func helpWithACommandNeedsNoOperands(_ words: [String]) throws {
+    func `help with a command needs no operands`(_ words: [String]) throws {
         guard case .help(let topic) = try Invocation(words).request else { throw NoCommand() }
         #expect(topic == ["publish"])
     }
 
-    @Test func versionIsAskedForBeforeACommand() throws {
+    @Test func `version is asked for before a command`() throws {
         guard case .version = try Invocation(["--version"]).request else { throw NoCommand() }
         #expect(message("status", "--version") == "unknown option '--version'")
     }
@@ -98,7 +98,7 @@ import Testing
         (["device", "rename", "desk"], "'device rename' needs DEVICE NAME"),
         (["--socket=", "status"], "--socket is empty"),
     ])
-    func wrongUsageIsNamed(_ words: [String], _ expected: String) {
+    func `wrong usage is named`(_ words: [String], _ expected: String) {
         #expect(throws: UsageError.self) { try Invocation(words) }
         do throws(UsageError) { _ = try Invocation(words) } catch { #expect(error.message == expected) }
     }
@@ -148,7 +148,7 @@ import Testing
         (["device", "rename", "a", ""], "NAME is empty"),
         (["help", "contine"], "unknown command 'contine'; did you mean 'continue'?"),
     ])
-    func wrongValuesAreNamed(_ words: [String], _ expected: String) throws {
+    func `wrong values are named`(_ words: [String], _ expected: String) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         do throws(UsageError) {
             _ = try type.init(validating: arguments)
@@ -164,19 +164,19 @@ import Testing
         ["peer", "remove", "10.0.0.1:65535"],
         ["publish", "a", "--user-info", #"{"a": {"$date": 1.5}}"#], ["handle", "a", "b", "--exec", "-x"],
     ])
-    func rightValuesAreTaken(_ words: [String]) throws {
+    func `right values are taken`(_ words: [String]) throws {
         guard case .command(let type, let arguments) = try Invocation(words).request else { throw NoCommand() }
         _ = try type.init(validating: arguments)
     }
 
-    @Test func aMalformedPayloadIsNamedWithItsPlace() {
+    @Test func `a malformed payload is named with its place`() {
         let malformed = message("publish", "a", "--user-info", "{\n  \"a\": x\n}")
         #expect(malformed?.hasPrefix("--user-info: ") == true)
         #expect(malformed?.contains("at line 2, column ") == true)
         #expect(message("publish", "a", "--user-info", #"{"a": {"$new": 1}}"#)?.contains("userInfo.a") == true)
     }
 
-    @Test func errorsAreJSONOnlyWhenTheOptionIsNoOperand() {
+    @Test func `errors are JSON only when the option is no operand`() {
         #expect(Invocation.wantsJSON(["status", "--json"]))
         #expect(!Invocation.wantsJSON(["handle", "--", "--json"]))
     }

@@ -40,7 +40,7 @@ import Testing
         run.daemon.log.filter { $0.method.hasSuffix(".Join") }.map { $0.parameters["code"]?.string }
     }
 
-    @Test func aPersonIsAskedAndToldHowItGoes() throws {
+    @Test func `a person is asked and told how it goes`() throws {
         run.typing = ["1234 5678"]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         "12345678", " 1234 5678 ", "1234-5678", "12 34 56 78", "1234\u{A0}5678",
     ])
-    func digitsMayBeInGroups(_ typed: String) throws {
+    func `digits may be in groups`(_ typed: String) throws {
         run.piped = [typed]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(run.daemon.parameters(of: "Join") == ["code": "12345678"])
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["handoff:pair/1/abc/192.168.1.5:1", "HANDOFF:pair/1/abc/192.168.1.5:1"])
-    func aLinkIsToldByItsBeginning(_ typed: String) throws {
+    func `a link is told by its beginning`(_ typed: String) throws {
         let link = "handoff:pair/1/abc/192.168.1.5:1"
         run.piped = ["  \(typed)\r"]
         #expect(try run.run("join", answer: Self.daemon(link)) == .done)
@@ -77,7 +77,7 @@ import Testing
         "1234567", "123456789", "1234567a", "\u{661}2345678", "handoff:pair/1/a b", "https://example.org", "1234_5678",
         "handoff:" + String(repeating: "x", count: 505),
     ])
-    func whatIsNoCodeIsRefusedBeforeTheDaemonIsAskedAndNotRepeated(_ line: String) throws {
+    func `what is no code is refused before the daemon is asked and not repeated`(_ line: String) throws {
         run.piped = [line]
         #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
@@ -85,20 +85,20 @@ import Testing
         #expect(run.diagnostics.contains("8 digits"))
     }
 
-    @Test func nothingOnStandardInputIsNoCode() throws {
+    @Test func `nothing on standard input is no code`() throws {
         #expect(try run.run("join", answer: Self.daemon()) == .wrongUsage)
         #expect(run.diagnostics.contains("no code on standard input"))
     }
 
     @Test(arguments: [["12345678"], ["1234", "5678"], ["handoff:pair/1/abc/192.168.1.5:1"]])
-    func theCodeIsNeverAnArgument(_ words: [String]) throws {
+    func `the code is never an argument`(_ words: [String]) throws {
         #expect(try run.run(["join"] + words, answer: Self.daemon()) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
         #expect(run.diagnostics.contains("never an argument: other users of this machine see those"))
         for word in words { #expect(!run.diagnostics.contains(word)) }
     }
 
-    @Test func aPersonMayCorrectAWrongCodeButNotRepeatIt() throws {
+    @Test func `a person may correct a wrong code but not repeat it`() throws {
         run.typing = ["1111 1111", "11111111", "nonsense", "", "12345678"]
         #expect(try run.run("join", answer: Self.daemon()) == .done)
         #expect(codes == ["11111111", "12345678"])
@@ -108,7 +108,7 @@ import Testing
         #expect(run.asked.count == 5)
     }
 
-    @Test func aProgramGetsOneAttempt() throws {
+    @Test func `a program gets one attempt`() throws {
         run.piped = ["11111111", "12345678"]
         #expect(try run.run("join", answer: Self.daemon()) == .failed)
         #expect(codes == ["11111111"])
@@ -122,7 +122,7 @@ import Testing
         ("alreadyMember", "handoffctl account leave"), ("removed", "handoffctl account leave"),
         ("accountFull", "handoffctl device remove"),
     ])
-    func otherFailuresEndItWithWhatToDo(_ reason: String, _ advice: String) throws {
+    func `other failures end it with what to do`(_ reason: String, _ advice: String) throws {
         run.typing = ["12345678"]
         #expect(try run.run("join") { Self.refuse($0, reason, "it failed") } == .failed)
         let lines = run.diagnostics.split(separator: "\n")
@@ -130,7 +130,7 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("  ") && $0.contains(advice) })
     }
 
-    @Test func aDeviceThatHasAnAccountIsToldToLeaveIt() throws {
+    @Test func `a device that has an account is told to leave it`() throws {
         run.piped = ["12345678"]
         let status = try run.run("join") {
             $0.fail(ControlErrorName.accountExists.rawValue, ["account": "ac", "message": "there is one"])
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: ["cancelled", "failed", "somethingNew"])
-    func aReasonWithoutAdviceIsSaidAsItIs(_ reason: String) throws {
+    func `a reason without advice is said as it is`(_ reason: String) throws {
         run.piped = ["12345678"]
         #expect(try run.run("join", "--json") { Self.refuse($0, reason, "it failed") } == .failed)
         #expect(
@@ -149,13 +149,13 @@ import Testing
             ])
     }
 
-    @Test func theAddressOfTheOtherDeviceIsPassedOn() throws {
+    @Test func `the address of the other device is passed on`() throws {
         run.piped = ["12345678"]
         #expect(try run.run("join", "--peer", "desk:40123", answer: Self.daemon()) == .done)
         #expect(run.daemon.parameters(of: "Join") == ["code": "12345678", "address": "desk:40123"])
     }
 
-    @Test func everyEventIsAnObject() throws {
+    @Test func `every event is an object`() throws {
         run.piped = ["12345678"]
         #expect(try run.run("join", "--json", answer: Self.daemon()) == .done)
         let device: JSON = ["id": .string(Self.desk.id.hex), "name": .string(Self.desk.name)]
@@ -171,7 +171,7 @@ import Testing
             ])
     }
 
-    @Test func aCountThatCannotBeHadIsLeftOut() throws {
+    @Test func `a count that cannot be had is left out`() throws {
         run.piped = ["12345678"]
         let daemon = Self.daemon()
         let status = try run.run("join") { call in
@@ -181,7 +181,7 @@ import Testing
         #expect(run.output.hasSuffix("joined account \(Sample.account.grouped)\n"))
     }
 
-    @Test func anInterruptOrTheEndOfInputGivesUp() throws {
+    @Test func `an interrupt or the end of input gives up`() throws {
         run.typing = []
         run.onDiagnostics = { [run] _ in run.interruptSoon() }
         #expect(try run.run("join", answer: Self.daemon()) == .interrupted)
@@ -192,7 +192,7 @@ import Testing
         #expect(other.daemon.log.isEmpty)
     }
 
-    @Test func anInterruptWhileTheOtherUserIsAskedGivesUp() throws {
+    @Test func `an interrupt while the other user is asked gives up`() throws {
         run.piped = ["12345678"]
         run.onOutput = { [run] text in if text.hasPrefix("waiting") { run.interruptSoon() } }
         let status = try run.run("join") { $0.reply(JoinEvent.waiting(Self.desk).json, continues: true) }

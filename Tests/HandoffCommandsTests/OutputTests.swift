@@ -7,41 +7,41 @@ import Testing
         (-1.0, "just now"), (0, "just now"), (59.9, "just now"), (60, "1 min"), (150, "2 min"), (3599, "59 min"),
         (3600, "1 h"), (172_799, "47 h"), (172_800, "2 days"), (.nan, "just now"), (.infinity, "11574 days"),
     ])
-    func agesAreWords(_ seconds: Double, _ expected: String) {
+    func `ages are words`(_ seconds: Double, _ expected: String) {
         #expect(RelativeAge.text(seconds: seconds) == expected)
     }
 
     @Test(arguments: [
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("👩‍💻", 2), ("❤️", 2), ("ａ", 2), ("한", 2),
     ])
-    func widthsAreThoseOfATerminal(_ text: String, _ expected: Int) {
+    func `widths are those of a terminal`(_ text: String, _ expected: Int) {
         #expect(DisplayWidth.of(text) == expected)
     }
 
     @Test(arguments: [("short", 5, "short"), ("longer", 5, "long…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("", 3, "")])
-    func textsAreCutToColumns(_ text: String, _ columns: Int, _ expected: String) {
+    func `texts are cut to columns`(_ text: String, _ columns: Int, _ expected: String) {
         let cut = DisplayWidth.truncate(text, to: columns)
         #expect(cut == expected)
         #expect(DisplayWidth.of(cut) <= columns)
     }
 
-    @Test func columnsAreAlignedAndEmptyOnesLeftOut() {
+    @Test func `columns are aligned and empty ones left out`() {
         var table = ColumnTable(["ID", "TITLE", "TEAM", "AGE"])
         table.add(["1", "日本", "", "2 min"])
         table.add(["22", "Draft", "", "just now"])
         #expect(table.lines == ["ID  TITLE  AGE", "1   日本   2 min", "22  Draft  just now"])
     }
 
-    @Test func fieldsAreAlignedAlsoOverSeveralLines() {
+    @Test func `fields are aligned also over several lines`() {
         #expect(ColumnTable.fields([("a", "1"), ("long", "2\n3")]) == "a     1\nlong  2\n      3\n")
     }
 
-    @Test func aLineOfJSONHasItsVersionFirst() {
+    @Test func `a line of JSON has its version first`() {
         #expect(JSONLine.text(["event": "ready"]) == #"{"version":1,"event":"ready"}"#)
         #expect(JSONLine.text(["a": 1.0, "version": 7]) == #"{"version":1,"a":1.0}"#)
     }
 
-    @Test func aLineOfJSONHidesNothing() throws {
+    @Test func `a line of JSON hides nothing`() throws {
         let object: JSONObject = ["title": "a\u{202E}b\u{9B}c\u{E0041}\u{2028}\n\u{1B}[2J\u{3164}\u{200D}"]
         let line = JSONLine.text(object)
         #expect(line.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) })
@@ -49,7 +49,7 @@ import Testing
         #expect(back.object?["title"] == object["title"])
     }
 
-    @Test func prettyJSONIsIndentedAndVisible() {
+    @Test func `pretty JSONIs indented and visible`() {
         let value: JSON = ["page": 3, "list": [1, []], "empty": [:], "text": "a\u{202E}b\n"]
         #expect(
             PrettyJSON.text(value) == """

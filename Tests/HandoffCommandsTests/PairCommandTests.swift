@@ -54,7 +54,7 @@ import Testing
             ControlErrorName.pairingFailed.rawValue, ["reason": .string(reason), "message": .string(message)])
     }
 
-    @Test func theWindowIsShownAndWhoKnowsTheCodeIsLetInAfterAQuestion() throws {
+    @Test func `the window is shown and who knows the code is let in after a question`() throws {
         run.typing = ["y"]
         let status = try run.run(
             "pair", answer: Self.daemon([Self.window(), .confirm(Self.laptop)], answered: Self.letIn))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["n", "", "j", "yess", CommandRun.endOfInput])
-    func everythingButYesIsNo(_ typed: String) throws {
+    func `everything but yes is no`(_ typed: String) throws {
         run.typing = [typed]
         let status = try run.run(
             "pair", answer: Self.daemon([Self.window(), .confirm(Self.laptop)], answered: Self.letIn))
@@ -86,7 +86,7 @@ import Testing
         #expect(run.diagnostics.contains("handoffctl: you said no\n"))
     }
 
-    @Test func withYesNobodyIsAsked() throws {
+    @Test func `with yes nobody is asked`() throws {
         let status = try run.run("pair", "--yes", answer: Self.daemon([Self.window(), .joined(Self.laptop)]))
         #expect(status == .done)
         #expect(run.asked.isEmpty)
@@ -94,13 +94,13 @@ import Testing
         #expect(run.daemon.methods == ["Pair"])
     }
 
-    @Test func withoutATerminalAndWithoutYesNoWindowIsOpened() throws {
+    @Test func `without a terminal and without yes no window is opened`() throws {
         #expect(try run.run("pair") == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
         #expect(run.diagnostics.contains("with --yes"))
     }
 
-    @Test func wrongGuessesAreSaid() throws {
+    @Test func `wrong guesses are said`() throws {
         let events: [PairEvent] = [
             Self.window(), .wrongCode(guessesLeft: 2), .wrongCode(guessesLeft: 1), .codeEnded, .joined(Self.laptop),
         ]
@@ -108,7 +108,7 @@ import Testing
         #expect(run.output.contains("wrong code  2 guesses left\nwrong code  1 guess left\ncode ended  "))
     }
 
-    @Test func aQuestionAboutADeviceThatWentAwayIsGivenUpAndTheNextOneIsAsked() throws {
+    @Test func `a question about a device that went away is given up and the next one is asked`() throws {
         run.typing = []
         let desk = PairingDevice(id: Sample.device(0x3F), name: "Desk")
         run.onOutput = { [run] text in
@@ -126,7 +126,7 @@ import Testing
         #expect(run.daemon.parameters(of: "AnswerPairing")?["device"] == .string(desk.id.hex))
     }
 
-    @Test func anAnswerThatComesTooLateIsNoFailure() throws {
+    @Test func `an answer that comes too late is no failure`() throws {
         run.typing = ["y"]
         var window: FakeDaemon.Call?
         let status = try run.run("pair") { call in
@@ -143,7 +143,7 @@ import Testing
         #expect(run.diagnostics.contains("too late: it went away"))
     }
 
-    @Test func anInterruptClosesTheWindowAndTheQuestion() throws {
+    @Test func `an interrupt closes the window and the question`() throws {
         run.typing = []
         run.onDiagnostics = { [run] text in if text.contains("[y/N]") { run.interruptSoon() } }
         #expect(try run.run("pair", answer: Self.daemon([Self.window(), .confirm(Self.laptop)])) == .interrupted)
@@ -151,7 +151,7 @@ import Testing
         #expect(run.daemon.methods == ["Pair"])
     }
 
-    @Test func theEndOfTheWindowIsAFailureWithWhatToDo() throws {
+    @Test func `the end of the window is a failure with what to do`() throws {
         let status = try run.run("pair", "--yes") { call in
             call.reply(Self.window().json, continues: true)
             Self.fail(call, "windowClosed", "the three minutes are over")
@@ -162,12 +162,12 @@ import Testing
                 "handoffctl: the three minutes are over\n  open a new window with: handoffctl pair\n"))
     }
 
-    @Test func eventsThatEndTooEarlyAreNoSuccess() throws {
+    @Test func `events that end too early are no success`() throws {
         #expect(try run.run("pair", "--yes") { $0.reply(Self.window().json) } == .failed)
         #expect(try run.run("pair", "--yes") { $0.crash() } == .daemonNotReachable)
     }
 
-    @Test func everyEventIsAnObjectAndTheFirstHasCodeAndLink() throws {
+    @Test func `every event is an object and the first has code and link`() throws {
         run.typing = ["y"]
         let events = [Self.window(), .wrongCode(guessesLeft: 4), .codeEnded, .confirm(Self.laptop)]
         let status = try run.run("--json", "pair", answer: Self.daemon(events, answered: Self.letIn))
@@ -186,7 +186,7 @@ import Testing
             ])
     }
 
-    @Test func withTheTimeoutTheWindowIsClosed() throws {
+    @Test func `with the timeout the window is closed`() throws {
         let status = try run.run("pair", "--yes", "--timeout", "0.01", answer: Self.daemon([Self.window()]))
         #expect(status == .failed)
         #expect(run.diagnostics.contains("waiting for 1 s"), "it waits as long as the user said")
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: The link
 
-    @Test func theLinkIsNeverInAFileOrAPipe() throws {
+    @Test func `the link is never in a file or a pipe`() throws {
         for words in [["pair", "--yes"], ["pair", "--yes", "--no-qr"]] {
             let run = try CommandRun()
             run.graphicColumns = 100
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func aTerminalGetsAQRCodeInsteadOfTheText() throws {
+    @Test func `a terminal gets AQR code instead of the text`() throws {
         run.graphicColumns = 100
         let answer = Self.daemon([Self.window(), .joined(Self.laptop)])
         #expect(try run.run("pair", "--yes", onTerminal: true, answer: answer) == .done)
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(arguments: [(100, ["--no-qr"]), (20, []), (nil, [])] as [(Int?, [String])])
-    func aTerminalWithoutACodeGetsTheText(_ columns: Int?, _ words: [String]) throws {
+    func `a terminal without a code gets the text`(_ columns: Int?, _ words: [String]) throws {
         run.graphicColumns = columns
         let answer = Self.daemon([Self.window(), .joined(Self.laptop)])
         #expect(try run.run(["pair", "--yes"] + words, onTerminal: true, answer: answer) == .done)
@@ -224,7 +224,7 @@ import Testing
         #expect(!run.output.contains("█"))
     }
 
-    @Test func withoutDigitsThereIsTheLinkOrNothing() throws {
+    @Test func `without digits there is the link or nothing`() throws {
         let answer = Self.daemon([Self.window(code: nil), .joined(Self.laptop)])
         #expect(try run.run("pair", "--yes", onTerminal: true, answer: answer) == .done)
         #expect(run.output.contains("link     handoff:"))
@@ -242,7 +242,7 @@ import Testing
     // MARK: The time that is left
 
     @Test(.timeLimit(.minutes(5)))
-    func theTimeIsCountedDownOnATerminal() throws {
+    func `the time is counted down on a terminal`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         run.graphicColumns = 100

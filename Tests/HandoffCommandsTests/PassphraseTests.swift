@@ -73,7 +73,7 @@ import Testing
 
     // MARK: Export
 
-    @Test func aPassphraseIsAskedForTwiceWithoutAnEcho() throws {
+    @Test func `a passphrase is asked for twice without an echo`() throws {
         run.typing = ["correct horse ", "correct horse "]
         let received = Received()
         #expect(try run.run("account", "export", "--passphrase", file, answer: Self.exporting(received)) == .done)
@@ -89,7 +89,9 @@ import Testing
         (["one", "two"], HandoffCommands.ExitStatus.failed), ([""], .wrongUsage),
         ([CommandRun.endOfInput], .wrongUsage),
     ])
-    func passphrasesThatDifferOrAreEmptyAreRefused(_ typed: [String], _ expected: HandoffCommands.ExitStatus) throws {
+    func `passphrases that differ or are empty are refused`(_ typed: [String], _ expected: HandoffCommands.ExitStatus)
+        throws
+    {
         run.typing = typed
         #expect(try run.run("account", "export", "--passphrase", file) == expected)
         #expect(run.daemon.log.isEmpty)
@@ -97,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["from a file\n", "from a file\r\nsecond line\n", "from a file"])
-    func aPassphraseMayBeTheFirstLineOfAFile(_ content: String) throws {
+    func `a passphrase may be the first line of a file`(_ content: String) throws {
         try run.test.folder.write(content, to: "secret")
         let received = Received()
         let words = ["account", "export", file, "--passphrase-file", secret]
@@ -106,7 +108,7 @@ import Testing
         #expect(run.asked.isEmpty)
     }
 
-    @Test func aFileThatIsMissingOrEmptyIsNoPassphrase() throws {
+    @Test func `a file that is missing or empty is no passphrase`() throws {
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .failed)
         try run.test.folder.write("\nsecond", to: "secret")
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .wrongUsage)
@@ -115,7 +117,7 @@ import Testing
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func withoutOneTheLengthIsZero() throws {
+    @Test func `without one the length is zero`() throws {
         let received = Received()
         #expect(try run.run("account", "export", file, answer: Self.exporting(received)) == .done)
         #expect(received.bytes == [0, 0, 0, 0])
@@ -123,7 +125,7 @@ import Testing
         #expect(run.diagnostics.contains("whoever holds this account file can join"))
     }
 
-    @Test func aFileThatTheDaemonDidNotProtectIsNotKept() throws {
+    @Test func `a file that the daemon did not protect is not kept`() throws {
         run.typing = ["p", "p"]
         let status = try run.run("account", "export", "--passphrase", file) { call in
             call.upgrade(
@@ -137,13 +139,13 @@ import Testing
         #expect(run.diagnostics.contains("--revoke TICKET"))
     }
 
-    @Test func aPassphraseThatNoFileHasIsRefused() throws {
+    @Test func `a passphrase that no file has is refused`() throws {
         try run.test.folder.write(String(repeating: "x", count: 1025), to: "secret")
         #expect(try run.run("account", "export", file, "--passphrase-file", secret) == .wrongUsage)
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func anInterruptGivesTheQuestionUpAndLeavesNoFile() throws {
+    @Test func `an interrupt gives the question up and leaves no file`() throws {
         run.typing = []
         run.onDiagnostics = { [run] _ in run.interruptSoon() }
         #expect(try run.run("account", "export", "--passphrase", file) == .interrupted)
@@ -151,7 +153,7 @@ import Testing
         #expect(run.test.folder.mode(of: "account") == nil)
     }
 
-    @Test func anInterruptAmidAnExportLeavesNoFile() throws {
+    @Test func `an interrupt amid an export leaves no file`() throws {
         let status = try run.run("account", "export", file) { [run] call in
             call.upgrade(received: { _, _ in run.interruptSoon() }, ended: { _ in })
         }
@@ -161,7 +163,7 @@ import Testing
 
     // MARK: Import
 
-    @Test func aProtectedFileIsAskedAboutUpToThreeTimes() throws {
+    @Test func `a protected file is asked about up to three times`() throws {
         try writeProtectedFile()
         run.typing = ["one", "two", "three"]
         let received = Received()
@@ -172,7 +174,7 @@ import Testing
         #expect(run.output == "joined account \(Sample.account.grouped)\n")
     }
 
-    @Test func afterThreeTimesItIsAFailure() throws {
+    @Test func `after three times it is a failure`() throws {
         try writeProtectedFile()
         run.typing = ["one", "two", "three", "four"]
         let received = Received()
@@ -182,7 +184,7 @@ import Testing
         #expect(run.diagnostics.hasSuffix("handoffctl: the passphrase is wrong\n"))
     }
 
-    @Test func aPassphraseFileIsTriedOnce() throws {
+    @Test func `a passphrase file is tried once`() throws {
         try writeProtectedFile()
         try run.test.folder.write("wrong\n", to: "secret")
         let received = Received()
@@ -193,7 +195,7 @@ import Testing
         #expect(run.asked.isEmpty)
     }
 
-    @Test func withoutATerminalTheOptionIsNamed() throws {
+    @Test func `without a terminal the option is named`() throws {
         try writeProtectedFile()
         #expect(try run.run("account", "import", file) == .wrongUsage)
         #expect(run.diagnostics.contains("--passphrase-file FILE"))
@@ -202,7 +204,7 @@ import Testing
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func aFileInTheClearIsNotAskedAboutAndTakesNoPassphrase() throws {
+    @Test func `a file in the clear is not asked about and takes no passphrase`() throws {
         let content = Self.clearFile
         try run.test.folder.write(bytes: Array(content.utf8), to: "account")
         run.typing = []
@@ -217,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: ["", "hndf", "hndf-exp\0\u{1}", "hndf-exp\0\u{1}\0", "hndf-acc\0\u{1}\0\u{1}"])
-    func whatIsNoAccountFileIsLeftToTheDaemon(_ content: String) throws {
+    func `what is no account file is left to the daemon`(_ content: String) throws {
         try run.test.folder.write(bytes: Array(content.utf8), to: "account")
         run.typing = []
         let received = Received()

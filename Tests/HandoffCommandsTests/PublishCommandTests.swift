@@ -43,7 +43,7 @@ import Testing
         (#"{"at": {"deep": [{"$url": "FILE:///home/me/a"}]}}"#, true), (#"{"at": {"$url": "https://a/"}}"#, false),
         (#"{"at": "file:///home/me/a"}"#, false),
     ])
-    func itSaysThatThePathOfAFileMeansNothingElsewhere(userInfo: String, isTold: Bool) throws {
+    func `it says that the path of a file means nothing elsewhere`(userInfo: String, isTold: Bool) throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("published") { run.context?.interrupt() }
         }
@@ -51,7 +51,7 @@ import Testing
         #expect(run.diagnostics.contains("send the file itself with --stream") == isTold, "\(run.diagnostics)")
     }
 
-    @Test func itTellsWhatHappensUntilInterrupted() throws {
+    @Test func `it tells what happens until interrupted`() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("continued") { run.context?.interrupt() }
         }
@@ -90,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func itsEventsAreLinesOfJSON() throws {
+    @Test func `its events are lines of JSON`() throws {
         run.onOutput = { [run] _ in
             if run.objects.count == 3 { run.context?.interrupt() }
         }
@@ -110,7 +110,7 @@ import Testing
             ])
     }
 
-    @Test func aFileIsReadAgainWhenTheDaemonAsks() throws {
+    @Test func `a file is read again when the daemon asks`() throws {
         try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
         var answer = daemon()
         let plain = answer
@@ -128,7 +128,7 @@ import Testing
             run.daemon.parameters(of: "AnswerSave")?["change"] == ["userInfo": ["state": "new"], "needsSave": true])
     }
 
-    @Test func aFileThatBecameUselessKeepsWhatItSaidLast() throws {
+    @Test func `a file that became useless keeps what it said last`() throws {
         try run.test.folder.write(#"{"state": "old"}"#, to: "info.json")
         let plain = daemon()
         run.onOutput = { [run] line in
@@ -145,7 +145,7 @@ import Testing
         #expect(run.diagnostics.hasSuffix("what it said last is used\n"))
     }
 
-    @Test func aMalformedFileIsWrongUsageAndAMissingOneAFailure() throws {
+    @Test func `a malformed file is wrong usage and a missing one a failure`() throws {
         try run.test.folder.write("[]", to: "info.json")
         let file = run.test.folder.file("info.json")
         #expect(try run.run("publish", "a", "--user-info", "@\(file)") == .wrongUsage)
@@ -155,7 +155,7 @@ import Testing
         #expect(run.daemon.log.isEmpty)
     }
 
-    @Test func adviceIsSaidOnceOnStandardError() throws {
+    @Test func `advice is said once on standard error`() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("saved") { run.context?.interrupt() }
         }
@@ -164,7 +164,7 @@ import Testing
         #expect(run.diagnostics == "handoffctl: advice: the payload has 4000 bytes\n")
     }
 
-    @Test func aRefusedActivityEndsIt() throws {
+    @Test func `a refused activity ends it`() throws {
         let plain = daemon()
         let status = try run.run("publish", "com.example.editing", "--json") { call in
             guard call.member == "Publish" else { return plain(call) }
@@ -176,18 +176,18 @@ import Testing
         #expect(run.errorObjects.first?["code"] == 4611)
     }
 
-    @Test func anActivityThatTheDaemonWithdrawsEndsIt() throws {
+    @Test func `an activity that the daemon withdraws ends it`() throws {
         let answer = daemon { [activity] in $0.reply(AppEvent.withdrawn(activity).json, continues: true) }
         #expect(try run.run("publish", "com.example.editing", answer: answer) == .failed)
         #expect(run.diagnostics == "handoffctl: the daemon withdrew the activity\n")
     }
 
-    @Test func aDaemonThatIsAwayAtTheStartIsNotWaitedFor() throws {
+    @Test func `a daemon that is away at the start is not waited for`() throws {
         run.daemon.stop()
         #expect(try run.run("publish", "com.example.editing") == .daemonNotReachable)
     }
 
-    @Test func itIsPublishedAgainAfterARestartOfTheDaemon() throws {
+    @Test func `it is published again after a restart of the daemon`() throws {
         var second: FakeDaemon?
         let path = run.daemon.path
         run.onDiagnostics = { [run] _ in
@@ -204,7 +204,7 @@ import Testing
         #expect(second?.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
     }
 
-    @Test func aSecondInterruptDoesNotWaitForTheDaemon() throws {
+    @Test func `a second interrupt does not wait for the daemon`() throws {
         let plain = daemon()
         run.onOutput = { [run] line in
             guard line.hasPrefix("saved") else { return }

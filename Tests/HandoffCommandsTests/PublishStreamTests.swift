@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func oneDeviceCannotHaveTheFileReadManyTimesAtOnce() throws {
+    @Test func `one device cannot have the file read many times at once`() throws {
         let receivers = (0..<20).map { _ in PlayedReceiver() }
         let file = run.test.folder.file("file")
         _ = try run.run("publish", "com.example.editing", "--stream", file, "--json", answer: daemon(receivers))
@@ -62,7 +62,7 @@ import Testing
         #expect(receivers.contains { $0.succeeded } && receivers.contains { !$0.succeeded })
     }
 
-    @Test func aFileIsSentToEverybodyWhoAsks() throws {
+    @Test func `a file is sent to everybody who asks`() throws {
         let receivers = (0..<3).map { _ in PlayedReceiver() }
         let file = run.test.folder.file("file")
         let status = try run.run(
@@ -87,7 +87,7 @@ import Testing
             ])
     }
 
-    @Test func peopleAreToldWhoGetsWhat() throws {
+    @Test func `people are told who gets what`() throws {
         let answer = daemon([PlayedReceiver()])
         let file = run.test.folder.file("file")
         #expect(try run.run("publish", "com.example.editing", "--stream", file, answer: answer) == .done)
@@ -101,7 +101,7 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func aFileThatIsChangedMeanwhileIsRefused() throws {
+    @Test func `a file that is changed meanwhile is refused`() throws {
         let receiver = PlayedReceiver()
         receiver.onPassed = { [run] in try? run.test.folder.write(bytes: [1], to: "file") }
         let answer = daemon([receiver])
@@ -111,7 +111,7 @@ import Testing
         #expect(run.objects.last { $0["event"] == "stream" }?["reason"] == "changed")
     }
 
-    @Test func standardInputIsSentOnce() throws {
+    @Test func `standard input is sent once`() throws {
         run.input.withLock { $0 = [[1, 2], [3]] }
         let receivers = [PlayedReceiver(), PlayedReceiver()]
         let answer = daemon(receivers, oneByOne: true)
@@ -124,7 +124,7 @@ import Testing
         #expect(run.objects.last { $0["event"] == "stream" }?["state"] == "failed")
     }
 
-    @Test func aFolderIsSentAsAnArchive() throws {
+    @Test func `a folder is sent as an archive`() throws {
         let receiver = PlayedReceiver()
         let folder = run.test.folder.path
         #expect(
@@ -136,7 +136,7 @@ import Testing
         #expect(run.diagnostics.contains("control.socket is left out"))
     }
 
-    @Test func aStreamThatIsGoneIsAFailureOfItsOwn() throws {
+    @Test func `a stream that is gone is a failure of its own`() throws {
         let answer = daemon([PlayedReceiver()])
         run.onOutput = { [run] line in
             if line.contains("failed") { run.context?.interrupt() }
@@ -150,7 +150,7 @@ import Testing
         #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot take the stream"))
     }
 
-    @Test func whatCannotBeReadIsKnownBeforeAnythingIsOffered() throws {
+    @Test func `what cannot be read is known before anything is offered`() throws {
         let none = run.test.folder.file("none")
         #expect(try run.run("publish", "com.example.editing", "--stream", none) == .failed)
         #expect(run.diagnostics.contains("cannot send \(none): no such file or directory"))

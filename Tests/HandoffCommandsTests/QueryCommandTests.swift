@@ -29,7 +29,7 @@ import Testing
         ],
         warnings: ["no firewall rule"])
 
-    @Test func statusIsReadable() throws {
+    @Test func `status is readable`() throws {
         #expect(try run.run("status") { $0.reply(Self.status.json) } == .done)
         let id = Array(repeating: "3f3f3f3f", count: 8).joined(separator: "-")
         let account = Array(repeating: "acacacac", count: 4).joined(separator: "-")
@@ -54,14 +54,14 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func statusIsJSON() throws {
+    @Test func `status is JSON`() throws {
         #expect(try run.run("--json", "status") { $0.reply(Self.status.json) } == .done)
         var expected = Self.status.json
         expected["version"] = 1
         #expect(run.objects == [expected])
     }
 
-    @Test func devicesAreATable() throws {
+    @Test func `devices are a table`() throws {
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true),
             ControlDevice(id: Sample.device(0x1A), name: "", kind: .laptop, isSelf: false, online: false),
@@ -77,7 +77,7 @@ import Testing
                 """)
     }
 
-    @Test func devicesAreALineOfJSONEach() throws {
+    @Test func `devices are a line of JSON each`() throws {
         let device = ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true)
         #expect(try run.run("devices", "--json") { $0.reply(["devices": [.object(device.json)]]) } == .done)
         #expect(
@@ -103,7 +103,7 @@ import Testing
         ["activities": .array(offers.map { .object($0.json) })]
     }
 
-    @Test func offersAreATableThatFitsATerminal() throws {
+    @Test func `offers are a table that fits a terminal`() throws {
         let offers = try Self.offers()
         #expect(try run.run("list", onTerminal: true) { $0.reply(Self.reply(offers)) } == .done)
         #expect(
@@ -115,7 +115,7 @@ import Testing
                 """)
     }
 
-    @Test func offersAreALineOfJSONEach() throws {
+    @Test func `offers are a line of JSON each`() throws {
         let offers = try Self.offers()
         #expect(try run.run("list", "--json", "--here") { $0.reply(Self.reply(offers)) } == .done)
         #expect(run.objects.count == 2)
@@ -126,19 +126,19 @@ import Testing
         #expect(run.daemon.parameters(of: "ListActivities") == ["here": true])
     }
 
-    @Test func noOffersAreNoOutput() throws {
+    @Test func `no offers are no output`() throws {
         #expect(try run.run("list") { $0.reply(["activities": []]) } == .done)
         #expect(run.output.isEmpty)
         #expect(run.diagnostics == "handoffctl: no other device offers anything\n")
     }
 
-    @Test func anAccountIsShownOrNull() throws {
+    @Test func `an account is shown or null`() throws {
         let none = ControlAccount(account: nil, epoch: nil, devices: 1, tickets: [])
         #expect(try run.run("account", "show", "--json") { $0.reply(none.json) } == .done)
         #expect(run.objects == [["version": 1, "account": nil, "epoch": nil, "devices": 1, "tickets": []]])
     }
 
-    @Test func anErrorOfTheDaemonIsSaidWithAdvice() throws {
+    @Test func `an error of the daemon is said with advice`() throws {
         let error: (FakeDaemon.Call) -> Void = {
             $0.fail("dev.handoff1.Control.NoAccount", ["message": "this device has no account"])
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(run.diagnostics.hasPrefix("handoffctl: this device has no account\n  create one here with: "))
     }
 
-    @Test func anErrorOfTheDaemonIsOneLineOfJSON() throws {
+    @Test func `an error of the daemon is one line of JSON`() throws {
         let fields: JSONObject = ["account": "ac", "message": "there is one"]
         let status = try run.run("--json", "account", "create") {
             $0.fail("dev.handoff1.Control.AccountExists", fields)
@@ -158,7 +158,7 @@ import Testing
         #expect(run.diagnostics.split(separator: "\n").count == 1)
     }
 
-    @Test func peersAreAddedAndRemoved() throws {
+    @Test func `peers are added and removed`() throws {
         #expect(try run.run("peer", "add", "desk:24863") { $0.reply() } == .done)
         #expect(try run.run("peer", "remove", "desk:24863") { $0.reply() } == .done)
         #expect(run.output == "added desk:24863\nremoved desk:24863\n")
@@ -166,7 +166,7 @@ import Testing
         #expect(run.daemon.parameters(of: "RemovePeer") == ["address": "desk:24863"])
     }
 
-    @Test func aDaemonThatIsAwayIsNamedWithItsSocketAndWhatToDo() throws {
+    @Test func `a daemon that is away is named with its socket and what to do`() throws {
         run.daemon.stop()
         #expect(try run.run("status") == .daemonNotReachable)
         #expect(
@@ -178,12 +178,12 @@ import Testing
                 """)
     }
 
-    @Test func aDaemonThatDiesInBetweenIsNotReachable() throws {
+    @Test func `a daemon that dies in between is not reachable`() throws {
         #expect(try run.run("status", "--json") { $0.crash() } == .daemonNotReachable)
         #expect(run.errorObjects.first?["error"] == "ConnectionLost")
     }
 
-    @Test func theSocketOptionIsStrongerThanTheEnvironmentAndTheDefault() {
+    @Test func `the socket option is stronger than the environment and the default`() {
         let set = Program.Environment(socket: "/env", runtimeDirectory: "/run/user/7", userID: 7)
         let unset = Program.Environment(socket: "", runtimeDirectory: nil, userID: 7)
         #expect(Program.socketPath("/option", set) == "/option")

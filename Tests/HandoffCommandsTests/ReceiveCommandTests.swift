@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    @Test("A program of its own can change nothing but its destination from then on")
-    func confinesItself() throws {
+    @Test
+    func `a program of its own can change nothing but its destination from then on`() throws {
         let content = self.content
         // The kernel confines threads: this one is given up with the test.
         let results = Locked<[String]>([])
@@ -80,7 +80,7 @@ import Testing
         #expect(results.withLock { $0 } == ["done", "true", "\(EACCES)"])
     }
 
-    @Test func aFileArrives() throws {
+    @Test func `a file arrives`() throws {
         let sender = try PlayedSender("draft.txt", content)
         let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender]))
         #expect(status == .done)
@@ -103,7 +103,7 @@ import Testing
         #expect(run.diagnostics.isEmpty)
     }
 
-    @Test func peopleAreToldWhatCame() throws {
+    @Test func `people are told what came`() throws {
         let sender = try PlayedSender("draft\u{202E}.txt", content)
         #expect(try run.run("continue", "--output", path("out"), answer: daemon([sender])) == .done)
         #expect(run.output.contains("\ntitle     Draft\n"))
@@ -112,7 +112,7 @@ import Testing
                 "stream    draft\\u{202E}.txt, 97.7 KiB from laptop\nreceived  \(path("out")), 97.7 KiB\n"))
     }
 
-    @Test func howFarItIsIsALineOfJSONASecond() throws {
+    @Test func `how far it is is a line of JSONA second`() throws {
         let clock = ManualClock()
         let run = try CommandRun(clock: clock)
         let sender = try PlayedSender("draft.txt", content)
@@ -144,7 +144,7 @@ import Testing
             ])
     }
 
-    @Test func aCutTransferGoesOnWhereItWas() throws {
+    @Test func `a cut transfer goes on where it was`() throws {
         let first = try PlayedSender("draft.txt", content)
         let second = try PlayedSender("draft.txt", content)
         first.onBytes = { stream, call, bytes in
@@ -166,7 +166,7 @@ import Testing
             ])
     }
 
-    @Test func itIsGivenUpWhenNothingMoves() throws {
+    @Test func `it is given up when nothing moves`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { stream, call, bytes in
             sender.write(Array(bytes.prefix(2048)))
@@ -188,7 +188,7 @@ import Testing
         #expect(run.test.folder.bytes(of: "out") == nil)
     }
 
-    @Test func aStreamThatNobodyTookIsNotTriedAgain() throws {
+    @Test func `a stream that nobody took is not tried again`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { stream, call, _ in
             let end = StreamEndedError(moved: 0, outcome: .refused, message: "nobody took it")
@@ -201,7 +201,7 @@ import Testing
         #expect(run.daemon.methods.filter { $0 == "Continue" }.count == 1)
     }
 
-    @Test func bytesForWhichTheDaemonCannotUseTheFileAreWrittenHere() throws {
+    @Test func `bytes for which the daemon cannot use the file are written here`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.refusal = .invalidDescriptor
         sender.onBytes = { stream, call, bytes in
@@ -215,7 +215,7 @@ import Testing
         #expect(sender.succeeded)
     }
 
-    @Test func anEndThatOvertakesTheLastReplyIsJudgedAfterIt() throws {
+    @Test func `an end that overtakes the last reply is judged after it`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { [run] stream, call, bytes in
             sender.write(bytes)
@@ -236,7 +236,7 @@ import Testing
         #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
     }
 
-    @Test func whatWasNotSentIsDeleted() throws {
+    @Test func `what was not sent is deleted`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.digest = SHA256Hasher.digest(of: [1])
         #expect(try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender])) == .failed)
@@ -249,7 +249,7 @@ import Testing
         #expect(!run.diagnostics.contains("kept"))
     }
 
-    @Test func anInterruptKeepsWhatCame() throws {
+    @Test func `an interrupt keeps what came`() throws {
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { [run] _, call, bytes in
             sender.write(Array(bytes.prefix(50_000)))
@@ -268,7 +268,7 @@ import Testing
         #expect(run.test.folder.bytes(of: "out") == content)
     }
 
-    @Test func toStandardOutputGoTheBytesAlone() throws {
+    @Test func `to standard output go the bytes alone`() throws {
         let sender = try PlayedSender("draft.txt", content)
         #expect(try run.run("continue", "--output", "-", "--json", answer: daemon([sender])) == .done)
         #expect(run.written.withLock { $0 } == content)
@@ -279,7 +279,7 @@ import Testing
         #expect(!run.daemon.methods.contains("PassFile"))
     }
 
-    @Test func anActivityWithoutStreamsIsRefused() throws {
+    @Test func `an activity without streams is refused`() throws {
         let status = try run.run("continue", "--output", path("out"), "--json", answer: daemon([], streams: false))
         #expect(status == .failed)
         #expect(run.errorObjects.last?["error"] == "StreamFailed")
@@ -288,7 +288,7 @@ import Testing
         #expect(!run.daemon.methods.contains("OpenStream"))
     }
 
-    @Test func aFolderDoesNotLoseWhatItHas() throws {
+    @Test func `a folder does not lose what it has`() throws {
         try run.test.folder.write("mine", to: "draft.txt")
         let sender = try PlayedSender("draft.txt", content)
         #expect(
@@ -299,7 +299,7 @@ import Testing
         #expect(sender.failure?.reason == .exists)
     }
 
-    @Test func aFailureOfTheSenderIsToldInItsWords() throws {
+    @Test func `a failure of the sender is told in its words`() throws {
         let status = try run.run("continue", "--output", path("out"), "--json") { [self] call in
             guard call.member == "OpenStream" else { return daemon([])(call) }
             call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
@@ -310,7 +310,7 @@ import Testing
         #expect(run.errorObjects.last?["message"] == "the other device reports: once only")
     }
 
-    @Test func aPlaceThatCannotBeIsKnownBeforeTheDaemonIsAsked() throws {
+    @Test func `a place that cannot be is known before the daemon is asked`() throws {
         #expect(try run.run("continue", "--output", path("none/out")) == .failed)
         #expect(run.daemon.log.isEmpty)
         #expect(try run.run("continue", "--output", "") == .wrongUsage)

@@ -7,7 +7,7 @@ import Testing
         ("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ab", 1), ("abc", "abcd", 1), ("abc", "acb", 1),
         ("contine", "continue", 1), ("abc", "xyz", 3),
     ])
-    func countsSlips(_ first: String, _ second: String, _ expected: Int) {
+    func `counts slips`(_ first: String, _ second: String, _ expected: Int) {
         #expect(Spelling.distance(Array(first), Array(second)) == expected)
         #expect(Spelling.distance(Array(second), Array(first)) == expected)
     }
@@ -18,12 +18,12 @@ import Testing
         ("handel", "handle"), ("hepl", "help"), ("acount", "account"), ("export", "account export"),
         ("add", "peer add"),
     ])
-    func suggestsTheNearestCommand(_ word: String, _ expected: String) {
+    func `suggests the nearest command`(_ word: String, _ expected: String) {
         #expect(CommandTable.standard.suggestion(for: word) == expected)
     }
 
     @Test(arguments: ["xyzzy", "q", "frobnicate", "-"])
-    func suggestsNothingForAnotherWord(_ word: String) {
+    func `suggests nothing for another word`(_ word: String) {
         #expect(CommandTable.standard.suggestion(for: word) == nil)
     }
 }

@@ -11,11 +11,11 @@ import Timing
             (1_048_575, "1.0 MiB"), (1_048_576, "1.0 MiB"), (30_000_000, "28.6 MiB"), (1 << 40, "1.0 TiB"),
             (.max, "8.0 EiB"), (-1, "0 bytes"),
         ] as [(Int64, String)])
-    func sizesHaveOneDigitBehindThePoint(_ bytes: Int64, _ text: String) {
+    func `sizes have one digit behind the point`(_ bytes: Int64, _ text: String) {
         #expect(ByteText.text(bytes) == text)
     }
 
-    @Test func theRateIsThatOfTheLastSeconds() throws {
+    @Test func `the rate is that of the last seconds`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var meter = TransferMeter()
@@ -30,7 +30,7 @@ import Timing
         #expect(meter.rate == nil)
     }
 
-    @Test func theLineSaysWhatIsKnown() {
+    @Test func `the line says what is known`() {
         typealias Progress = TransferStatus.Progress
         let half = Progress(position: 512 * 1024, size: 1024 * 1024)
         #expect(

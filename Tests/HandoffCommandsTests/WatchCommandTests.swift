@@ -18,7 +18,7 @@ import Testing
         return [.added(offer), .ready, .removed(offer)]
     }
 
-    @Test func eventsAreLinesUntilTheDaemonGoesAway() throws {
+    @Test func `events are lines until the daemon goes away`() throws {
         let events = try Self.events()
         let status = try run.run("watch") { call in
             for event in events { call.reply(event.json, continues: true) }
@@ -35,7 +35,7 @@ import Testing
         #expect(run.diagnostics.contains("closed the connection"))
     }
 
-    @Test func eventsAreLinesOfJSONUntilInterrupted() throws {
+    @Test func `events are lines of JSON until interrupted`() throws {
         let events = try Self.events()
         run.onOutput = { [run] _ in
             if run.objects.count == events.count { run.context?.interrupt() }

@@ -28,7 +28,7 @@ struct AESGCMTests {
     ]
 
     @Test(arguments: examples)
-    func sealedBytesAreThoseOfTheSpecification(
+    func `sealed bytes are those of the specification`(
         example: (key: String, nonce: String, data: String, plaintext: String, sealed: String)
     ) throws {
         let key = SecretBytes(copying: hex(example.key))
@@ -39,7 +39,7 @@ struct AESGCMTests {
         #expect(AESGCM.open(sealed, key: key, nonce: nonce, additionalData: data) == hex(example.plaintext))
     }
 
-    @Test func everyChangedBitIsNoticed() throws {
+    @Test func `every changed bit is noticed`() throws {
         let key = try SecretBytes(random: 32)
         let sealed = try AESGCM.seal([1, 2, 3], key: key, additionalData: [9])
         for bit in 0..<sealed.count * 8 {
@@ -50,7 +50,7 @@ struct AESGCMTests {
         #expect(AESGCM.open(sealed, key: key, additionalData: [9]) == [1, 2, 3])
     }
 
-    @Test func otherKeyNonceDataAndLengthAreRefused() throws {
+    @Test func `other key nonce data and length are refused`() throws {
         let key = try SecretBytes(random: 32)
         let sealed = try AESGCM.seal([1, 2, 3], key: key, additionalData: [9])
         #expect(AESGCM.open(sealed, key: try SecretBytes(random: 32), additionalData: [9]) == nil)
@@ -64,7 +64,7 @@ struct AESGCMTests {
         }
     }
 
-    @Test func keysAndNoncesOfOtherLengthsAreMisuse() throws {
+    @Test func `keys and nonces of other lengths are misuse`() throws {
         let short = try SecretBytes(random: 16)
         #expect(throws: CryptoError.wrongLength(of: "AES-256 key", count: 16)) {
             try AESGCM.seal([], key: short, additionalData: [])
@@ -78,7 +78,7 @@ struct AESGCMTests {
 
 extension AESGCMTests {
     @Test(arguments: examples)
-    func secretsAreSealedLikeOtherBytes(
+    func `secrets are sealed like other bytes`(
         example: (key: String, nonce: String, data: String, plaintext: String, sealed: String)
     ) throws {
         let key = SecretBytes(copying: hex(example.key))

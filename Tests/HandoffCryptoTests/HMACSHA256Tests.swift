@@ -21,7 +21,7 @@ struct HMACSHA256Tests {
     ]
 
     @Test(arguments: examples)
-    func codeIsThatOfTheRFC(example: (key: [UInt8], message: String, code: String)) {
+    func `code is that of the RFC`(example: (key: [UInt8], message: String, code: String)) {
         let key = SecretBytes(copying: example.key)
         let message = Array(example.message.utf8)
         #expect(HMACSHA256.authenticate(message, key: key) == hex(example.code))
@@ -29,7 +29,7 @@ struct HMACSHA256Tests {
         #expect(HMACSHA256.authenticate([message[..<middle], [], message[middle...]], key: key) == hex(example.code))
     }
 
-    @Test func oneKeyDoesNotLeaveATraceInTheNextCode() {
+    @Test func `one key does not leave a trace in the next code`() {
         let long = SecretBytes(copying: [UInt8](repeating: 1, count: 64))
         let empty = SecretBytes(copying: [UInt8]())
         let before = HMACSHA256.authenticate([7], key: empty)

@@ -43,7 +43,7 @@ struct KeyAgreementTests {
         try SigningKey(seed: SecretBytes(copying: hex(seed)))
     }
 
-    @Test(arguments: examples) func agreesWithLibsodium(_ example: Example) throws {
+    @Test(arguments: examples) func `agrees with libsodium`(_ example: Example) throws {
         let (one, other) = (try Self.key(example.seeds.0), try Self.key(example.seeds.1))
         #expect(one.publicKey.montgomery == hex(example.coordinates.0))
         #expect(other.publicKey.montgomery == hex(example.coordinates.1))
@@ -51,13 +51,13 @@ struct KeyAgreementTests {
         #expect(try other.sharedSecret(with: one.publicKey).exposedCopy() == hex(example.secret))
     }
 
-    @Test func thePointOfTheRFCIsMappedToItsCounterpart() throws {
+    @Test func `the point of the RFCIs mapped to its counterpart`() throws {
         // RFC 8032 section 5.1: B has y = 4/5; RFC 7748 section 4.1: its u is 9.
         let base = try #require(PublicKey(raw: [0x58] + [UInt8](repeating: 0x66, count: 31)))
         #expect(base.montgomery == [9] + [UInt8](repeating: 0, count: 31))
     }
 
-    @Test func theSignOfXPlaysNoPart() throws {
+    @Test func `the sign of x plays no part`() throws {
         let key = try Self.key(Self.examples[0].seeds.0).publicKey
         var raw = key.raw
         raw[31] ^= 0x80
@@ -81,7 +81,7 @@ struct KeyAgreementTests {
         "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ]
 
-    @Test(arguments: weak) func aPointOfSmallOrderOrOutOfRangeIsRefused(_ text: String) throws {
+    @Test(arguments: weak) func `a point of small order or out of range is refused`(_ text: String) throws {
         let key = try Self.key(Self.examples[0].seeds.0)
         let point = try #require(PublicKey(raw: hex(text)))
         #expect(throws: CryptoError.self) { try key.sharedSecret(with: point) }

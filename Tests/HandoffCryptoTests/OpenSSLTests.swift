@@ -5,7 +5,7 @@ import Testing
 
 /// A hostile `OPENSSL_CONF` changes nothing. Each case needs a process in which OpenSSL has not started yet.
 struct OpenSSLTests {
-    @Test func configurationOfTheEnvironmentIsNotRead() async {
+    @Test func `configuration of the environment is not read`() async {
         await #expect(processExitsWith: .success) {
             let path = plantHostileConfiguration()
             defer { unlink(path) }
@@ -23,7 +23,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test func theSameConfigurationWouldBreakAProgramThatReadsIt() async {
+    @Test func `the same configuration would break a program that reads it`() async {
         await #expect(processExitsWith: .success) {
             let path = plantHostileConfiguration()
             defer { unlink(path) }
@@ -32,7 +32,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test func errorsOfTheQueueAreNamedAndThenGone() {
+    @Test func `errors of the queue are named and then gone`() {
         OpenSSL.start()
         ERR_clear_error()  // tests that ran on this thread before
         _ = EVP_MD_fetch(nil, "no such digest", nil)

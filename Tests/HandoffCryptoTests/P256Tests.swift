@@ -1,8 +1,8 @@
 import HandoffCrypto
 import Testing
 
-@Suite("P-256")
-struct P256Tests {
+/// P-256.
+@Suite struct P256Tests {
     /// FIPS 186-4 D.1.2.3.
     private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
     private static let generator =
@@ -13,7 +13,7 @@ struct P256Tests {
         try P256Scalar(reducing: SecretBytes(copying: hex(text)))
     }
 
-    @Test func aNumberIsReducedByTheOrder() throws {
+    @Test func `a number is reduced by the order`() throws {
         #expect(try scalar(Self.order) == nil)
         #expect(try scalar("00") == nil)
         #expect(try scalar(Self.order + String(repeating: "00", count: 16)) == nil)
@@ -28,13 +28,13 @@ struct P256Tests {
                 == hex("00000000ffffffff00000000000000004319055258e8617b0c46353d039cdaaf"))
     }
 
-    @Test func randomNumbersDiffer() throws {
+    @Test func `random numbers differ`() throws {
         let numbers = try Set((0..<50).map { _ in try P256Scalar().bytes.exposedCopy() })
         #expect(numbers.count == 50)
         #expect(numbers.allSatisfy { $0.count == P256Scalar.byteCount })
     }
 
-    @Test func oneTimesTheGeneratorIsTheGenerator() throws {
+    @Test func `one times the generator is the generator`() throws {
         let one = try #require(try scalar("01"))
         #expect(try P256Point(generatorTimes: one).uncompressed == hex(Self.generator))
         let point = try #require(P256Point(uncompressed: hex(Self.generator)))
@@ -42,7 +42,7 @@ struct P256Tests {
         #expect(point.secretUncompressed.exposedCopy() == hex(Self.generator))
     }
 
-    @Test func sumsAndProductsAgree() throws {
+    @Test func `sums and products agree`() throws {
         let two = try #require(try scalar("02"))
         let three = try #require(try scalar("03"))
         let point = try #require(P256Point(uncompressed: hex(Self.generator)))
@@ -52,15 +52,15 @@ struct P256Tests {
         #expect(try point.plus(point).uncompressed == point.times(two).uncompressed)
     }
 
-    @Test func infinityIsNoResult() throws {
+    @Test func `infinity is no result`() throws {
         let point = try #require(P256Point(uncompressed: hex(Self.generator)))
         #expect(throws: CryptoError.self) { try point.minus(point) }
         let last = try #require(try scalar(String(Self.order.dropLast() + "0")))
         #expect(throws: CryptoError.self) { try point.plus(point.times(last)) }
     }
 
-    @Test("only uncompressed points on the curve are points")
-    func otherBytesAreNoPoint() {
+    @Test
+    func `only uncompressed points on the curve are points`() {
         let good = hex(Self.generator)
         #expect(P256Point(uncompressed: good) != nil)
         var off = good
@@ -81,7 +81,7 @@ struct P256Tests {
         #expect(P256Point(uncompressed: [4] + zeros.prefix(32) + unreduced.suffix(32)) != nil)
     }
 
-    @Test func scalarsPrintAsNothing() throws {
+    @Test func `scalars print as nothing`() throws {
         var dumped = ""
         dump(try #require(try scalar("7b")), to: &dumped)
         #expect(!dumped.contains("7b") && !dumped.contains("123"))

@@ -2,7 +2,7 @@ import HandoffCrypto
 import Testing
 
 struct PublicKeyTests {
-    @Test func encodingIsThatOfRFC8410() throws {
+    @Test func `encoding is that of RFC 8410`() throws {
         // RFC 8410, section 10.1
         let raw = hex("19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1")
         let key = try #require(PublicKey(raw: raw))
@@ -10,7 +10,7 @@ struct PublicKeyTests {
         #expect(PublicKey(subjectPublicKeyInfo: key.subjectPublicKeyInfo) == key)
     }
 
-    @Test func everyOtherEncodingIsRefused() throws {
+    @Test func `every other encoding is refused`() throws {
         let good = try SigningKey().publicKey.subjectPublicKeyInfo
         for index in 0..<12 {
             var changed = good

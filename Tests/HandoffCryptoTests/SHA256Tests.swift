@@ -13,14 +13,14 @@ struct SHA256Tests {
     ]
 
     @Test(arguments: examples)
-    func digestIsThatOfTheStandard(example: (message: String, digest: String)) {
+    func `digest is that of the standard`(example: (message: String, digest: String)) {
         let bytes = Array(example.message.utf8)
         #expect(SHA256.hash(bytes) == hex(example.digest))
         #expect(SHA256.hash(([0] + bytes)[1...]) == hex(example.digest))
         #expect(SHA256.hash(SecretBytes(copying: bytes)) == hex(example.digest))
     }
 
-    @Test func piecesGiveTheDigestOfTheWhole() {
+    @Test func `pieces give the digest of the whole`() {
         let message = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
         let hasher = SHA256Hasher()
         hasher.update(message[..<1])

@@ -28,7 +28,7 @@ struct ScryptTests {
     ]
 
     @Test(arguments: examples)
-    func derivedKeyIsThatOfTheRFC(
+    func `derived key is that of the RFC`(
         example: (passphrase: String, salt: String, n: UInt64, r: UInt64, p: UInt64, key: String)
     ) throws {
         let key = try Scrypt(n: example.n, r: example.r, p: example.p).derive(
@@ -47,14 +47,14 @@ struct ScryptTests {
         ),
         (.file, 32, "898237d043dcec90a1d64c233eef95cbf89bb267ce2244982cd9b9d6cc950087"),
     ])
-    func aTextAndASaltHaveAKeyForEachPurpose(purpose: Scrypt.Purpose, count: Int, expected: String) throws {
+    func `a text and a salt have a key for each purpose`(purpose: Scrypt.Purpose, count: Int, expected: String) throws {
         let key = try Scrypt.standard.key(
             from: SecretBytes(copying: Array("12345678 🐎".utf8)), for: purpose, salt: Array(0..<16), count: count)
         #expect(key.exposedCopy() == hex(expected))
     }
 
     @Test(arguments: [(3, 8), (0, 8), (1 << 30, 8)] as [(UInt64, UInt64)])
-    func impossibleCostIsRefused(n: UInt64, r: UInt64) {
+    func `impossible cost is refused`(n: UInt64, r: UInt64) {
         let passphrase = SecretBytes(copying: [1])
         #expect(throws: CryptoError.self) {
             try Scrypt(n: n, r: r, p: 1).derive(from: passphrase, salt: [2], count: 32)

@@ -7,7 +7,7 @@ struct AutomaticChoiceTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let gone = DiscoveryState.unavailable("gone")
 
-    @Test func usesAvahiWhereItRuns() {
+    @Test func `uses avahi where it runs`() {
         var choice = AutomaticChoice(at: Self.start)
         let actions = [
             choice.avahiChanged(.starting, at: Self.start), choice.avahiChanged(.running, at: Self.start),
@@ -18,7 +18,7 @@ struct AutomaticChoiceTests {
         #expect(choice.deadline == nil)
     }
 
-    @Test func startsEmbeddedAtOnceWhereThereIsNoAvahi() {
+    @Test func `starts embedded at once where there is no avahi`() {
         var choice = AutomaticChoice(at: Self.start)
         let actions = [
             choice.avahiChanged(Self.gone, at: Self.start), choice.avahiChanged(Self.gone, at: Self.start),
@@ -28,7 +28,7 @@ struct AutomaticChoiceTests {
         #expect(choice.current == .embedded)
     }
 
-    @Test func startsEmbeddedWhenAvahiHangsFromTheStart() {
+    @Test func `starts embedded when avahi hangs from the start`() {
         var choice = AutomaticChoice(at: Self.start)
         #expect(choice.deadline == Self.start + AutomaticChoice.timeout)
         let actions = [
@@ -37,7 +37,7 @@ struct AutomaticChoiceTests {
         #expect(actions == [[], [.startEmbedded]])
     }
 
-    @Test func waitsOutARestart() {
+    @Test func `waits out a restart`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(.running, at: Self.start)
         var actions = choice.avahiChanged(Self.gone, at: Self.start + .seconds(100))
@@ -50,7 +50,7 @@ struct AutomaticChoiceTests {
         #expect(choice.deadline == nil)
     }
 
-    @Test func startsEmbeddedWhenAvahiStaysAway() {
+    @Test func `starts embedded when avahi stays away`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(.running, at: Self.start)
         _ = choice.avahiChanged(Self.gone, at: Self.start)
@@ -58,7 +58,7 @@ struct AutomaticChoiceTests {
         #expect(actions == [.startEmbedded])
     }
 
-    @Test func leavesEmbeddedAtOnceWhenAvahiComes() {
+    @Test func `leaves embedded at once when avahi comes`() {
         var choice = AutomaticChoice(at: Self.start)
         _ = choice.avahiChanged(Self.gone, at: Self.start)
         let actions = [

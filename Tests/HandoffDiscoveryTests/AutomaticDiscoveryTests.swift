@@ -36,8 +36,7 @@ private final class FakeDiscovery: Discovery {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
-struct AutomaticDiscoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct AutomaticDiscoveryTests {
     private let avahi = FakeDiscovery(.avahi)
     private let made = Locked<[FakeDiscovery]>([])
     private let collector = EventCollector()
@@ -65,7 +64,7 @@ struct AutomaticDiscoveryTests {
 
     private func embedded() throws -> FakeDiscovery { try #require(made.withLock { $0.last }) }
 
-    @Test func startsTheEmbeddedOneWithWhatIsPublished() async throws {
+    @Test func `starts the embedded one with what is published`() async throws {
         let publication = Publication(instance: "a", host: "h", port: 1, text: [])
         discovery.publish(publication)
         avahi.tell(.state(.avahi, .unavailable("none")))
@@ -78,7 +77,7 @@ struct AutomaticDiscoveryTests {
         await discovery.stopped()
     }
 
-    @Test func removesOnlyWhatNobodySees() async throws {
+    @Test func `removes only what nobody sees`() async throws {
         avahi.tell(.state(.avahi, .unavailable("none")))
         await reachThread()
         let embedded = try embedded()
@@ -103,7 +102,7 @@ struct AutomaticDiscoveryTests {
         await discovery.stopped()
     }
 
-    @Test func avahiTellsOfTheNetworkWhileItIsInUse() async throws {
+    @Test func `avahi tells of the network while it is in use`() async throws {
         avahi.tell(.state(.avahi, .running))
         avahi.tell(.networkChanged)
         avahi.tell(.conflict(instance: "x"))
@@ -113,7 +112,7 @@ struct AutomaticDiscoveryTests {
         #expect(avahi.isStopped)
     }
 
-    @Test func theEmbeddedOneAloneTellsOfTheNetworkWhileItIsInUse() async throws {
+    @Test func `the embedded one alone tells of the network while it is in use`() async throws {
         avahi.tell(.state(.avahi, .unavailable("none")))
         await reachThread()
         avahi.tell(.networkChanged)
@@ -126,7 +125,7 @@ struct AutomaticDiscoveryTests {
         #expect(try embedded().isStopped)
     }
 
-    @Test func stopsAlsoBeforeItWasStarted() async {
+    @Test func `stops also before it was started`() async {
         let discovery = AvahiDiscovery(
             options: DiscoveryOptions(), logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
         await discovery.stopped()

@@ -46,8 +46,7 @@ private final class AddressRole: DiscoveryRole {
     func end() {}
 }
 
-@Suite(.timeLimit(.minutes(5)))
-struct DiscoveryThreadTests {
+@Suite(.timeLimit(.minutes(5))) struct DiscoveryThreadTests {
     private typealias Command = @Sendable (DiscoveryLoop) -> Void
 
     /// Runs a thread with these commands until it has released its role, and returns what was noted.
@@ -66,14 +65,14 @@ struct DiscoveryThreadTests {
         return notes.withLock { $0 }
     }
 
-    @Test func takesCommandsInOrderAndReleasesTheRole() async {
+    @Test func `takes commands in order and releases the role`() async {
         let notes = await Self.run { note in
             [{ _ in note("one") }, { _ in note("two") }, { $0.finish() }, { _ in note("too late") }]
         }
         #expect(notes == ["started", "one", "two", "ended", "released"])
     }
 
-    @Test func firesTimersInTheOrderOfTheirDeadlines() async {
+    @Test func `fires timers in the order of their deadlines`() async {
         let notes = await Self.run { note in
             [
                 { loop in
@@ -97,7 +96,7 @@ struct DiscoveryThreadTests {
         #expect(notes == ["started", "first", "moved", "last", "ended", "released"])
     }
 
-    @Test func aTimerMaySetItselfAgain() async {
+    @Test func `a timer may set itself again`() async {
         let notes = await Self.run { note in
             [
                 { loop in
@@ -119,7 +118,7 @@ struct DiscoveryThreadTests {
         #expect(notes == ["started", "fired", "fired", "fired", "ended", "released"])
     }
 
-    @Test func knowsTheLoopbackInterfaceOfThisMachine() async throws {
+    @Test func `knows the loopback interface of this machine`() async throws {
         let thread = DiscoveryThread<Never>(name: "test")
         let table = await withCheckedContinuation { continuation in
             let isStarted = thread.start { loop in AddressRole(loop) { continuation.resume(returning: $0) } }

@@ -2,7 +2,7 @@ import HandoffDiscovery
 import Testing
 
 struct DomainNameTests {
-    @Test func survivesTheWire() throws {
+    @Test func `survives the wire`() throws {
         let name = try #require(DomainName("abc._handoff._tcp.local"))
         #expect(
             name.wire == [3] + Array("abc".utf8) + [8] + Array("_handoff".utf8) + [4] + Array("_tcp".utf8) + [5]
@@ -10,7 +10,7 @@ struct DomainNameTests {
         #expect(DomainName(wire: name.wire[...]) == name)
     }
 
-    @Test func foldsCase() throws {
+    @Test func `folds case`() throws {
         #expect(DomainName("ABC.Local")?.text == "abc.local")
         #expect(DomainName(wire: [1, 0x41, 0])?.text == "a")
     }
@@ -20,7 +20,7 @@ struct DomainNameTests {
         String(repeating: "a", count: 64),
         Array(repeating: String(repeating: "a", count: 63), count: 4).joined(separator: ".") + ".a",
     ])
-    func refusesText(_ text: String) {
+    func `refuses text`(_ text: String) {
         #expect(DomainName(text) == nil)
     }
 
@@ -40,11 +40,11 @@ struct DomainNameTests {
             [2, 0xc3, 0x28, 0],  // no UTF-8
             [1, 0x00, 0],  // NUL in a label
         ] as [[UInt8]])
-    func refusesWire(_ wire: [UInt8]) {
+    func `refuses wire`(_ wire: [UInt8]) {
         #expect(DomainName(wire: wire[...]) == nil)
     }
 
-    @Test func takesTheLongestNameAndNoLonger() {
+    @Test func `takes the longest name and no longer`() {
         let label = String(repeating: "a", count: 63)
         let longest = [label, label, label, String(repeating: "b", count: 61)]
         #expect(DomainName(labels: longest)?.wire.count == 255)

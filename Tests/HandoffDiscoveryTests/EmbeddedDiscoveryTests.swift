@@ -7,8 +7,7 @@ import Testing
 /// Two real responders on the loopback interface, each on a thread of its own, as two processes would be.
 ///
 /// Instance names are random: another run on the same machine hears them too.
-@Suite(.timeLimit(.minutes(5)), .serialized)
-struct EmbeddedDiscoveryTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct EmbeddedDiscoveryTests {
     private let one: EmbeddedDiscovery
     private let other: EmbeddedDiscovery
     private let heard = EventCollector()
@@ -33,7 +32,7 @@ struct EmbeddedDiscoveryTests {
         service.text?.contains(Array(text.utf8)) == true
     }
 
-    @Test func tellsNamePortTextAndLoopbackAddress() async throws {
+    @Test func `tells name port text and loopback address`() async throws {
         one.publish(publication)
         await heard.wait(for: publication.instance) { service in
             Self.contains("first", service) && service.port == 24863
@@ -43,7 +42,7 @@ struct EmbeddedDiscoveryTests {
         await other.stopped()
     }
 
-    @Test func tellsANewText() async throws {
+    @Test func `tells a new text`() async throws {
         one.publish(publication)
         await heard.wait(for: publication.instance) { Self.contains("first", $0) }
         var changed = publication
@@ -54,7 +53,7 @@ struct EmbeddedDiscoveryTests {
         await other.stopped()
     }
 
-    @Test func saysGoodbyeWhenItStops() async throws {
+    @Test func `says goodbye when it stops`() async throws {
         one.publish(publication)
         await heard.wait(for: publication.instance)
         await one.stopped()
@@ -63,7 +62,7 @@ struct EmbeddedDiscoveryTests {
         await other.stopped()
     }
 
-    @Test func announcesTheNewBeforeItWithdrawsTheOld() async throws {
+    @Test func `announces the new before it withdraws the old`() async throws {
         one.publish(publication)
         await heard.wait(for: publication.instance)
         let next = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [Array("next".utf8)])
@@ -79,7 +78,7 @@ struct EmbeddedDiscoveryTests {
         await other.stopped()
     }
 
-    @Test func neverHearsItself() async throws {
+    @Test func `never hears itself`() async throws {
         other.publish(publication)
         let second = Publication(instance: Self.name(), host: Self.name(), port: 24863, text: [])
         one.publish(second)
@@ -92,7 +91,7 @@ struct EmbeddedDiscoveryTests {
         await other.stopped()
     }
 
-    @Test func answersWhoComesLater() async throws {
+    @Test func `answers who comes later`() async throws {
         one.publish(publication)
         await heard.wait(for: publication.instance) { !$0.addresses.isEmpty }
         let late = EmbeddedDiscovery(

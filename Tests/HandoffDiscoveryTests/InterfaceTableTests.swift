@@ -2,7 +2,7 @@ import HandoffDiscovery
 import Testing
 
 struct InterfaceTableTests {
-    @Test func listsUsableAddressesInAStableOrder() throws {
+    @Test func `lists usable addresses in a stable order`() throws {
         let table = try Fixture.table()
         #expect(
             table.usable == [
@@ -12,7 +12,7 @@ struct InterfaceTableTests {
     }
 
     @Test(arguments: [0x40, 0x08, 0x20, 0x40 | 0x80] as [UInt32])
-    func leavesOutTentativeFailedAndDeprecatedAddresses(_ flags: UInt32) throws {
+    func `leaves out tentative failed and deprecated addresses`(_ flags: UInt32) throws {
         var table = try Fixture.table()
         let address = try Fixture.local(2, "fd00::1", 64)
         table.apply(.address(address, flags: flags))
@@ -23,7 +23,7 @@ struct InterfaceTableTests {
         #expect(!table.usable.contains(address))
     }
 
-    @Test func leavesOutLinksThatAreDownOrWithoutCarrier() throws {
+    @Test func `leaves out links that are down or without carrier`() throws {
         var table = try Fixture.table()
         table.apply(.link(index: 2, name: "eth0", flags: 0x1))
         #expect(!table.usable.contains { $0.interface == 2 })
@@ -44,11 +44,11 @@ struct InterfaceTableTests {
             ("::1", 1, true),
             ("10.0.0.77", 1, false), ("224.0.0.1", 2, false), ("0.0.0.0", 2, false), ("10.0.0.77", 9, false),
         ] as [(String, UInt32, Bool)])
-    func acceptsOnlyNearbyAddresses(_ text: String, _ interface: UInt32, _ expected: Bool) throws {
+    func `accepts only nearby addresses`(_ text: String, _ interface: UInt32, _ expected: Bool) throws {
         #expect(try Fixture.table().accepts(try Fixture.ip(text), on: interface) == expected)
     }
 
-    @Test func acceptsGlobalAddressesThatAreOnLink() throws {
+    @Test func `accepts global addresses that are on link`() throws {
         var table = try Fixture.table()
         table.apply(.address(try Fixture.local(2, "2001:db8:1::1", 64), flags: 0))
         #expect(table.accepts(try Fixture.ip("2001:db8:1::99"), on: 2))

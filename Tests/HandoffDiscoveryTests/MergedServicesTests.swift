@@ -5,7 +5,7 @@ import Testing
 struct MergedServicesTests {
     private static let address = SocketAddress(.loopbackIPv4, port: 80)
 
-    @Test func removesWhenNobodyKnowsItAnyMore() {
+    @Test func `removes when nobody knows it any more`() {
         var services = MergedServices()
         _ = services.add(DiscoveredService(instance: "a"), from: .avahi)
         _ = services.add(DiscoveredService(instance: "a"), from: .embedded)
@@ -16,7 +16,7 @@ struct MergedServicesTests {
         #expect(removals == [false, false, true, false])
     }
 
-    @Test func dropsOnlyWhatOneAloneKnew() {
+    @Test func `drops only what one alone knew`() {
         var services = MergedServices()
         for instance in ["c", "a", "b"] { _ = services.add(DiscoveredService(instance: instance), from: .embedded) }
         _ = services.add(DiscoveredService(instance: "b"), from: .avahi)
@@ -24,7 +24,7 @@ struct MergedServicesTests {
         #expect(dropped == [["a", "c"], [], ["b"]])
     }
 
-    @Test func fillsInWhatTheNewSourceDoesNotKnowYet() {
+    @Test func `fills in what the new source does not know yet`() {
         var services = MergedServices()
         let whole = DiscoveredService(instance: "a", text: [[1]], port: 80, addresses: [Self.address])
         let told = [
@@ -43,7 +43,7 @@ struct MergedServicesTests {
             ])
     }
 
-    @Test func fillsInNothingOfAnImplementationThatIsNotUsedAnyMore() {
+    @Test func `fills in nothing of an implementation that is not used any more`() {
         var services = MergedServices()
         _ = services.add(DiscoveredService(instance: "a", text: [[1]]), from: .embedded)
         _ = services.add(DiscoveredService(instance: "a"), from: .avahi)

@@ -4,8 +4,7 @@ import LoopIO
 import Testing
 
 /// The driver on a real discovery thread, with a library that the test plays.
-@Suite(.timeLimit(.minutes(5)))
-struct MulticastDriverTests {
+@Suite(.timeLimit(.minutes(5))) struct MulticastDriverTests {
     private let script = LibraryScript()
     private let collector = EventCollector()
     private let thread = DiscoveryThread<DiscoveryCommand>(name: "test")
@@ -38,7 +37,7 @@ struct MulticastDriverTests {
         get throws { .appeared(browse, RecordLink(interface: 1, isIPv6: false), try Fixture.pointer("a")) }
     }
 
-    @Test func browsesOnlyWhileTheLibraryRuns() async {
+    @Test func `browses only while the library runs`() async {
         start([.waiting("not there")])
         await collector.wait { $0 == .state(.avahi, .unavailable("not there")) }
         #expect(script.calls == ["open"])
@@ -49,7 +48,7 @@ struct MulticastDriverTests {
         #expect(script.calls.contains("close"))
     }
 
-    @Test func opensAgainAfterALossAndPublishesAnew() async {
+    @Test func `opens again after a loss and publishes anew`() async {
         thread.send(.publish(Self.publication))
         start()
         await script.wait(for: "make service")
@@ -66,7 +65,7 @@ struct MulticastDriverTests {
         #expect(order.prefix(3) == ["open", "close", "open"])
     }
 
-    @Test func startsAnewWithoutTellingAnybody() async {
+    @Test func `starts anew without telling anybody`() async {
         start()
         await collector.wait { $0 == .state(.avahi, .running) }
         play(.restart("clock"))
@@ -76,7 +75,7 @@ struct MulticastDriverTests {
         #expect(!collector.events.contains(.state(.avahi, .unavailable("clock"))))
     }
 
-    @Test func removesWhatIsNotSeenAgainAfterALoss() async throws {
+    @Test func `removes what is not seen again after a loss`() async throws {
         start(options: DiscoveryOptions(interfaces: ["lo"]))
         let link = RecordLink(interface: 1, isIPv6: false)
         let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local", interface: 1)
@@ -94,7 +93,7 @@ struct MulticastDriverTests {
         #expect(!collector.events.contains(.removed(instance: "b")))
     }
 
-    @Test func hearsNothingOfStoppedBrowsers() async throws {
+    @Test func `hears nothing of stopped browsers`() async throws {
         start([.waiting("not there")])
         play(try Self.known, .allForNow(Self.browse))
         play(.running)
@@ -103,7 +102,7 @@ struct MulticastDriverTests {
         #expect(!collector.events.contains(.allForNow))
     }
 
-    @Test func tellsOfACollisionWhateverTellsIt() async {
+    @Test func `tells of a collision whatever tells it`() async {
         script.state.withLock { $0.groupError = .collision("local name collision") }
         thread.send(.publish(Self.publication))
         start()
@@ -111,7 +110,7 @@ struct MulticastDriverTests {
         await stop()
     }
 
-    @Test func closesALibraryThatDoesNotAnswer() async {
+    @Test func `closes a library that does not answer`() async {
         script.state.withLock { $0.groupError = .disconnected("no answer") }
         thread.send(.publish(Self.publication))
         start()
@@ -120,7 +119,7 @@ struct MulticastDriverTests {
         #expect(script.calls.contains("close"))
     }
 
-    @Test func takesCommandsFromBeforeTheStartAndNoneAfterTheEnd() async {
+    @Test func `takes commands from before the start and none after the end`() async {
         start()
         await stop()
         // The loop ends a moment after it has said so; what comes in between is dropped as well.

@@ -27,7 +27,7 @@ struct NetlinkDecoderTests {
         message(type, [2, 24, flags, 0] + bytes(UInt32(5)) + attributes)
     }
 
-    @Test func readsSeveralMessagesOfOneDatagram() throws {
+    @Test func `reads several messages of one datagram`() throws {
         let datagram =
             Self.link(16) + Self.address(20, Self.attribute(1, [10, 0, 0, 1]))
             + Self.address(21, Self.attribute(1, [10, 0, 0, 2])) + Self.link(17) + Self.message(3, [0, 0, 0, 0])
@@ -41,7 +41,7 @@ struct NetlinkDecoderTests {
             ])
     }
 
-    @Test func prefersTheOwnEndAndTheLongFlags() throws {
+    @Test func `prefers the own end and the long flags`() throws {
         let attributes =
             Self.attribute(1, [10, 0, 0, 9]) + Self.attribute(2, [10, 0, 0, 1])
             + Self.attribute(8, Self.bytes(UInt32(0x300)))
@@ -51,17 +51,17 @@ struct NetlinkDecoderTests {
             ])
     }
 
-    @Test func ignoresBridgePorts() {
+    @Test func `ignores bridge ports`() {
         #expect(NetlinkDecoder.decode(Self.link(17, family: 7)[...]) == [])
     }
 
-    @Test func readsRefusals() {
+    @Test func `reads refusals`() {
         let refusal = Self.message(2, Self.bytes(UInt32(bitPattern: -16)))
         #expect(NetlinkDecoder.decode(refusal[...]) == [.refused(16, sequence: 7)])
         #expect(NetlinkDecoder.decode(Self.message(2, Self.bytes(UInt32(0)))[...]) == [])
     }
 
-    @Test func survivesEveryCut() {
+    @Test func `survives every cut`() {
         let datagram = Self.link(16) + Self.address(20, Self.attribute(1, [10, 0, 0, 1]))
         for count in 0..<datagram.count {
             #expect(NetlinkDecoder.decode(datagram.prefix(count)).count <= 1)

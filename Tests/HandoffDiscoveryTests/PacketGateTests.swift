@@ -3,8 +3,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite("Which packets of multicast DNS are read")
-struct PacketGateTests {
+/// Which packets of multicast DNS are read.
+@Suite struct PacketGateTests {
     /// One packet, with names as they are given; a name that was written before is pointed to.
     struct Packet {
         var bytes: [UInt8]
@@ -72,8 +72,8 @@ struct PacketGateTests {
         packet.bytes.withUnsafeBytes { gate.admits($0, at: at(seconds)) }
     }
 
-    @Test("what is about another service is not read")
-    mutating func others() {
+    @Test
+    mutating func `what is about another service is not read`() {
         #expect(!admits(.announcement("a", service: "_other._tcp.local")))
         #expect(!admits(.announcement("a", service: "_handoff._tcp.local.example")))
         #expect(!admits(.announcement("a", service: "x_handoff._tcp.local")))
@@ -81,8 +81,8 @@ struct PacketGateTests {
         #expect(admits(.announcement("A", service: "_Handoff._TCP.Local")))
     }
 
-    @Test("strangers are read as far as a budget goes, and a member beside them always")
-    mutating func flood() {
+    @Test
+    mutating func `strangers are read as far as a budget goes, and a member beside them always`() {
         var taken = 0
         for number in 0..<20_000 {
             if admits(.announcement("stranger\(number)"), at: Double(number) / 2000) { taken += 1 }
@@ -92,23 +92,23 @@ struct PacketGateTests {
         #expect((1024...1064).contains(taken))
     }
 
-    @Test("what is to be kept for long costs more")
-    mutating func lifetimes() {
+    @Test
+    mutating func `what is to be kept for long costs more`() {
         let taken = (0..<1000).count { admits(.announcement("stranger\($0)", lifetime: 9000)) }
         #expect(taken == 102)
         #expect(!admits(.announcement("stranger", lifetime: .max), at: 1_000_000))
     }
 
-    @Test("whoever repeats the records of one member keeps out no other")
-    mutating func repeated() {
+    @Test
+    mutating func `whoever repeats the records of one member keeps out no other`() {
         let taken = (0..<5000).count { _ in admits(.announcement("member1")) }
         #expect(taken == 128)
         #expect(admits(.announcement("member2")))
         #expect(admits(.announcement("member1"), at: 2))
     }
 
-    @Test("addresses are read while they are asked for")
-    mutating func addresses() {
+    @Test
+    mutating func `addresses are read while they are asked for`() {
         var packet = Packet()
         packet.add("Some-Host.local", .ipv4)
         #expect(!admits(packet))
@@ -118,14 +118,14 @@ struct PacketGateTests {
         #expect(!admits(packet))
     }
 
-    @Test("questions are read at a rate")
-    mutating func questions() {
+    @Test
+    mutating func `questions are read at a rate`() {
         #expect((0..<1000).count { _ in admits(Packet(isResponse: false)) } == 200)
         #expect((0..<1000).count { _ in admits(Packet(isResponse: false), at: 2) } == 100)
     }
 
-    @Test("a packet that is cut anywhere is not read, and never traps")
-    mutating func cut() {
+    @Test
+    mutating func `a packet that is cut anywhere is not read, and never traps`() {
         let whole = Packet.announcement("a").bytes
         for count in whole.indices {
             #expect(Array(whole[..<count]).withUnsafeBytes { MulticastPacket($0) } == nil)
@@ -139,8 +139,8 @@ struct PacketGateTests {
         }
     }
 
-    @Test("names that lead in circles, and more records than anybody needs, are not read")
-    mutating func circles() {
+    @Test
+    mutating func `names that lead in circles, and more records than anybody needs, are not read`() {
         var packet = Packet.announcement("a").bytes
         packet.replaceSubrange(12..<14, with: [0xc0, 12])
         #expect(packet.withUnsafeBytes { MulticastPacket($0) } == nil)

@@ -31,13 +31,13 @@ struct PublicationPlanTests {
         actions.compactMap { if case .free(let id) = $0 { id } else { nil } }
     }
 
-    @Test func publishesNothingWithoutAPublication() throws {
+    @Test func `publishes nothing without a publication`() throws {
         var plan = try Self.plan()
         #expect(plan.step(at: Self.start) == [])
         #expect(plan.deadline == nil)
     }
 
-    @Test func makesOneGroupPerAddressAndOneForTheService() throws {
+    @Test func `makes one group per address and one for the service`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "hhh", port: 24863), &plan)
         let data = try #require(TextData.encode([Array("one".utf8)]))
@@ -63,7 +63,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func publishesLoopbackOnLoopbackOnly() throws {
+    @Test func `publishes loopback on loopback only`() throws {
         var plan = try Self.plan(DiscoveryOptions(interfaces: ["lo"]))
         Self.publish(Self.publication("abc"), &plan)
         let actions = plan.step(at: Self.start)
@@ -74,7 +74,7 @@ struct PublicationPlanTests {
         #expect(actions.count == 2)
     }
 
-    @Test func respectsFamiliesAndNamedInterfaces() throws {
+    @Test func `respects families and named interfaces`() throws {
         var plan = try Self.plan(DiscoveryOptions(interfaces: ["eth0", "nosuch"], useIPv4: false))
         Self.publish(Self.publication("abc"), &plan)
         let actions = plan.step(at: Self.start)
@@ -83,7 +83,7 @@ struct PublicationPlanTests {
         #expect(actions.count == 2)
     }
 
-    @Test func updatesTheTextInPlace() throws {
+    @Test func `updates the text in place`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -97,7 +97,7 @@ struct PublicationPlanTests {
             ])
     }
 
-    @Test func updatesSeldomAndWithTheLastText() throws {
+    @Test func `updates seldom and with the last text`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -114,7 +114,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func announcesTheNewBeforeItWithdrawsTheOld() throws {
+    @Test func `announces the new before it withdraws the old`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -132,7 +132,7 @@ struct PublicationPlanTests {
         #expect(plan.deadline == nil)
     }
 
-    @Test func letsTheNewBeSeenBeforeItWithdrawsTheOld() throws {
+    @Test func `lets the new be seen before it withdraws the old`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -143,7 +143,7 @@ struct PublicationPlanTests {
         #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(1)))) == Set(old))
     }
 
-    @Test func freesAtLastEvenIfNothingIsAnnounced() throws {
+    @Test func `frees at last even if nothing is announced`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc", host: "one"), &plan)
         let old = Self.made(plan.step(at: Self.start))
@@ -152,7 +152,7 @@ struct PublicationPlanTests {
         #expect(Set(Self.freed(plan.step(at: Self.start + PublicationPlan.overlap.most))) == Set(old))
     }
 
-    @Test func replacesAGroupThatKeepsItsNames() throws {
+    @Test func `replaces a group that keeps its names`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -164,7 +164,7 @@ struct PublicationPlanTests {
         #expect(actions.count == 2)
     }
 
-    @Test func withdrawsEverythingAtOnce() throws {
+    @Test func `withdraws everything at once`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         let made = Self.made(plan.step(at: Self.start))
@@ -173,7 +173,7 @@ struct PublicationPlanTests {
         #expect(plan.step(at: Self.start) == [])
     }
 
-    @Test func followsAddresses() throws {
+    @Test func `follows addresses`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         for id in Self.made(plan.step(at: Self.start)) { plan.established(id) }
@@ -187,7 +187,7 @@ struct PublicationPlanTests {
             ])
     }
 
-    @Test func publishesAtMostEightAddressesOfAnInterface() throws {
+    @Test func `publishes at most eight addresses of an interface`() throws {
         var plan = try Self.plan()
         var table = try Fixture.table()
         for last in 1...100 { table.apply(.address(try Fixture.local(2, "10.0.0.\(last)", 24), flags: 0)) }
@@ -196,7 +196,7 @@ struct PublicationPlanTests {
         #expect(Self.made(plan.step(at: Self.start)).count == 8 + 1 + 1)
     }
 
-    @Test func makesAllAgainAfterAvahiWasLost() throws {
+    @Test func `makes all again after avahi was lost`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         let before = Self.made(plan.step(at: Self.start))
@@ -206,7 +206,7 @@ struct PublicationPlanTests {
         #expect(Set(after).isDisjoint(with: before))
     }
 
-    @Test func stopsPublishingANameThatIsTaken() throws {
+    @Test func `stops publishing a name that is taken`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         let made = Self.made(plan.step(at: Self.start))
@@ -220,7 +220,7 @@ struct PublicationPlanTests {
         #expect(Self.made(plan.step(at: Self.start + .seconds(10))).count == 4)
     }
 
-    @Test func triesAgainLater() throws {
+    @Test func `tries again later`() throws {
         var plan = try Self.plan()
         Self.publish(Self.publication("abc"), &plan)
         _ = plan.step(at: Self.start)
@@ -240,7 +240,7 @@ struct PublicationPlanTests {
         Publication(
             instance: "a", host: "h", port: 1, text: Array(repeating: [UInt8](repeating: 0, count: 255), count: 6)),
     ])
-    func refusesWhatCannotBePublished(_ publication: Publication) throws {
+    func `refuses what cannot be published`(_ publication: Publication) throws {
         var plan = try Self.plan()
         let isFit = plan.setPublication(publication)
         #expect(!isFit)

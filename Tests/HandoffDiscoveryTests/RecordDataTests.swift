@@ -4,18 +4,18 @@ import Testing
 
 struct RecordDataTests {
     @Test(arguments: [[], [[1]], [[1, 2], [3]], [Array(repeating: 7, count: 255)]] as [[[UInt8]]])
-    func textSurvivesTheWire(_ strings: [[UInt8]]) throws {
+    func `text survives the wire`(_ strings: [[UInt8]]) throws {
         let data = try #require(TextData.encode(strings))
         #expect(TextData.decode(data) == strings)
     }
 
-    @Test func emptyTextHasOneEmptyString() {
+    @Test func `empty text has one empty string`() {
         #expect(TextData.encode([]) == [0])
         #expect(TextData.decode([]) == [])
         #expect(TextData.decode([0, 1, 5, 0]) == [[5]])
     }
 
-    @Test func refusesTextThatIsCutOffOrTooLong() {
+    @Test func `refuses text that is cut off or too long`() {
         #expect(TextData.decode([2, 1]) == nil)
         #expect(TextData.decode([1, 1, 255]) == nil)
         #expect(TextData.decode([UInt8](repeating: 0, count: 1301)) == nil)
@@ -23,26 +23,26 @@ struct RecordDataTests {
         #expect(TextData.encode(Array(repeating: Array(repeating: 7, count: 255), count: 6)) == nil)
     }
 
-    @Test func takesTextUpToTheLimit() throws {
+    @Test func `takes text up to the limit`() throws {
         let strings = Array(repeating: [UInt8](repeating: 7, count: 255), count: 5) + [Array(repeating: 8, count: 19)]
         let data = try #require(TextData.encode(strings))
         #expect(data.count == TextData.maxByteCount)
         #expect(TextData.decode(data) == strings)
     }
 
-    @Test func targetSurvivesTheWire() throws {
+    @Test func `target survives the wire`() throws {
         let target = ServiceTarget(host: try #require(DomainName("host.local")), port: 24863)
         #expect(target.data.prefix(6) == [0, 0, 0, 0, 0x61, 0x1f])
         #expect(ServiceTarget(data: target.data) == target)
     }
 
-    @Test func targetIgnoresPriorityAndWeight() throws {
+    @Test func `target ignores priority and weight`() throws {
         let name = try #require(DomainName("host.local"))
         #expect(ServiceTarget(data: [1, 2, 3, 4, 0, 80] + name.wire) == ServiceTarget(host: name, port: 80))
     }
 
     @Test(arguments: [[], [0, 0, 0, 0, 0, 80], [0, 0, 0, 0, 0, 80, 0], [0, 0, 0, 0, 0, 0, 1, 0x61, 0]] as [[UInt8]])
-    func refusesTargetWithoutHostOrPort(_ data: [UInt8]) {
+    func `refuses target without host or port`(_ data: [UInt8]) {
         #expect(ServiceTarget(data: data) == nil)
     }
 
@@ -52,7 +52,7 @@ struct RecordDataTests {
         ("10.1.2.3", "10.1.2.3", 33, false), ("10.1.2.3", "10.1.2.3", -1, false), ("10.1.2.3", "fd00::1", 8, false),
         ("fd00:1::1", "fd00:1::2", 64, true), ("fd00:1::1", "fd00:2::1", 64, false), ("fd00::1", "fd00::2", 127, false),
     ])
-    func comparesPrefixes(_ one: String, _ other: String, _ length: Int, _ expected: Bool) throws {
+    func `compares prefixes`(_ one: String, _ other: String, _ length: Int, _ expected: Bool) throws {
         let addresses = (try #require(IPAddress(text: one)), try #require(IPAddress(text: other)))
         #expect(addresses.0.matches(addresses.1, prefixLength: length) == expected)
     }
@@ -61,7 +61,7 @@ struct RecordDataTests {
         ("10.1.2.3", true), ("0.0.0.0", false), ("0.1.2.3", false), ("224.0.0.251", false), ("255.255.255.255", false),
         ("240.0.0.1", false), ("fe80::1", true), ("::", false), ("::1", true), ("ff02::fb", false),
     ])
-    func knowsUnicast(_ text: String, _ expected: Bool) throws {
+    func `knows unicast`(_ text: String, _ expected: Bool) throws {
         #expect(try #require(IPAddress(text: text)).isUnicast == expected)
     }
 }

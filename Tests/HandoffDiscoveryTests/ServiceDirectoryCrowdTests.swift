@@ -20,14 +20,14 @@ struct ServiceDirectoryCrowdTests {
         return bench
     }
 
-    @Test func upToSixtyFourAreBrowsedAlike() throws {
+    @Test func `up to sixty four are browsed alike`() throws {
         let bench = try Self.crowd(strangers: 60, members: 4)
         #expect(!bench.directory.isCrowded)
         #expect(Self.browsed(bench).count == 64)
         #expect(Self.resolving(bench).count == 64)
     }
 
-    @Test func aboveThatMembersComeFirst() throws {
+    @Test func `above that members come first`() throws {
         var bench = try Self.crowd(strangers: 300, members: 20)
         #expect(bench.directory.isCrowded)
         bench.directory.rotate()
@@ -37,7 +37,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(browsed.count { $0.hasPrefix("s") } == ServiceDirectory.strangerCap)
     }
 
-    @Test func othersAreBrowsedInTurn() throws {
+    @Test func `others are browsed in turn`() throws {
         var bench = try Self.crowd(strangers: 100, members: 0)
         var seen = Self.browsed(bench)
         for _ in 0..<4 {
@@ -49,7 +49,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(seen.count == 100)
     }
 
-    @Test func aStrangerIsToldWhenItsTurnComesThoughNewOnesKeepComing() throws {
+    @Test func `a stranger is told when its turn comes though new ones keep coming`() throws {
         var bench = try Self.crowd(strangers: 300, members: 3)
         for number in 0..<3 {
             _ = try bench.text("m\(number)", "x")
@@ -85,7 +85,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.settle().contains(.removed(instance: sought)))
     }
 
-    @Test func whoFoundNoRoomIsFoundWhenTheCrowdIsGone() throws {
+    @Test func `who found no room is found when the crowd is gone`() throws {
         var bench = try Self.crowd(strangers: ServiceDirectory.instanceCap, members: 0)
         _ = try bench.appear("s-late")
         for number in 0..<ServiceDirectory.instanceCap - ServiceDirectory.alikeCap {
@@ -100,7 +100,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.query(.text, "s-late") != nil)
     }
 
-    @Test func strangersAreTakenBackWhenItGetsCrowded() throws {
+    @Test func `strangers are taken back when it gets crowded`() throws {
         var bench = try Self.crowd(strangers: 60, members: 3)
         for number in 0..<60 { _ = try bench.text("s\(number)", "x") }
         _ = try bench.text("m0", "x")
@@ -114,13 +114,13 @@ struct ServiceDirectoryCrowdTests {
         #expect(try bench.text("m0", "y") == [try service("m0", text: "y")])
     }
 
-    @Test func aNewMemberIsResolvedAtOnceInACrowd() throws {
+    @Test func `a new member is resolved at once in a crowd`() throws {
         var bench = try Self.crowd(strangers: 500, members: 0)
         _ = try bench.appear("m")
         #expect(bench.queries(for: "m") == [.text, .target])
     }
 
-    @Test func neverKeepsMoreThanTheCapAndMakesRoomForMembers() throws {
+    @Test func `never keeps more than the cap and makes room for members`() throws {
         var bench = try Self.crowd(strangers: 600, members: 0)
         for number in 0..<10 {
             _ = try bench.appear("m\(number)")
@@ -133,7 +133,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(Self.browsed(members).count == ServiceDirectory.instanceCap)
     }
 
-    @Test func resolvesAtMostSixtyFourAtATimeAndThenTheNext() throws {
+    @Test func `resolves at most sixty four at a time and then the next`() throws {
         var bench = try Self.crowd(strangers: 0, members: 100)
         #expect(Self.browsed(bench).count == 100)
         #expect(Self.resolving(bench).count == ServiceDirectory.resolvingCap)
@@ -145,7 +145,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(!Self.resolving(bench).contains(one))
     }
 
-    @Test func unresolvableOnesGiveWay() throws {
+    @Test func `unresolvable ones give way`() throws {
         var bench = try Self.crowd(strangers: 0, members: 100)
         let first = Self.resolving(bench)
         bench.directory.rotate()
@@ -155,7 +155,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(first.union(second).count == 100)
     }
 
-    @Test func newMembershipIsJudgedForAll() throws {
+    @Test func `new membership is judged for all`() throws {
         var bench = try Self.crowd(strangers: 300, members: 0)
         let chosen = try #require(Set((0..<300).map { "s\($0)" }).subtracting(Self.browsed(bench)).first)
         bench.directory.setMembership { $0 == chosen }
@@ -163,7 +163,7 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.query(.text, chosen) != nil)
     }
 
-    @Test func browsesAnewWhenOverlookedNamesMayBeMembers() throws {
+    @Test func `browses anew when overlooked names may be members`() throws {
         var bench = try Self.crowd(strangers: 513, members: 0)
         bench.directory.setMembership { _ in true }
         _ = bench.settle()
@@ -174,14 +174,14 @@ struct ServiceDirectoryCrowdTests {
         #expect(bench.query(.text, "s0") != nil)
     }
 
-    @Test func aCrowdThatGoesLeavesNothing() throws {
+    @Test func `a crowd that goes leaves nothing`() throws {
         var bench = try Self.crowd(strangers: 300, members: 2)
         for number in 0..<300 { _ = try bench.vanish("s\(number)") }
         #expect(Self.browsed(bench) == ["m0", "m1"])
         #expect(!bench.directory.isCrowded)
     }
 
-    @Test func keepsFewRecordsOfOneInstance() throws {
+    @Test func `keeps few records of one instance`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         for number in 0..<1000 { _ = try bench.text("a", "\(number)") }

@@ -3,7 +3,7 @@ import Testing
 
 /// What happens when Avahi goes and comes back: no removals are reported then.
 struct ServiceDirectoryLossTests {
-    @Test func keepsEverythingWhileAvahiIsAway() throws {
+    @Test func `keeps everything while avahi is away`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         bench.directory.libraryLost()
@@ -11,7 +11,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.wanted == [DirectoryBench.browse])
     }
 
-    @Test func confirmsWhatIsSeenAgain() throws {
+    @Test func `confirms what is seen again`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         bench.directory.libraryLost()
@@ -24,7 +24,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.settle() == [])
     }
 
-    @Test func sweepsWhatIsNotSeenAgain() throws {
+    @Test func `sweeps what is not seen again`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         try bench.resolve("b")
@@ -35,7 +35,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.settle() == [.removed(instance: "a")])
     }
 
-    @Test func tellsAllForNowAfterTheServices() throws {
+    @Test func `tells all for now after the services`() throws {
         var bench = try DirectoryBench()
         bench.directory.appeared(DirectoryBench.browse, on: Fixture.link(2), data: try Fixture.pointer("a"))
         _ = bench.settle()
@@ -44,7 +44,7 @@ struct ServiceDirectoryLossTests {
         #expect(bench.settle() == [])
     }
 
-    @Test func anOldTextDoesNotReturn() throws {
+    @Test func `an old text does not return`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.text("a", "old")

@@ -3,7 +3,7 @@ import LoopIO
 import Testing
 
 struct ServiceDirectoryTests {
-    @Test func asksForInstancesForEver() throws {
+    @Test func `asks for instances for ever`() throws {
         var bench = try DirectoryBench()
         #expect(bench.wanted == [DirectoryBench.browse])
         try bench.resolve("a")
@@ -11,7 +11,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted == [DirectoryBench.browse])
     }
 
-    @Test func asksStepByStepAndKeepsOnlyTheTextQuery() throws {
+    @Test func `asks step by step and keeps only the text query`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         #expect(bench.queries(for: "a") == [.text, .target])
@@ -26,7 +26,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func goesOnAskingWithoutAnAddress() throws {
+    @Test func `goes on asking without an address`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -37,7 +37,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func tellsEveryGainOfKnowledge() throws {
+    @Test func `tells every gain of knowledge`() throws {
         var bench = try DirectoryBench()
         #expect(try bench.appear("a") == [])
         #expect(try bench.text("a", "one") == [try service("a", text: "one")])
@@ -51,7 +51,7 @@ struct ServiceDirectoryTests {
         #expect(try bench.noMore("a") == [])
     }
 
-    @Test func takesTheNewestTextWhateverTheOrderOfRemovals() throws {
+    @Test func `takes the newest text whatever the order of removals`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.text("a", "one")
@@ -66,7 +66,7 @@ struct ServiceDirectoryTests {
         #expect(try bench.textVanishes("a", "two") == [])
     }
 
-    @Test func removesWithTheLastLink() throws {
+    @Test func `removes with the last link`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         _ = try bench.appear("a", on: Fixture.link(2, isIPv6: true))
@@ -76,13 +76,13 @@ struct ServiceDirectoryTests {
         #expect(try bench.vanish("a") == [])
     }
 
-    @Test func removesNothingThatWasNeverTold() throws {
+    @Test func `removes nothing that was never told`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         #expect(try bench.vanish("a") == [])
     }
 
-    @Test func startsAnewWhenAnInstanceComesBackAtOnce() throws {
+    @Test func `starts anew when an instance comes back at once`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         let before = bench.query(.text, "a")
@@ -94,7 +94,7 @@ struct ServiceDirectoryTests {
         #expect(bench.query(.text, "a") != before)
     }
 
-    @Test func ignoresOwnInstances() throws {
+    @Test func `ignores own instances`() throws {
         var bench = try DirectoryBench()
         bench.directory.setOwnInstance("OWN")
         #expect(try bench.appear("own") == [])
@@ -106,7 +106,7 @@ struct ServiceDirectoryTests {
         #expect(bench.query(.text, "other") != nil)
     }
 
-    @Test func forgetsAnInstanceThatTurnsOutToBeOurs() throws {
+    @Test func `forgets an instance that turns out to be ours`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         bench.directory.setOwnInstance("a")
@@ -116,7 +116,7 @@ struct ServiceDirectoryTests {
     @Test(arguments: [
         "other._tcp.local", "a.b._handoff._tcp.local", "_handoff._tcp.local", "a._handoff._tcp.example",
     ])
-    func ignoresOtherNames(_ name: String) throws {
+    func `ignores other names`(_ name: String) throws {
         var bench = try DirectoryBench()
         let data = try #require(DomainName(name)).wire
         bench.directory.appeared(DirectoryBench.browse, on: Fixture.link(2), data: data)
@@ -124,7 +124,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted == [DirectoryBench.browse])
     }
 
-    @Test func ignoresReportsOfStoppedBrowsers() throws {
+    @Test func `ignores reports of stopped browsers`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -139,7 +139,7 @@ struct ServiceDirectoryTests {
         #expect(bench.settle() == [])
     }
 
-    @Test func changesTheHostWithTheTarget() throws {
+    @Test func `changes the host with the target`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "one")
@@ -149,7 +149,7 @@ struct ServiceDirectoryTests {
         #expect(try bench.address("a", "10.0.0.78") == [try service("a", port: 81, ["10.0.0.78:81"])])
     }
 
-    @Test func refreshReplacesWhatIsNotConfirmed() throws {
+    @Test func `refresh replaces what is not confirmed`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a", address: "10.0.0.77")
         bench.directory.refresh("a")
@@ -162,7 +162,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func refreshLetsAYoungRoundRun() throws {
+    @Test func `refresh lets a young round run`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         let before = bench.wanted
@@ -172,7 +172,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted == before)
     }
 
-    @Test func resolvesAgainOnAnotherInterface() throws {
+    @Test func `resolves again on another interface`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         _ = try bench.appear("a", on: Fixture.link(2, isIPv6: true))
@@ -181,7 +181,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a").isSuperset(of: [.text, .target]))
     }
 
-    @Test func tellsAtMostEightAddressesOnLinkFirst() throws {
+    @Test func `tells at most eight addresses on link first`() throws {
         var bench = try DirectoryBench()
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -195,7 +195,7 @@ struct ServiceDirectoryTests {
         #expect(!service.addresses.map(\.host).contains("172.16.0.1"))
     }
 
-    @Test func loopbackCountsOnLoopbackOnly() throws {
+    @Test func `loopback counts on loopback only`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(interfaces: ["lo"]))
         let browse = RecordQuery(kind: .instances, name: "_handoff._tcp.local", interface: 1)
         #expect(bench.wanted == [browse])
@@ -210,7 +210,7 @@ struct ServiceDirectoryTests {
             try bench.address("a", "127.0.0.1", on: Fixture.link(1)) == [try service("a", port: 80, ["127.0.0.1:80"])])
     }
 
-    @Test func asksNobodyWhileTheNamedInterfaceIsMissing() throws {
+    @Test func `asks nobody while the named interface is missing`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(interfaces: ["nosuch"]))
         #expect(bench.wanted == [])
         var table = try Fixture.table()
@@ -220,7 +220,7 @@ struct ServiceDirectoryTests {
         #expect(bench.wanted.map(\.interface) == [9])
     }
 
-    @Test func withoutIPv6AsksForIPv4Only() throws {
+    @Test func `without i pv6 asks for i pv4 only`() throws {
         var bench = try DirectoryBench(options: DiscoveryOptions(useIPv6: false))
         _ = try bench.appear("a")
         _ = try bench.target("a", "host")
@@ -230,7 +230,7 @@ struct ServiceDirectoryTests {
         #expect(bench.queries(for: "a") == [.text])
     }
 
-    @Test func judgesAddressesAnewWhenTheInterfacesChange() throws {
+    @Test func `judges addresses anew when the interfaces change`() throws {
         var bench = try DirectoryBench()
         try bench.resolve("a")
         var table = try Fixture.table()

@@ -3,14 +3,13 @@ import HandoffLog
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct StaticDiscoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct StaticDiscoveryTests {
     @Test(arguments: [
         ("192.0.2.1:80", "192.0.2.1:80"), ("[2001:DB8::1]:80", "[2001:db8::1]:80"),
         ("Host.Example.org:24863", "host.example.org:24863"), ("host:1", "host:1"), ("host.:1", "host:1"),
         ("[fe80::1%lo]:5", "[fe80::1%lo]:5"),
     ])
-    func readsPeers(_ text: String, _ canonical: String) throws {
+    func `reads peers`(_ text: String, _ canonical: String) throws {
         let peer = try #require(StaticPeer(text: text))
         #expect(peer.description == canonical)
         #expect(StaticPeer(text: canonical) == peer)
@@ -21,11 +20,11 @@ struct StaticDiscoveryTests {
         "", ":", "host", "host:", ":80", "host:0", "host:65536", "host:x", "a:b:80", "::1:80", "[host]:80", "ho st:80",
         "-\\:80", "224.0.0.1:80", "0.0.0.0:80", "[ff02::1]:80", "host:+1", "a..b:80",
     ])
-    func refusesWhatIsNoPeer(_ text: String) {
+    func `refuses what is no peer`(_ text: String) {
         #expect(StaticPeer(text: text) == nil)
     }
 
-    @Test func tellsPeersAndTheirEnd() async throws {
+    @Test func `tells peers and their end`() async throws {
         let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
         let other = try #require(StaticPeer(text: "localhost:81"))
         let collector = EventCollector()
@@ -42,7 +41,7 @@ struct StaticDiscoveryTests {
         #expect(collector.events.count { $0 == .removed(instance: "static:192.0.2.1:80") } == 1)
     }
 
-    @Test func tellsAgainAfterARefresh() async throws {
+    @Test func `tells again after a refresh`() async throws {
         let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
         let collector = EventCollector()
         let discovery = StaticDiscovery(

@@ -9,7 +9,7 @@ import Testing
         "handoff-document:git/example.org%2Fnotes%2Fletters/a/b/?fetch=999999",
         "handoff-document:name/draft.txt?fetch=12", "handoff-document:name/draft.txt",
     ])
-    func aURLReadsTheSameAfterItIsWritten(_ text: String) throws {
+    func `a URL reads the same after it is written`(_ text: String) throws {
         #expect(try #require(DocumentURL(text)).text == text)
     }
 
@@ -29,16 +29,16 @@ import Testing
         "handoff-document:root/notes" + String(repeating: "/a", count: 300),
         "handoff-document:root/notes" + String(repeating: "/" + String(repeating: "a", count: 250), count: 17),
     ])
-    func whatLeadsElsewhereIsNoDocument(_ text: String) {
+    func `what leads elsewhere is no document`(_ text: String) {
         #expect(DocumentURL(text) == nil)
     }
 
-    @Test func schemesAreTheSameInCapitalsAndUnknownQueriesAreIgnored() throws {
+    @Test func `schemes are the same in capitals and unknown queries are ignored`() throws {
         let url = try #require(DocumentURL("Handoff-Document:name/a?later=1&fetch=2&more"))
         #expect(url.fetch == 2)
     }
 
-    @Test func aNameThatNoFileCanHaveIsReplaced() {
+    @Test func `a name that no file can have is replaced`() {
         for name in ["", "..", ".", "a/b", "a\0", String(repeating: "a", count: 256)] {
             #expect(DocumentURL.nowhere(name, isFolder: false, fragment: nil).name == "document")
         }
@@ -53,17 +53,17 @@ import Testing
             ("file:///%FF", nil),
             ("file:", nil),
         ] as [(String, String?)])
-    func aFileURLHasAPathOrNone(_ text: String, _ path: String?) throws {
+    func `a file URL has a path or none`(_ text: String, _ path: String?) throws {
         let file = try #require(FileURL(text))
         #expect(file.path == path)
     }
 
     @Test(arguments: ["files:///a", "http://a/", "fil", ""])
-    func otherURLsAreNoFiles(_ text: String) {
+    func `other URLs are no files`(_ text: String) {
         #expect(FileURL(text) == nil)
     }
 
-    @Test func resourcesHaveANumber() throws {
+    @Test func `resources have a number`() throws {
         #expect(DocumentResource.resource(3)?.text == "document/3")
         for number in [0, 7, 999_999] {
             #expect(try DocumentResource.number(#require(DocumentResource.resource(number))) == number)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func urlsAreFoundAndReplacedAtAnyDepth() {
+    @Test func `urls are found and replaced at any depth`() {
         let value = UserInfoValue.dictionary([
             (.string("a"), .url("u:1")), (.url("u:2"), .array([.set([.url("u:3"), .url("u:4")]), .integer(1)])),
             (.url("u:5"), .string("u:6")),

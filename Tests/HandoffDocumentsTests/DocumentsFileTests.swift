@@ -7,7 +7,7 @@ import Testing
         return (roots, problems.map(\.description))
     }
 
-    @Test func rootsAndCheckoutsAreRead() {
+    @Test func `roots and checkouts are read`() {
         let (roots, problems) = parse(
             """
             # Where things are.
@@ -23,7 +23,7 @@ import Testing
         #expect(roots.checkouts == ["/home/ada/src", "/home/ada"])
     }
 
-    @Test func aLineWithAMistakeIsNamedAndSpoilsNothingElse() {
+    @Test func `a line with a mistake is named and spoils nothing else`() {
         let (roots, problems) = parse(
             """
             root = notes
@@ -45,12 +45,12 @@ import Testing
         #expect(problems[4].contains("used before (line 5)"))
     }
 
-    @Test func withoutAHomeTildeIsAMistake() {
+    @Test func `without a home tilde is a mistake`() {
         let (roots, problems) = parse("checkouts = ~/src", home: nil)
         #expect(roots.checkouts.isEmpty && problems.count == 1)
     }
 
-    @Test func hostileFilesCostLittle() {
+    @Test func `hostile files cost little`() {
         let (_, problems) = parse(String(repeating: "x\n", count: 30_000))
         #expect(problems.count == 32)
         let (roots, many) = parse((0..<300).map { "root = n\($0) /n" }.joined(separator: "\n"))
@@ -59,7 +59,7 @@ import Testing
         #expect(invalid.roots.folders.count == 1 && invalid.problems.count == 1)
     }
 
-    @Test func theUsersNamesAreStronger() throws {
+    @Test func `the users names are stronger`() throws {
         let tree = try TestTree()
         try tree.file("handoff/documents.conf", "root = a /user\nroot = b\n")
         let (roots, problems) = DocumentsFile.read(environment: ["XDG_CONFIG_HOME": tree.path, "HOME": "/home/ada"])
@@ -74,7 +74,7 @@ import Testing
         #expect(weak.folders.first?.path == "/user")
     }
 
-    @Test func aFileThatCannotBeReadIsNamed() throws {
+    @Test func `a file that cannot be read is named`() throws {
         let tree = try TestTree()
         try tree.folder("handoff/documents.conf")
         let (_, problems) = DocumentsFile.read(environment: ["XDG_CONFIG_HOME": tree.path])

@@ -10,7 +10,7 @@ import Testing
         "git://example.org./notes/letters", "git+ssh://ada@example.org/notes/%6Cetters.git",
         "https://a@b:c@example.org/notes/letters",
     ])
-    func allWaysToWriteAnAddressAreOneRepository(_ remote: String) {
+    func `all ways to write an address are one repository`(_ remote: String) {
         #expect(RepositoryIdentity(remote: remote)?.text == "example.org/notes/letters")
     }
 
@@ -21,7 +21,7 @@ import Testing
         ("https://example.org/A", "example.org/A"),
         ("host..:a.git.git", "host/a"),
     ])
-    func whatIsDifferentStaysDifferent(_ remote: String, _ text: String) throws {
+    func `what is different stays different`(_ remote: String, _ text: String) throws {
         let identity = try #require(RepositoryIdentity(remote: remote))
         #expect(identity.text == text)
         #expect(RepositoryIdentity(normalized: text) == identity)
@@ -36,7 +36,7 @@ import Testing
         "https://example.org/a%2Fb", "https://é.org/a",
         "https://example.org/" + String(repeating: "a", count: 600), "C:\\a",
     ])
-    func pathsQueriesAndNonsenseAreNone(_ remote: String) {
+    func `paths queries and nonsense are none`(_ remote: String) {
         #expect(RepositoryIdentity(remote: remote) == nil)
     }
 
@@ -55,11 +55,11 @@ import Testing
             ("[remote \"origin\"]\nurl =\n", nil), ("[remote \"origin\"]\nurl\n", nil), ("[", nil), ("[]", nil),
             ("[remote \"origin\"]\nurl = a\0b\n", nil),
         ] as [(String, String?)])
-    func theRemoteIsReadAsGitReadsIt(_ text: String, _ url: String?) {
+    func `the remote is read as git reads it`(_ text: String, _ url: String?) {
         #expect(GitConfig.origin(Array(text.utf8)) == url)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theLargestFileCostsLittle() {
+    @Test(.timeLimit(.minutes(5))) func `the largest file costs little`() {
         let long = String(repeating: "a", count: GitConfig.byteLimit - 100)
         let origin = "[remote \"origin\"]\nurl = "
         #expect(GitConfig.origin(Array((origin + long).utf8)) == long)
@@ -68,7 +68,7 @@ import Testing
         #expect(GitConfig.origin(Array((origin + lines + "x").utf8)) == "x")
     }
 
-    @Test func worktreesAndPartsOfBiggerCheckoutsAreKnown() throws {
+    @Test func `worktrees and parts of bigger checkouts are known`() throws {
         let tree = try TestTree()
         try tree.checkout("main", "git@example.org:a.git")
         // As `git worktree add` makes it.
@@ -86,7 +86,7 @@ import Testing
         #expect(GitCheckout(at: tree.path) == nil)
     }
 
-    @Test func aCheckoutThatCannotBeReadHasNoIdentity() throws {
+    @Test func `a checkout that cannot be read has no identity`() throws {
         let tree = try TestTree()
         try tree.file("big/.git/config", String(repeating: "#", count: GitConfig.byteLimit + 1))
         try tree.folder("empty/.git")

@@ -31,7 +31,7 @@ import Testing
 
     // MARK: From here
 
-    @Test func aFileBelowARootTravelsAsItsPlaceThere() throws {
+    @Test func `a file below a root travels as its place there`() throws {
         try tree.file("here/Notes/a b/é.md")
         let roots = try roots(["notes": "here/Notes"])
         #expect(try travels("here/Notes/a b/é.md", roots) == "handoff-document:root/notes/a%20b/%C3%A9.md")
@@ -43,7 +43,7 @@ import Testing
         #expect(try travels("here/Notes/../secret", roots) == nil)
     }
 
-    @Test func theMostSpecificRootWins() throws {
+    @Test func `the most specific root wins`() throws {
         try tree.file("all/notes/a")
         try tree.checkout("all/notes/repo", "https://example.org/repo")
         try tree.file("all/notes/repo/b")
@@ -53,13 +53,13 @@ import Testing
         #expect(try travels("all/notes/repo/b", roots) == "handoff-document:git/example.org%2Frepo/b")
     }
 
-    @Test func aNamedRootIsStrongerThanACheckoutOfTheSameFolder() throws {
+    @Test func `a named root is stronger than a checkout of the same folder`() throws {
         try tree.checkout("repo", "https://example.org/repo")
         let roots = try roots(["mine": "repo"], checkouts: ["repo"])
         #expect(try travels("repo/b", roots) == "handoff-document:root/mine/b")
     }
 
-    @Test func aLinkThatLeadsOutIsNotInTheRoot() throws {
+    @Test func `a link that leads out is not in the root`() throws {
         try tree.file("secret/key")
         try tree.folder("notes")
         try tree.link("notes/out", to: "../secret")
@@ -72,7 +72,7 @@ import Testing
         #expect(try travels("notes/in/a", roots) == "handoff-document:root/notes/inside/a")
     }
 
-    @Test func aRootMayBeALinkAndAFileReachedOverAnother() throws {
+    @Test func `a root may be a link and a file reached over another`() throws {
         try tree.file("disk/notes/a")
         try tree.link("notes", to: "disk/notes")
         try tree.link("home", to: "disk")
@@ -81,7 +81,7 @@ import Testing
         #expect(try arrives("handoff-document:root/notes/a", roots) == "notes/a")
     }
 
-    @Test func aPartOfABiggerCheckoutIsInTheBiggerOne() throws {
+    @Test func `a part of a bigger checkout is in the bigger one`() throws {
         try tree.checkout("src/big", "https://example.org/big")
         try tree.file("src/big/.git/modules/part/config", "[remote \"origin\"]\nurl = https://example.org/part\n")
         try tree.file("src/big/part/.git", "gitdir: ../.git/modules/part\n")
@@ -91,14 +91,14 @@ import Testing
         #expect(try arrives("handoff-document:git/example.org%2Fbig/part/a", roots) == "src/big/part/a")
     }
 
-    @Test func whatGitKeepsForItselfDoesNotTravel() throws {
+    @Test func `what git keeps for itself does not travel`() throws {
         try tree.checkout("src/a", "https://example.org/a")
         #expect(try travels("src/a/.git/config", try roots(checkouts: ["src"])) == nil)
     }
 
     // MARK: To here
 
-    @Test func aDocumentArrivesAtItsPlaceWhetherItExistsOrNot() throws {
+    @Test func `a document arrives at its place whether it exists or not`() throws {
         try tree.file("notes/a")
         let roots = try roots(["notes": "notes"])
         #expect(try arrives("handoff-document:root/notes/a", roots) == "notes/a")
@@ -106,7 +106,7 @@ import Testing
         #expect(try arrives("handoff-document:root/notes/", roots) == "notes")
     }
 
-    @Test func nothingArrivesOutsideOfItsRoot() throws {
+    @Test func `nothing arrives outside of its root`() throws {
         try tree.file("secret/key")
         try tree.folder("notes/sub")
         try tree.link("notes/out", to: "../secret")
@@ -127,7 +127,7 @@ import Testing
         #expect(throws: SharedRoots.Missing.nowhere) { try arrives("handoff-document:name/a", roots) }
     }
 
-    @Test func checkoutsAreFoundByTheirRemote() throws {
+    @Test func `checkouts are found by their remote`() throws {
         try tree.checkout("here/src/host/owner/one", "git@example.org:one.git")
         try tree.file("here/src/host/owner/one/b")
         try tree.checkout("there/copy", "https://ada:secret@example.org/one")
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func ofSeveralCheckoutsTheOneThatHasTheDocument() throws {
+    @Test func `of several checkouts the one that has the document`() throws {
         try tree.checkout("src/a", "https://example.org/one")
         try tree.checkout("src/b", "https://example.org/one")
         try tree.file("src/b/file")
@@ -157,7 +157,7 @@ import Testing
         #expect(try arrives("handoff-document:git/example.org%2Fone/new", roots) == "src/a/new")
     }
 
-    @Test func aPipeInThePlaceOfAFileHoldsNothingUp() throws {
+    @Test func `a pipe in the place of a file holds nothing up`() throws {
         try tree.folder("src/a/.git")
         #expect(mkfifo(tree.path + "/src/a/.git/config", 0o600) == 0)
         #expect(mkfifo(tree.path + "/src/pipe", 0o600) == 0)
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: What an activity says
 
-    @Test func filesOfAnActivityGetNumbersThatTheyKeep() throws {
+    @Test func `files of an activity get numbers that they keep`() throws {
         try tree.file("notes/a", "a")
         try tree.file("other/b c.txt", "b")
         let roots = try roots(["notes": "notes"])
@@ -205,7 +205,7 @@ import Testing
             ])
     }
 
-    @Test func noPathTravelsHoweverManyFilesThereAre() throws {
+    @Test func `no path travels however many files there are`() throws {
         let info = HandoffModelValue.array((0..<6000).map { "file:///home/ada/secret/\($0)" })
         var table = DocumentTable()
         let unknown = table.unknown(in: info)

@@ -9,7 +9,7 @@ import Testing
 /// Random orders of what an app, its callback queue, the loop and the daemon do: in the end the daemon must have what the app has.
 @Suite struct ActivityMachineModelTests {
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func inTheEndTheDaemonHasWhatTheAppHas(part: UInt64) {
+    func `in the end the daemon has what the app has`(part: UInt64) {
         for seed in part * 500..<(part + 1) * 500 {
             var world = World(seed: seed)
             for _ in 0..<200 { world.step() }

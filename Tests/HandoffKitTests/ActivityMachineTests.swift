@@ -40,7 +40,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
     }
 
-    @Test func becomingCurrentIsOneSaveAndOneSync() {
+    @Test func `becoming current is one save and one sync`() {
         #expect(machine.becameCurrent(key) == [.save(key), .sync(key)])
         #expect(machine.becameCurrent(key) == [])
         #expect(machine.isCurrent(key))
@@ -48,7 +48,7 @@ import Testing
         #expect(!machine.saveBegan(key), "one request is one save")
     }
 
-    @Test func becomingCurrentAgainBeforeTheSaveBeganIsStillOneSave() {
+    @Test func `becoming current again before the save began is still one save`() {
         _ = machine.becameCurrent(key)
         _ = machine.resigned(key)
         #expect(machine.becameCurrent(key).filter { $0 == .save(key) }.isEmpty)
@@ -58,7 +58,7 @@ import Testing
         #expect(machine.becameCurrent(key).contains(.save(key)))
     }
 
-    @Test func changesAreOneSyncUntilItIsDone() {
+    @Test func `changes are one sync until it is done`() {
         #expect(machine.changed(key) == [], "never current: nobody is told")
         begin()
         #expect(machine.changed(key) == [.sync(key)])
@@ -67,7 +67,7 @@ import Testing
         #expect(machine.changed(key) == [.sync(key)])
     }
 
-    @Test func onlyOneCallIsOnItsWay() {
+    @Test func `only one call is on its way`() {
         begin()
         #expect(machine.nextCall(key, description("a"), needsSave: false) == .update(id, change { $0.title = "a" }))
         #expect(machine.nextCall(key, description("b"), needsSave: true) == nil)
@@ -82,7 +82,7 @@ import Testing
                     }))
     }
 
-    @Test func aSaveIsAnsweredOnceTheAppHasSaved() {
+    @Test func `a save is answered once the app has saved`() {
         begin()
         #expect(machine.saveAsked(key, needsSave: true) == [.save(key)])
         #expect(machine.nextCall(key, description(), needsSave: true) == nil, "it asks already")
@@ -93,7 +93,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
     }
 
-    @Test func nothingIsToldWhileTheAppIsInTheMiddleOfASave() {
+    @Test func `nothing is told while the app is in the middle of a save`() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
         #expect(machine.saveBegan(key))
@@ -104,7 +104,7 @@ import Testing
         #expect(machine.nextCall(key, description("whole"), needsSave: false) == .publish(whole))
     }
 
-    @Test func aSaveThatChangedNothingDoesNotLetLaterUserInfoTravel() {
+    @Test func `a save that changed nothing does not let later user info travel`() {
         begin()
         _ = machine.resigned(key)
         _ = machine.becameCurrent(key)
@@ -116,7 +116,7 @@ import Testing
         #expect(machine.nextCall(key, unsaved, needsSave: false) == .update(id, change { $0.title = "title" }))
     }
 
-    @Test func newsDuringASaveAreToldInTheAnswer() {
+    @Test func `news during a save are told in the answer`() {
         begin()
         _ = machine.saveAsked(key, needsSave: true)
         #expect(machine.saveBegan(key))
@@ -125,7 +125,7 @@ import Testing
             machine.nextCall(key, description(), needsSave: true) == .answerSave(id, change { $0.needsSave = true }))
     }
 
-    @Test func whatWasRefusedIsNotTriedAgainAndTheNextChangeHasAllOfIt() {
+    @Test func `what was refused is not tried again and the next change has all of it`() {
         begin()
         let update = machine.nextCall(key, description("long"), needsSave: false)
         #expect(update == .update(id, change { $0.title = "long" }))
@@ -135,7 +135,7 @@ import Testing
             machine.nextCall(key, description("short"), needsSave: false) == .update(id, change { $0.title = "short" }))
     }
 
-    @Test func hidingDoesNotDependOnTheRest() {
+    @Test func `hiding does not depend on the rest`() {
         begin()
         let hide = ActivityMachine.Call.update(id, change { $0.isEligibleForHandoff = false })
         #expect(machine.nextCall(key, description("long", isEligible: false), needsSave: false) == hide)
@@ -145,7 +145,7 @@ import Testing
                 == .update(id, change { $0.title = "long" }))
     }
 
-    @Test func aCallThatIsAlwaysRefusedIsNotMadeForEver() {
+    @Test func `a call that is always refused is not made for ever`() {
         begin()
         _ = machine.resigned(key)
         #expect(machine.nextCall(key, description(), needsSave: false) == .resignCurrent(id))
@@ -153,7 +153,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
     }
 
-    @Test func theReplacedActivityResignsOnlyWhenTheNewOneIsRefused() {
+    @Test func `the replaced activity resigns only when the new one is refused`() {
         begin()
         #expect(machine.becameCurrent(other) == [.save(other), .sync(other), .sync(key)])
         #expect(machine.nextCall(key, description(), needsSave: false) == nil)
@@ -171,7 +171,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == nil, "the daemon has one current activity")
     }
 
-    @Test func anActivityThatWasReplacedDuringACallBecomesCurrentAgain() {
+    @Test func `an activity that was replaced during a call becomes current again`() {
         begin()
         _ = machine.becameCurrent(other)
         _ = machine.nextCall(other, description(), needsSave: true)
@@ -194,7 +194,7 @@ import Testing
         #expect(machine.nextCall(key, description("title"), needsSave: false) == nil)
     }
 
-    @Test func anEndedActivityIsInvalidatedAndForgotten() {
+    @Test func `an ended activity is invalidated and forgotten`() {
         begin()
         #expect(machine.ended(key) == [.sync(key)])
         #expect(!machine.isCurrent(key))
@@ -204,7 +204,7 @@ import Testing
         #expect(machine.changed(key) == [])
     }
 
-    @Test func oneThatEndsWhileItIsPublishedIsInvalidatedAfterwards() {
+    @Test func `one that ends while it is published is invalidated afterwards`() {
         _ = machine.attached()
         _ = machine.becameCurrent(key)
         _ = machine.nextCall(key, description(), needsSave: true)
@@ -215,7 +215,7 @@ import Testing
         #expect(machine.nextCall(key, nil, needsSave: false) == .invalidate(id))
     }
 
-    @Test func afterTheDaemonsReturnTheCurrentActivityIsPublishedAgain() {
+    @Test func `after the daemons return the current activity is published again`() {
         begin()
         machine.detached()
         #expect(machine.nextCall(key, description("new"), needsSave: true) == nil)
@@ -226,7 +226,7 @@ import Testing
         #expect(machine.nextCall(key, description("new"), needsSave: true) == .publish(published))
     }
 
-    @Test func aSaveThatTheFormerDaemonWaitedForIsNotAnswered() {
+    @Test func `a save that the former daemon waited for is not answered`() {
         begin()
         _ = machine.saveAsked(key, needsSave: true)
         #expect(machine.saveBegan(key))
@@ -238,7 +238,7 @@ import Testing
         #expect(machine.nextCall(key, description(), needsSave: false) == .becomeCurrent(otherID))
     }
 
-    @Test func anExpiredActivityIsNotCurrentAnyMore() {
+    @Test func `an expired activity is not current any more`() {
         begin()
         _ = machine.withdrawn(key, description())
         #expect(!machine.isCurrent(key))
@@ -253,7 +253,7 @@ import Testing
         return description
     }
 
-    @Test func anActivityWhoseDateWasMovedWhenItExpiredStaysCurrent() {
+    @Test func `an activity whose date was moved when it expired stays current`() {
         begin()
         _ = machine.withdrawn(key, later)
         #expect(machine.isCurrent(key))
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func aDateThatComesTooLatePublishesAgainOnceAndNotForEver() throws {
+    @Test func `a date that comes too late publishes again once and not for ever`() throws {
         begin()
         let call = try #require(machine.nextCall(key, later, needsSave: false))
         _ = machine.failed(key, call, .unknownActivity)
@@ -278,7 +278,7 @@ import Testing
         #expect(!machine.isCurrent(key))
     }
 
-    @Test func anAnswerAboutAnActivityThatWasWithdrawnMeanwhileSaysNothing() throws {
+    @Test func `an answer about an activity that was withdrawn meanwhile says nothing`() throws {
         begin()
         let call = try #require(machine.nextCall(key, description("new"), needsSave: false))
         _ = machine.withdrawn(key, description("new"))
@@ -292,7 +292,7 @@ import Testing
         #expect(machine.nextCall(key, description("new"), needsSave: false) == .becomeCurrent(otherID))
     }
 
-    @Test func aLostCallWaitsForTheEndOfTheSession() {
+    @Test func `a lost call waits for the end of the session`() {
         begin()
         _ = machine.nextCall(key, description("a"), needsSave: false)
         #expect(machine.failed(key, .update(id, ActivityChange()), .lost) == [])

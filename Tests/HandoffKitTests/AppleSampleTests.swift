@@ -94,7 +94,7 @@ private final class AppDelegate: NSObject, UIApplicationDelegate {
 }
 
 @Suite struct AppleSampleTests {
-    @Test func theMapGoesFromOneDeviceToTheOther() throws {
+    @Test func `the map goes from one device to the other`() throws {
         // One device…
         let kit = try KitTest()
         let application = kit.application()

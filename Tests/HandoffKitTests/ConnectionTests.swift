@@ -16,7 +16,7 @@ import Testing
         return application
     }
 
-    @Test func aDaemonThatIsStartedLaterIsFoundAndSaidOnce() throws {
+    @Test func `a daemon that is started later is found and said once`() throws {
         let kit = try KitTest(daemonRuns: false)
         let application = following(kit)
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
@@ -30,7 +30,7 @@ import Testing
             kit.daemon?.parameters(of: "Publish")?["activity"]?.object?["title"] == "changed while the daemon was away")
     }
 
-    @Test func afterARestartTheCurrentActivityIsPublishedAgain() throws {
+    @Test func `after a restart the current activity is published again`() throws {
         let kit = try KitTest()
         let application = following(kit)
         let former = NSUserActivity(activityType: "com.example.reading", application: application)
@@ -53,7 +53,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 4)
     }
 
-    @Test func anActivityThatEndedMeanwhileIsNotPublished() throws {
+    @Test func `an activity that ended meanwhile is not published`() throws {
         let kit = try KitTest()
         let application = following(kit)
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
@@ -70,7 +70,7 @@ import Testing
         #expect(kit.daemon?.methods.filter { $0 != "Update" } == ["Attach", "Publish", "BecomeCurrent"])
     }
 
-    @Test func aDaemonThatRefusesTheAppIsAskedAgain() throws {
+    @Test func `a daemon that refuses the app is asked again`() throws {
         let kit = try KitTest()
         kit.onCall = { [kit] call in
             guard call.member == "Attach", !kit.story.contains("Attach") else { return false }
@@ -83,7 +83,7 @@ import Testing
         #expect(kit.story == ["Attach", "not connected 4608", "Attach", "connected"])
     }
 
-    @Test func anAppKnowsForWhichTypeItWasStarted() async throws {
+    @Test func `an app knows for which type it was started`() async throws {
         #expect(HandoffApplication.shared.handoffUserActivityType == nil)
         await #expect(processExitsWith: .success) {
             setenv("HANDOFF_ACTIVITY_TYPE", "com.example.editing", 1)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func anAppCanStopAndStartAgain() throws {
+    @Test func `an app can stop and start again`() throws {
         let kit = try KitTest()
         let application = following(kit)
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
@@ -102,7 +102,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func anAppWithAnotherNameAttachesAnew() throws {
+    @Test func `an app with another name attaches anew`() throws {
         let kit = try KitTest()
         let application = following(kit)
         application.start()
@@ -122,7 +122,7 @@ import Testing
         </dict></plist>
         """
 
-    @Test func aConfigurationIsReadFromAnInfoPlist() throws {
+    @Test func `a configuration is read from an info plist`() throws {
         let kit = try KitTest(daemonRuns: false)
         try kit.test.folder.write(Self.infoPlist, to: "Info.plist")
         let bundle = try #require(Bundle(path: kit.test.folder.path))
@@ -137,11 +137,11 @@ import Testing
         ("reader", "reader"), ("My App", "My_App"), (".hidden", "_.hidden"), ("-x", "_-x"), ("a/b$c", "a_b_c"),
         ("é", "__"),
     ])
-    func aProgramOfAnyNameHasAnIdentifier(name: String, identifier: String) {
+    func `a program of any name has an identifier`(name: String, identifier: String) {
         #expect(HandoffConfiguration.identifier(ofProgram: name) == identifier)
     }
 
-    @Test func programsOfOneFolderHaveAnInfoPlistEach() throws {
+    @Test func `programs of one folder have an info plist each`() throws {
         let kit = try KitTest(daemonRuns: false)
         let folder = kit.test.folder
         try FileManager.default.createDirectory(

@@ -76,12 +76,12 @@ extension NotingApplicationDelegate {
 
     private func id(_ byte: UInt8) -> ContinuationID { ContinuationID(checked: Array(repeating: byte, count: 16)) }
 
-    @Test func theDeclaredTypesAreAttached() throws {
+    @Test func `the declared types are attached`() throws {
         try attach(NotingApplicationDelegate(kit))
         #expect(kit.daemon?.parameters(of: "Attach")?["types"] == .array(["com.example.editing"]))
     }
 
-    @Test func anActivityArrivesInOrderAndIsAnswered() throws {
+    @Test func `an activity arrives in order and is answered`() throws {
         let seen = Locked<(NSUserActivity, Int?)?>(nil)
         let delegate = NotingApplicationDelegate(kit) { activity, _ in
             let page = activity.userInfo?["page"] as? Int
@@ -101,7 +101,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func refusingIsAnsweredToo() throws {
+    @Test func `refusing is answered too`() throws {
         let delegate = NotingApplicationDelegate(kit) { _, _ in false }
         try attach(delegate)
         kit.event(.continue(id(1), content("Letter")))
@@ -109,7 +109,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func aFailureNamesCauseAndDevice() throws {
+    @Test func `a failure names cause and device`() throws {
         let delegate = NotingApplicationDelegate(kit)
         try attach(delegate)
         kit.event(.willContinue(id(1), type, Sample.origin))
@@ -126,7 +126,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func theEndOfTheDaemonFailsWhatWasOnItsWay() throws {
+    @Test func `the end of the daemon fails what was on its way`() throws {
         let delegate = NotingApplicationDelegate(kit)
         try attach(delegate)
         kit.event(.willContinue(id(1), type, Sample.origin))
@@ -136,7 +136,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func aPayloadThatCannotBeReadIsAFailure() throws {
+    @Test func `a payload that cannot be read is a failure`() throws {
         let delegate = NotingApplicationDelegate(kit)
         try attach(delegate)
         kit.event(.willContinue(id(1), type, Sample.origin))
@@ -164,7 +164,7 @@ extension NotingApplicationDelegate {
         }
     }
 
-    @Test func theRestorationHandlerWorksOnceAndLater() throws {
+    @Test func `the restoration handler works once and later`() throws {
         let view = View(kit)
         let kept = KeptHandler()
         let delegate = NotingApplicationDelegate(kit) { _, handler in
@@ -199,7 +199,7 @@ extension NotingApplicationDelegate {
         }
     }
 
-    @Test func appKitsFormIsCalledToo() throws {
+    @Test func `app kits form is called too`() throws {
         let delegate = AppKitDelegate(View(kit))
         application.delegate = delegate
         try kit.run(until: "Attach")
@@ -207,7 +207,7 @@ extension NotingApplicationDelegate {
         try kit.run { $0.contains("AnswerContinue true") && $0.contains("restore Letter") }
     }
 
-    @Test func handlersOfATypeTakeThePlaceOfTheDelegate() throws {
+    @Test func `handlers of a type take the place of the delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         application.onWillContinue("com.example.scene") { [kit] in kit.note("scene will") }
@@ -232,7 +232,7 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func withoutADelegateAnActivityIsNotTaken() throws {
+    @Test func `without a delegate an activity is not taken`() throws {
         application.start()
         try kit.run(until: "Attach")
         kit.event(.continue(id(1), content("Letter")))

@@ -83,7 +83,7 @@ import Testing
 
     // MARK: Shared roots
 
-    @Test func aDocumentInASharedRootArrivesAsTheSameOneHere() throws {
+    @Test func `a document in a shared root arrives as the same one here`() throws {
         let file = try place.write("x", to: "notes/a b.md")
         let urls = try continued([
             "handoff-document:root/notes/a%20b.md?fetch=0#part", "handoff-document:root/notes/new/c.md?fetch=1",
@@ -98,7 +98,7 @@ import Testing
         #expect(kit.daemon?.methods.contains("OpenStream") == false)
     }
 
-    @Test func whatLeadsOutOfItsRootStaysUnresolved() throws {
+    @Test func `what leads out of its root stays unresolved`() throws {
         try place.write("secret", to: "secret/key")
         try place.write("x", to: "notes/a")
         try FileManager.default.createSymbolicLink(
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func aPathOfAnotherDeviceLeadsToNothingHere() throws {
+    @Test func `a path of another device leads to nothing here`() throws {
         let file = try place.write("secret", to: "secret/key")
         let paths = ["file://" + file.path, "FILE:" + file.path, "file://localhost" + file.path + "#part"]
         for url in try continued(paths) {
@@ -126,12 +126,12 @@ import Testing
         }
     }
 
-    @Test func withoutStreamsNothingCanBeFetched() throws {
+    @Test func `without streams nothing can be fetched`() throws {
         let urls = try continued(["handoff-document:name/a?fetch=0"], streams: false)
         #expect(urls[0].absoluteString == "handoff-document:name/a?fetch=0")
     }
 
-    @Test func howeverManyThereAreTheyCostLittle() throws {
+    @Test func `however many there are they cost little`() throws {
         let texts = (0..<3000).map { "handoff-document:name/a?fetch=\($0)" }
         let urls = try continued(texts)
         #expect(urls.count == 3000 && urls.count { $0.isFileURL } == 1024)
@@ -141,7 +141,7 @@ import Testing
 
     // MARK: Fetching
 
-    @Test func aDocumentIsFetchedWhenItIsAccessedAndDeletedAfterwards() throws {
+    @Test func `a document is fetched when it is accessed and deleted afterwards`() throws {
         let sender = try PlayedSender("other name", content)
         play([sender])
         let url = try continued(["handoff-document:name/draft.txt?fetch=7"])[0]
@@ -164,7 +164,7 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func itIsFetchedAnewAfterItWasDeleted() throws {
+    @Test func `it is fetched anew after it was deleted`() throws {
         play([try PlayedSender("a", content), try PlayedSender("a", Array("second".utf8))])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try start(url))
@@ -173,7 +173,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path) == Data("second".utf8))
     }
 
-    @Test func severalWhoWaitGetOneFetchAndEachCounts() throws {
+    @Test func `several who wait get one fetch and each counts`() throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         let count = Locked(0)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func aRootThatIsNotHereIsFetchedInstead() throws {
+    @Test func `a root that is not here is fetched instead`() throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:root/elsewhere/sub/a.md?fetch=2"])[0]
         #expect(url.lastPathComponent == "a.md")
@@ -205,7 +205,7 @@ import Testing
             ("..%2F..%2Fx", nil), (".bashrc", "_bashrc"), ("-rf", "_rf"), ("a%E2%80%AEb", "a_b"), ("a%0Ab", "a_b"),
             ("..", nil),
         ] as [(String, String?)])
-    func theNameOfAnotherDeviceIsMadeSafe(_ name: String, _ safe: String?) throws {
+    func `the name of another device is made safe`(_ name: String, _ safe: String?) throws {
         let url = try continued(["handoff-document:name/\(name)?fetch=0"])[0]
         #expect(url.isFileURL == (safe != nil))
         if let safe { #expect(url.lastPathComponent == safe) }
@@ -214,7 +214,7 @@ import Testing
 
     // MARK: What goes wrong
 
-    @Test func contentThatIsNotWhatWasSentIsDeleted() throws {
+    @Test func `content that is not what was sent is deleted`() throws {
         let sender = try PlayedSender("a", content)
         sender.digest = SHA256Hasher.digest(of: [1])
         play([sender])
@@ -223,7 +223,7 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func aStreamThatIsCutGoesOnWhereItWas() throws {
+    @Test func `a stream that is cut goes on where it was`() throws {
         let first = try PlayedSender("a", content)
         let second = try PlayedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
@@ -240,7 +240,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: url.path).map(Array.init) == content)
     }
 
-    @Test func aDaemonThatHasMovedMoreThanThereIsSpoilsOneFetchOnly() throws {
+    @Test func `a daemon that has moved more than there is spoils one fetch only`() throws {
         let first = try PlayedSender("a", content)
         let second = try PlayedSender("a", content)
         first.onBytes = { [content] stream, call, _ in
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test(arguments: ["handoff", "handoff/documents"])
-    func nobodyElseCanWriteInTheCache(_ folder: String) throws {
+    func `nobody else can write in the cache`(_ folder: String) throws {
         play([try PlayedSender("a", content)])
         let path = place.path + "/cache/" + folder
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -268,14 +268,14 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o755)
     }
 
-    @Test func whatTheOtherAppRefusesIsFalse() throws {
+    @Test func `what the other app refuses is false`() throws {
         play([])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try !start(url))
         url.stopAccessingSecurityScopedResource()
     }
 
-    @Test func aContentWithoutAnEndIsNoDocument() throws {
+    @Test func `a content without an end is no document`() throws {
         let header = try #require(TransferHeader(kind: .stream, name: "a"))
         play([PlayedSender(header, content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -283,7 +283,7 @@ import Testing
         #expect(place.fetched.isEmpty)
     }
 
-    @Test func aDocumentForWhichThereIsNoRoomIsFalse() async throws {
+    @Test func `a document for which there is no room is false`() async throws {
         let header = try #require(TransferHeader(kind: .file, name: "a", size: TransferLimits.size))
         let sender = PlayedSender(header, content)
         sender.onFailure = { [kit] in kit.note("told") }
@@ -301,7 +301,7 @@ import Testing
         #expect(told.reason == .full && told.isReported && !told.message.contains(place.path))
     }
 
-    @Test func aCacheThatCannotBeMadeIsFalse() throws {
+    @Test func `a cache that cannot be made is false`() throws {
         play([try PlayedSender("a", content)])
         try place.write("in the way", to: "cache")
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
@@ -335,7 +335,7 @@ import Testing
         return try #require(result.withLock { $0 })
     }
 
-    @Test func theAsynchronousFormTellsHowFarItIs() async throws {
+    @Test func `the asynchronous form tells how far it is`() async throws {
         play([try PlayedSender("a", content)])
         let url = try continued(["handoff-document:name/a?fetch=0"])[0]
         #expect(try await fetch(url).get() == url)
@@ -345,7 +345,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: url.path))
     }
 
-    @Test func theAsynchronousFormSaysWhatWentWrong() async throws {
+    @Test func `the asynchronous form says what went wrong`() async throws {
         play([])
         let url = try continued(["handoff-document:name/draft.txt?fetch=0"])[0]
         guard case .failure(let error) = try await fetch(url) else {
@@ -361,7 +361,7 @@ import Testing
         ("handoff-document:git/example.org%2Fx/a.md", "a checkout of example.org/x"),
         ("handoff-document:name/a.md", "a.md cannot be had"),
     ])
-    func whatIsUnresolvedSaysWhatIsMissing(_ text: String, _ advice: String) async throws {
+    func `what is unresolved says what is missing`(_ text: String, _ advice: String) async throws {
         let url = try continued([text])[0]
         guard case .failure(let error) = try await fetch(url) else {
             Issue.record("it was fetched")
@@ -370,7 +370,7 @@ import Testing
         #expect(error.localizedDescription.contains(advice))
     }
 
-    @Test func aTaskThatIsCancelledEndsTheFetch() async throws {
+    @Test func `a task that is cancelled ends the fetch`() async throws {
         let sender = try PlayedSender("a", content)
         sender.onBytes = { _, _, _ in }
         play([sender, try PlayedSender("a", content)])
@@ -384,7 +384,7 @@ import Testing
         #expect(try start(url))
     }
 
-    @Test func whatAProcessHasLeftIsDeletedByTheNext() throws {
+    @Test func `what a process has left is deleted by the next`() throws {
         let old = "cache/handoff/documents/\(UUID().uuidString.lowercased())"
         try place.write("old", to: old + "/1/a")
         try place.write("", to: old + ".lock")

@@ -41,7 +41,7 @@ import Testing
 
     // MARK: What travels
 
-    @Test func aFileBelowARootTravelsAsItsPlaceThere() throws {
+    @Test func `a file below a root travels as its place there`() throws {
         let file = try place.write("x", to: "notes/a b.md")
         let activity = try publish([NSUserActivityDocumentURLKey: file, "deep": [["url": file], "text"]])
         let userInfo = try #require(published["userInfo"]?.object)
@@ -55,7 +55,7 @@ import Testing
         expectNoPath()
     }
 
-    @Test func aFileBelowNoRootTravelsAsANameThatCanBeFetched() throws {
+    @Test func `a file below no root travels as a name that can be fetched`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file, "missing": place.url("private/missing"), "page": 3])
         let userInfo = try #require(published["userInfo"]?.object)
@@ -66,7 +66,7 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
-    @Test func whatNamesNoFileIsLeftAlone() throws {
+    @Test func `what names no file is left alone`() throws {
         let page = try #require(URL(string: "https://example.org/"))
         let activity = try publish(["url": page, "text": "file:///etc/passwd"])
         #expect(published["userInfo"] == ["url": ["$url": "https://example.org/"], "text": "file:///etc/passwd"])
@@ -74,7 +74,7 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
-    @Test func aFileThatComesLaterIsOfferedAfterTheNextSave() throws {
+    @Test func `a file that comes later is offered after the next save`() throws {
         let activity = try publish(["file": place.url("private/new.txt")])
         #expect(published["supportsContinuationStreams"] ?? false == false)
         try place.write("x", to: "private/new.txt")
@@ -108,7 +108,7 @@ import Testing
         return receiver
     }
 
-    @Test func aDocumentIsSentByItsNumber() throws {
+    @Test func `a document is sent by its number`() throws {
         let file = try place.write("what it says", to: "private/draft.txt")
         let receiver = try receive("document/0", from: publish(["file": file]))
         #expect(receiver.succeeded && receiver.content == Array("what it says".utf8))
@@ -117,21 +117,21 @@ import Testing
         expectNoPath()
     }
 
-    @Test func aFolderIsSentAsAnArchive() throws {
+    @Test func `a folder is sent as an archive`() throws {
         try place.write("x", to: "private/folder/inside")
         let receiver = try receive("document/0", from: publish(["folder": place.url("private/folder")]))
         #expect(receiver.succeeded && receiver.header?.kind == .folder && receiver.content.count % 512 == 0)
     }
 
     @Test(arguments: ["document/1", "document/999999"])
-    func anotherNumberIsRefused(_ resource: String) throws {
+    func `another number is refused`(_ resource: String) throws {
         try place.write("secret", to: "private/other.txt")
         let file = try place.write("x", to: "private/draft.txt")
         let receiver = try receive(resource, from: publish(["file": file]))
         #expect(receiver.failure?.reason == .unsupported && receiver.content.isEmpty)
     }
 
-    @Test func aDocumentThatHasGoneIsSaidToBeWithoutItsPath() throws {
+    @Test func `a document that has gone is said to be without its path`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         try FileManager.default.removeItem(at: file)
@@ -141,7 +141,7 @@ import Testing
         #expect(!failure.message.contains(place.path))
     }
 
-    @Test func aStreamForSomethingUnknownIsNotTaken() throws {
+    @Test func `a stream for something unknown is not taken`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         for resource in ["documents", "document/", "document/-1", "document/../0"] {
@@ -153,7 +153,7 @@ import Testing
         #expect(kit.daemon?.methods.contains("OpenStream") == false)
     }
 
-    @Test func aStreamOfTheAppsOwnIsEndedAtOnceWhereTheAppTakesNone() throws {
+    @Test func `a stream of the apps own is ended at once where the app takes none`() throws {
         let file = try place.write("x", to: "private/draft.txt")
         let activity = try publish(["file": file])
         kit.onCall = { [kit] call in
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: Documents
 
-    @Test func aDocumentInFrontIsTheCurrentActivityAndEndsWhenItIsClosed() throws {
+    @Test func `a document in front is the current activity and ends when it is closed`() throws {
         let file = try place.write("x", to: "notes/a.md")
         let document = HandoffDocument(
             fileURL: file, activityType: "com.example.editing", application: application)
@@ -192,7 +192,7 @@ import Testing
         #expect(document.userActivity == nil)
     }
 
-    @Test func aURLFromOutsideThatIsNoFilesIsNoDocumentToHandOver() throws {
+    @Test func `a URL from outside that is no files is no document to hand over`() throws {
         // As a hostile device may send it under the key for documents.
         let url = try #require(URL(string: "https://example.org/a.md"))
         let document = HandoffDocument(fileURL: url, activityType: "com.example.editing", application: application)
@@ -211,7 +211,7 @@ import Testing
         #expect(document.userActivity == nil)
     }
 
-    @Test func mistakesInTheUsersFileAreReported() throws {
+    @Test func `mistakes in the users file are reported`() throws {
         // Without roots in code the user's files are read, which are what they are on this machine.
         let roots = HandoffSharedRoot.configured()
         #expect(roots == roots)

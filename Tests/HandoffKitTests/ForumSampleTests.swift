@@ -164,7 +164,7 @@ private final class Scene: NSObject, UISceneDelegate {
         (Handoff.ActivityType.listingThreads, Route.forum(id: "26")),
         (Handoff.ActivityType.readingMessage, Route.message(id: "9")),
     ])
-    private func aRouteComesBack(type: String, route: Route) {
+    private func `a route comes back`(type: String, route: Route) {
         let activity = NSUserActivity(activityType: type)
         activity.route = route
         #expect(activity.route == route)
@@ -172,13 +172,13 @@ private final class Scene: NSObject, UISceneDelegate {
         #expect(activity.userInfo?[Keys.version] as? Int == 1)
     }
 
-    @Test func anActivityOfAnotherKindHasNoRoute() {
+    @Test func `an activity of another kind has no route`() {
         #expect(NSUserActivity(activityType: "com.example.other").route == nil)
         #expect(NSUserActivity(activityType: Handoff.ActivityType.browsingPosts).route == nil)
         #expect(NSUserActivity(activityType: Handoff.ActivityType.listingThreads).route == nil)
     }
 
-    @Test func thePageThatIsReadGoesToAScene() throws {
+    @Test func `the page that is read goes to a scene`() throws {
         let here = try KitTest()
         let controller = PostsPageViewController()
         controller.viewDidAppear(here.application())

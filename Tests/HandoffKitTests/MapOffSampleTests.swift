@@ -49,7 +49,7 @@ private final class MapOffViewController: HandoffResponder {
 }
 
 @Suite struct MapOffSampleTests {
-    @Test func theVisibleRegionTravelsAsBytes() throws {
+    @Test func `the visible region travels as bytes`() throws {
         let here = try KitTest()
         let application = here.application()
         let region = Region(latitude: 51.477, longitude: -0.001, latitudeDelta: 0.25, longitudeDelta: 1e-300)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NSUserActivityTests {
     private let activity = NSUserActivity(activityType: "com.example.editing")
 
-    @Test func theDefaultsAreApples() {
+    @Test func `the defaults are apples`() {
         #expect(activity.activityType == "com.example.editing")
         #expect(activity.needsSave)
         #expect(activity.isEligibleForHandoff)
@@ -18,7 +18,7 @@ import Testing
         #expect(activity.delegate == nil)
     }
 
-    @Test func settersNeverTouchNeedsSave() {
+    @Test func `setters never touch needs save`() {
         activity.needsSave = false
         activity.title = "title"
         activity.userInfo = ["a": 1]
@@ -43,20 +43,20 @@ import Testing
         #expect(activity.targetContentIdentifier == "target" && activity.persistentIdentifier == "persistent")
     }
 
-    @Test func nilUserInfoReadsBackEmpty() {
+    @Test func `nil user info reads back empty`() {
         activity.userInfo = ["a": 1]
         activity.userInfo = nil
         #expect(activity.userInfo?.isEmpty == true)
     }
 
-    @Test func activitiesAreEqualOnlyToThemselves() {
+    @Test func `activities are equal only to themselves`() {
         let other = NSUserActivity(activityType: "com.example.editing")
         #expect(activity == activity)
         #expect(activity != other)
         #expect(Set([activity, other, activity]).count == 2)
     }
 
-    @Test func theDelegateIsNotKept() {
+    @Test func `the delegate is not kept`() {
         final class Delegate: NSUserActivityDelegate {}
         var delegate: Delegate? = Delegate()
         activity.delegate = delegate
@@ -65,7 +65,7 @@ import Testing
         #expect(activity.delegate == nil)
     }
 
-    @Test func savedActivitiesAreDeletedAtOnce() async {
+    @Test func `saved activities are deleted at once`() async {
         await NSUserActivity.deleteAllSavedUserActivities()
         await NSUserActivity.deleteSavedUserActivities(withPersistentIdentifiers: ["a"])
         await confirmation(expectedCount: 2) { done in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func constantsAreApples() {
+    @Test func `constants are apples`() {
         #expect(NSUserActivityTypeBrowsingWeb == "NSUserActivityTypeBrowsingWeb")
         #expect(NSUserActivityDocumentURLKey == "NSUserActivityDocumentURLKey")
         #expect(CocoaError.Code.userActivityHandoffFailed.rawValue == 4608)
@@ -84,36 +84,36 @@ import Testing
         #expect(CocoaError.Code.featureUnsupported.rawValue == 3328)
     }
 
-    @Test func withoutATypeAnActivityHasTheFirstOneDeclared() {
+    @Test func `without a type an activity has the first one declared`() {
         let types = HandoffApplication.shared.activityTypes
         HandoffApplication.shared.activityTypes = ["com.example.first", "com.example.second"]
         defer { HandoffApplication.shared.activityTypes = types }
         #expect((ObsoleteForms.self as any ObsoleteInitialiser.Type).make().activityType == "com.example.first")
     }
 
-    @Test func withoutADeclaredTypeTheProcessEnds() async {
+    @Test func `without a declared type the process ends`() async {
         await #expect(processExitsWith: .failure) {
             _ = (ObsoleteForms.self as any ObsoleteInitialiser.Type).make()
         }
     }
 
-    @Test func anEmptyTypeEndsTheProcess() async {
+    @Test func `an empty type ends the process`() async {
         await #expect(processExitsWith: .failure) { _ = NSUserActivity(activityType: "") }
     }
 
-    @Test func anotherSchemeThanHTTPEndsTheProcess() async {
+    @Test func `another scheme than HTTP ends the process`() async {
         await #expect(processExitsWith: .failure) {
             NSUserActivity(activityType: "a.b").webpageURL = URL(string: "ftp://example.org/")
         }
     }
 
-    @Test func aWrongTypeInUserInfoEndsTheProcess() async {
+    @Test func `a wrong type in user info ends the process`() async {
         await #expect(processExitsWith: .failure) {
             NSUserActivity(activityType: "a.b").userInfo = ["own": Pipe()]
         }
     }
 
-    @Test func streamsOfAnActivityThatIsNotContinuedAreRefused() async {
+    @Test func `streams of an activity that is not continued are refused`() async {
         let error = await #expect(throws: NSError.self) { _ = try await activity.continuationByteStream() }
         #expect(error?.domain == NSCocoaErrorDomain)
         #expect(error?.code == 3328)

@@ -33,7 +33,7 @@ import Testing
         try kit.run { story in story[count...].contains { $0.contains("requiredUserInfoKeys") } }
     }
 
-    @Test func anActivityThatBecomesCurrentIsPublishedWithWhatItSays() throws {
+    @Test func `an activity that becomes current is published with what it says`() throws {
         activity.title = "Letter"
         activity.userInfo = ["page": 3]
         activity.webpageURL = URL(string: "https://example.org/")
@@ -50,7 +50,7 @@ import Testing
         #expect(kit.daemon?.parameters(of: "Publish")?["session"] == "session")
     }
 
-    @Test func becomingCurrentAsksToSaveOnceAndLater() throws {
+    @Test func `becoming current asks to save once and later`() throws {
         let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 4] }
         activity.delegate = delegate
         kit.queue.sync {
@@ -70,7 +70,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func becomingCurrentAgainAsksAgainOnlyAfterResigning() throws {
+    @Test func `becoming current again asks again only after resigning`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -85,7 +85,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func theDaemonsSaveRequestIsAnsweredWithWhatChanged() throws {
+    @Test func `the daemons save request is answered with what changed`() throws {
         let delegate = NotingDelegate(kit) { $0.userInfo = ["page": 5] }
         activity.delegate = delegate
         try begin(activity)
@@ -104,7 +104,7 @@ import Testing
         withExtendedLifetime((delegate, saving)) {}
     }
 
-    @Test func newsInQuickSuccessionAreToldOnce() throws {
+    @Test func `news in quick succession are told once`() throws {
         try begin(activity)
         // While the first update is not answered, everything that follows becomes one.
         var held: FakeDaemon.Call?
@@ -127,7 +127,7 @@ import Testing
         #expect(kit.story[count...].count == 3, "\(kit.story)")
     }
 
-    @Test func userInfoTravelsWithASaveOnly() throws {
+    @Test func `user info travels with a save only`() throws {
         try begin(activity)
         activity.userInfo = ["page": 7]
         activity.title = "title"
@@ -138,7 +138,7 @@ import Testing
         try kit.run(until: "AnswerSave userInfo")
     }
 
-    @Test func aSaveRequestWithoutNewsIsAnsweredWithoutTheApp() throws {
+    @Test func `a save request without news is answered without the app`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -149,7 +149,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func oneActivityReplacesAnotherWithoutAGap() throws {
+    @Test func `one activity replaces another without a gap`() throws {
         try begin(activity)
         let other = NSUserActivity(activityType: "com.example.reading", application: application)
         other.becomeCurrent()
@@ -161,7 +161,7 @@ import Testing
         #expect(kit.story.filter { $0.hasPrefix("Publish") }.count == 2)
     }
 
-    @Test func anActivityThatIsReplacedByARefusedOneIsWithdrawn() throws {
+    @Test func `an activity that is replaced by a refused one is withdrawn`() throws {
         try begin(activity)
         application.onDiagnostic = { [kit] activity, message, error in
             kit.note("\(activity?.activityType ?? "?"): \(message) \((error as NSError?)?.code ?? 0)")
@@ -180,7 +180,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func anInvalidActivityHasEndedAndCanBeRead() throws {
+    @Test func `an invalid activity has ended and can be read`() throws {
         activity.title = "title"
         try begin(activity)
         activity.invalidate()
@@ -197,7 +197,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func anActivityThatIsLetGoEnds() throws {
+    @Test func `an activity that is let go ends`() throws {
         do {
             let short = NSUserActivity(activityType: "com.example.short", application: application)
             short.becomeCurrent()
@@ -207,7 +207,7 @@ import Testing
         try kit.run(until: "Invalidate")
     }
 
-    @Test func aQueueThatStandsStillKeepsOneSaveForAllChanges() throws {
+    @Test func `a queue that stands still keeps one save for all changes`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -228,7 +228,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func theOriginIsToldThatItWasContinued() throws {
+    @Test func `the origin is told that it was continued`() throws {
         let delegate = NotingDelegate(kit)
         activity.delegate = delegate
         try begin(activity)
@@ -237,7 +237,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func anExpiredActivityBecomesCurrentAgainAsANewOne() throws {
+    @Test func `an expired activity becomes current again as a new one`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         try begin(activity)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func respondersWriteTheStateFromScratch() throws {
+    @Test func `responders write the state from scratch`() throws {
         activity.userInfo = ["old": 1]
         let pages = [Page(1), Page(2)]
         let applicationDelegate = NotingApplicationDelegate(kit)
@@ -283,7 +283,7 @@ import Testing
         withExtendedLifetime((delegate, pages, applicationDelegate)) {}
     }
 
-    @Test func aResponderThatLetsGoEndsTheEngagement() throws {
+    @Test func `a responder that lets go ends the engagement`() throws {
         let page = Page(1)
         page.userActivity = activity
         try kit.run(until: "BecomeCurrent")
@@ -293,7 +293,7 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
-    @Test func anActivityEndsWithItsLastResponder() throws {
+    @Test func `an activity ends with its last responder`() throws {
         do {
             let page = Page(1)
             page.userActivity = activity

@@ -47,7 +47,7 @@ private final class SilentSceneDelegate: HandoffSceneDelegate {}
         Sample.continued(type: type, title: title, userInfo: ["page": 1])
     }
 
-    @Test func theActiveSceneIsToldInsteadOfTheApplicationsDelegate() throws {
+    @Test func `the active scene is told instead of the applications delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         let sceneDelegate = SceneDelegate(kit)
@@ -69,7 +69,7 @@ private final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime((delegate, sceneDelegate)) {}
     }
 
-    @Test func aSceneIsAResponderWithAnActivity() throws {
+    @Test func `a scene is a responder with an activity`() throws {
         let sceneDelegate = SceneDelegate(kit)
         let scene = HandoffScene(delegate: sceneDelegate)
         application.activeScene = scene
@@ -78,7 +78,7 @@ private final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime(sceneDelegate) {}
     }
 
-    @Test func aSceneMayLeaveEverythingOut() throws {
+    @Test func `a scene may leave everything out`() throws {
         let sceneDelegate = SilentSceneDelegate()
         let scene = HandoffScene(delegate: sceneDelegate)
         application.activeScene = scene
@@ -91,7 +91,7 @@ private final class SilentSceneDelegate: HandoffSceneDelegate {}
         withExtendedLifetime(sceneDelegate) {}
     }
 
-    @Test func aSceneWithoutADelegateLeavesItToTheApplication() throws {
+    @Test func `a scene without a delegate leaves it to the application`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
         application.activeScene = HandoffScene()

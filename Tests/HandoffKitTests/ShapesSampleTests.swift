@@ -84,23 +84,23 @@ private final class ShapesDelegate: NSObject, UIApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func aShapeIsCreatedFurther() throws {
+    @Test func `a shape is created further`() throws {
         let carried = try drawn()
         #expect(carried.title == "Creating shape" && carried.requiredUserInfoKeys == ["shape-type"])
         try receive(carried, until: "restored hexagon")
     }
 
-    @Test func anOlderVersionIsNotRestored() throws {
+    @Test func `an older version is not restored`() throws {
         var carried = try drawn()
         carried.userInfo["activity-version"] = 0
         try receive(carried, until: "not restored")
     }
 
-    @Test func withoutAWindowTheActivityIsNotTaken() throws {
+    @Test func `without a window the activity is not taken`() throws {
         try receive(try drawn(), withView: false, until: "AnswerContinue false")
     }
 
-    @Test func withoutARequiredKeyTheActivityDoesNotArrive() throws {
+    @Test func `without a required key the activity does not arrive`() throws {
         var carried = try drawn()
         carried.userInfo["shape-type"] = nil
         // Answered for the app, whose delegate is told that it failed.

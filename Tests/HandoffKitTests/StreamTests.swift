@@ -85,7 +85,7 @@ import Testing
         return result < 0 ? "failed" : String(decoding: buffer[..<result], as: UTF8.self)
     }
 
-    @Test func theContinuingAppGetsUnopenedStreams() throws {
+    @Test func `the continuing app gets unopened streams`() throws {
         let far = playStreams(first: "hello")
         let pair = try open(try continued())
         let input = try #require(pair.input)
@@ -106,7 +106,7 @@ import Testing
         #expect(far.bytes == Array("answer".utf8))
     }
 
-    @Test func eachDirectionEndsByItself() throws {
+    @Test func `each direction ends by itself`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         let input = try #require(pair.input)
@@ -127,7 +127,7 @@ import Testing
         #expect(input.streamStatus == .closed)
     }
 
-    @Test func closingBothEndsTheConnection() throws {
+    @Test func `closing both ends the connection`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         pair.input?.open()
@@ -140,7 +140,7 @@ import Testing
         try kit.run(until: "far error")
     }
 
-    @Test func lettingGoOfBothEndsTheConnection() throws {
+    @Test func `letting go of both ends the connection`() throws {
         let far = playStreams()
         do {
             let pair = try open(try continued())
@@ -151,7 +151,7 @@ import Testing
         withExtendedLifetime(far) {}
     }
 
-    @Test func readingWaitsForBytes() throws {
+    @Test func `reading waits for bytes`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         pair.input?.open()
@@ -164,7 +164,7 @@ import Testing
         try kit.run(until: "read 3")
     }
 
-    @Test func writingWaitsForRoom() throws {
+    @Test func `writing waits for room`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         far.stream?.pauseReading()
@@ -188,7 +188,7 @@ import Testing
         try kit.run { $0.contains("sent \(total)") && $0.contains("far \(total)") }
     }
 
-    @Test func aBrokenConnectionIsAFailureOfTheWriter() throws {
+    @Test func `a broken connection is a failure of the writer`() throws {
         let far = playStreams()
         let pair = try open(try continued())
         let output = try #require(pair.output)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func eventsComeOnTheRunLoop() throws {
+    @Test func `events come on the run loop`() throws {
         let far = playStreams(first: "hello")
         let pair = try open(try continued())
         let watchers = [Watcher(kit, "in"), Watcher(kit, "out")]
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: The origin
 
-    @Test func theOriginIsGivenTheStream() throws {
+    @Test func `the origin is given the stream`() throws {
         _ = playStreams(first: "hi")
         let activity = NSUserActivity(activityType: "com.example.editing", application: application)
         activity.supportsContinuationStreams = true
@@ -315,7 +315,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    @Test func aScheduledStreamKeepsItsRunLoopWaiting() async throws {
+    @Test func `a scheduled stream keeps its run loop waiting`() async throws {
         let socket = try continued()
         _ = playStreams()
         let pair = try open(socket)
@@ -330,7 +330,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func anActivityWithoutStreamsIsRefusedAtOnce() throws {
+    @Test func `an activity without streams is refused at once`() throws {
         let pair = try open(try continued(streams: false))
         #expect(pair.input == nil && pair.output == nil)
         #expect(pair.error?.domain == NSCocoaErrorDomain && pair.error?.code == 3328)
@@ -338,7 +338,7 @@ import Testing
         #expect(!kit.story.contains("OpenStream"))
     }
 
-    @Test func theDaemonsFailureIsHandedOn() throws {
+    @Test func `the daemons failure is handed on`() throws {
         kit.onCall = { call in
             guard call.member == "OpenStream" else { return false }
             call.fail(
@@ -367,7 +367,7 @@ import Testing
         try await aside { [kit] in try kit.run(until: "task over") }
     }
 
-    @Test func aByteStreamIsReadAndWrittenAsynchronously() async throws {
+    @Test func `a byte stream is read and written asynchronously`() async throws {
         let far = playStreams(first: "one")
         let activity = try continued()
         try await run { [kit] in
@@ -390,7 +390,7 @@ import Testing
         #expect(far.bytes == Array("hello".utf8))
     }
 
-    @Test func streamsOfFoundationAreHadAsynchronouslyToo() async throws {
+    @Test func `streams of foundation are had asynchronously too`() async throws {
         _ = playStreams(first: "one")
         let activity = try continued()
         try await run {
@@ -401,7 +401,7 @@ import Testing
         }
     }
 
-    @Test func aTaskThatWaitsCanBeCancelled() async throws {
+    @Test func `a task that waits can be cancelled`() async throws {
         let far = playStreams()
         let activity = try continued()
         try await run {

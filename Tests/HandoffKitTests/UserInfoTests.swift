@@ -10,7 +10,7 @@ import Testing
         return activity.userInfo?["value"]
     }
 
-    @Test func numbersKeepTheirKind() throws {
+    @Test func `numbers keep their kind`() throws {
         let kinds: [(Any, String)] = [
             (true, "c"), (false, "c"), (1, "q"), (Int.min, "q"), (UInt64.max, "Q"), (1.0, "d"), (Float(0.1), "d"),
             (CGFloat(2), "d"), (NSNumber(value: true), "c"), (NSNumber(value: 7), "q"), (NSNumber(value: 7.5), "d"),
@@ -28,7 +28,7 @@ import Testing
         #expect(roundTrip(1) as? Double == 1, "an integer is read as a real where it fits, as on Apple's systems")
     }
 
-    @Test func everyTypeComesBack() {
+    @Test func `every type comes back`() {
         let date = Date(timeIntervalSinceReferenceDate: 700_000_000.1)
         let uuid = UUID()
         #expect(roundTrip("text") as? String == "text")
@@ -43,7 +43,7 @@ import Testing
         #expect(roundTrip([1: "one", 2: "two"] as [Int: String]) as? [Int: String] == [1: "one", 2: "two"])
     }
 
-    @Test func objectiveCClassesAreTaken() {
+    @Test func `objective c classes are taken`() {
         #expect(roundTrip(NSString(string: "text")) as? String == "text")
         #expect(roundTrip(NSData(data: Data([1]))) as? Data == Data([1]))
         #expect(roundTrip(NSArray(array: [1, "b"])) as? [AnyHashable] == [1, "b"])
@@ -54,20 +54,20 @@ import Testing
         #expect(roundTrip(NSUUID()) is UUID)
     }
 
-    @Test func containersInSetsAndKeysComeBackAsObjects() {
+    @Test func `containers in sets and keys come back as objects`() {
         let set = roundTrip([["a": 1]] as Set<[String: Int]>) as? Set<AnyHashable>
         #expect(set == [NSDictionary(dictionary: ["a": 1])])
         activity.userInfo = [[1, 2]: "list"]
         #expect(activity.userInfo?[NSArray(array: [1, 2])] as? String == "list")
     }
 
-    @Test func anOptionalWithoutAValueIsNull() {
+    @Test func `an optional without a value is null`() {
         let none: String? = nil
         #expect(roundTrip(none as Any) is NSNull)
         #expect(roundTrip(Optional("a") as Any) as? String == "a")
     }
 
-    @Test func aWrongTypeIsFoundWithItsPath() {
+    @Test func `a wrong type is found with its path`() {
         struct Own {}
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["a": [1, "b", NSNull()] as [Any]]) }
         for (wrong, path) in [
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func deepNestingIsRefused() {
+    @Test func `deep nesting is refused`() {
         var value: Any = 1
         for _ in 0..<200 { value = [value] }
         #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: ["deep": value]) }
@@ -90,7 +90,7 @@ import Testing
         #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: ["deep": less]) }
     }
 
-    @Test func entriesAreMergedAndTheNewValueWins() {
+    @Test func `entries are merged and the new value wins`() {
         activity.userInfo = ["a": 1, "b": 2]
         activity.needsSave = false
         activity.addUserInfoEntries(from: ["b": 3, "c": 4])
@@ -98,14 +98,14 @@ import Testing
         #expect(!activity.needsSave)
     }
 
-    @Test func aCopyIsTaken() {
+    @Test func `a copy is taken`() {
         let list = NSMutableArray(array: [1])
         activity.userInfo = ["list": list]
         list.add(2)
         #expect(activity.userInfo?["list"] as? [Int] == [1])
     }
 
-    @Test func aTypedPayloadComesBack() throws {
+    @Test func `a typed payload comes back`() throws {
         struct Place: Codable, Equatable {
             var page: Int
             var note: String?

@@ -4,7 +4,7 @@ import Testing
 
 struct LoggerTests {
     @Test(arguments: LogLevel.allCases)
-    func writesFromItsLevelOn(_ level: LogLevel) {
+    func `writes from its level on`(_ level: LogLevel) {
         let sink = MemorySink()
         let logger = Logger(subsystem: "test", sink: sink, level: level)
         logger.debug("Debug")
@@ -15,7 +15,7 @@ struct LoggerTests {
         #expect(sink.entries.map(\.level) == LogLevel.allCases.filter { $0 >= level })
     }
 
-    @Test func aMessageThatIsNotWrittenIsNotMade() {
+    @Test func `a message that is not written is not made`() {
         let logger = Logger(subsystem: "test", sink: MemorySink(), level: .notice)
         func made() -> String {
             Issue.record("made for nothing")
@@ -25,7 +25,7 @@ struct LoggerTests {
         logger.info(made())
     }
 
-    @Test func anEntryCarriesSubsystemMessageAndFieldsInOrder() {
+    @Test func `an entry carries subsystem message and fields in order`() {
         let sink = MemorySink()
         let logger = Logger(subsystem: "daemon", sink: sink, level: .debug).named("discovery")
         logger.notice("Found a device", ["peer": "abc", "count": "2"])
@@ -43,16 +43,16 @@ struct LoggerTests {
         ("a\r\nb", "a\\u{D}\\u{A}b"), ("a\u{3164}b", "a\\u{3164}b"), ("\u{E0041}", "\\u{E0041}"), ("\u{85}", "\\u{85}"),
         ("x=\u{2066}", "x=\\u{2066}"),
     ])
-    func valuesCannotForgeALine(_ value: String, _ written: String) {
+    func `values cannot forge a line`(_ value: String, _ written: String) {
         let entry = LogEntry(level: .info, subsystem: "s", message: "M", fields: [.init(name: "n", value: value)])
         #expect(entry.line == "s: M n=\(written)")
     }
 
-    @Test func messagesCannotForgeALineEither() {
+    @Test func `messages cannot forge a line either`() {
         #expect(LogEntry(level: .info, subsystem: "s", message: "a\nb").line == "s: a\\u{A}b")
     }
 
-    @Test func levelsHaveNamesAndPriorities() {
+    @Test func `levels have names and priorities`() {
         #expect(LogLevel.allCases.map(\.name) == ["debug", "info", "notice", "error", "fault"])
         #expect(LogLevel.allCases.map(\.priority) == [7, 6, 5, 3, 2])
         for level in LogLevel.allCases { #expect(LogLevel(name: level.name) == level) }

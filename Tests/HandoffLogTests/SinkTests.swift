@@ -16,12 +16,12 @@ struct SinkTests {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test func theJournalGetsThePriority() throws {
+    @Test func `the journal gets the priority`() throws {
         let text = try written { StderrSink(descriptor: $0, isJournal: true).write(entry) }
         #expect(text == "<3>peer: Lost a peer peerName=\"a b\"\n")
     }
 
-    @Test func elsewhereALineStartsWithTimeAndLevel() throws {
+    @Test func `elsewhere a line starts with time and level`() throws {
         let text = try written { StderrSink(descriptor: $0, isJournal: false).write(entry) }
         #expect(text.hasSuffix(" error peer: Lost a peer peerName=\"a b\"\n"))
         // 2026-01-02T03:04:05.678+00:00
@@ -31,7 +31,7 @@ struct SinkTests {
         #expect(String(shape.prefix(23)) == "0000-00-00T00:00:00.000")
     }
 
-    @Test func theJournalIsKnownByDeviceAndInode() async {
+    @Test func `the journal is known by device and inode`() async {
         // In a process of its own: the environment is the whole process's.
         await #expect(processExitsWith: .success) {
             let pair = try Descriptor.pipe()
@@ -53,7 +53,7 @@ struct SinkTests {
         }
     }
 
-    @Test func linesOfSeveralThreadsDoNotMix() throws {
+    @Test func `lines of several threads do not mix`() throws {
         let text = try written { descriptor in
             let sink = StderrSink(descriptor: descriptor, isJournal: true)
             let threads = (0..<4).compactMap { number in
@@ -77,7 +77,7 @@ struct SinkTests {
         }
     }
 
-    @Test func aLogThatCannotBeWrittenDisturbsNobody() {
+    @Test func `a log that cannot be written disturbs nobody`() {
         StderrSink(descriptor: -1).write(entry)
     }
 }

@@ -81,13 +81,13 @@ import Timing
             label: try Samples.label(device))
     }
 
-    @Test func aFirstAdvertIsAcknowledgedAndAnswered() throws {
+    @Test func `a first advert is acknowledged and answered`() throws {
         var rig = try Rig()
         #expect(try rig.receive(1, at: 0) == [try acknowledge(1), try send(1)])
         #expect(rig.machine.discovered(try Samples.device(1), peers: rig.table, at: Samples.at(0)) == [])
     }
 
-    @Test func aRepeatedAdvertIsAcknowledgedAgainAndNothingElse() throws {
+    @Test func `a repeated advert is acknowledged again and nothing else`() throws {
         var rig = try Rig()
         _ = try rig.receive(1, at: 0)
         #expect(try rig.receive(1, at: 10) == [try acknowledge(1)])
@@ -95,7 +95,7 @@ import Timing
         #expect(try rig.receive(1, seq: 1, at: 30) == [])
     }
 
-    @Test func acknowledgementsAreLimitedToTenASecond() throws {
+    @Test func `acknowledgements are limited to ten a second`() throws {
         var rig = try Rig()
         var count = 0
         for _ in 0..<50 {
@@ -104,7 +104,7 @@ import Timing
         #expect(count == 10)
     }
 
-    @Test func aBeaconIsGreetedAtItsAddressesOnceIn30Seconds() throws {
+    @Test func `a beacon is greeted at its addresses once in30 seconds`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [1, 2], at: 0) == [try send(1, to: 2), try send(1, to: 1)])
         #expect(try rig.beacon(1, hosts: [1, 2], at: 100) == [])
@@ -117,7 +117,7 @@ import Timing
         #expect(rig.tick(30_000) == [try send(1, to: 2), try send(1, to: 1)])
     }
 
-    @Test func nobodyCanMakeUsGreetOneAddressFasterByCyclingOthers() throws {
+    @Test func `nobody can make us greet one address faster by cycling others`() throws {
         var rig = try Rig()
         var sends: [UInt8: Int] = [:]
         for round in 0..<100 {
@@ -129,7 +129,7 @@ import Timing
         #expect(sends.values.allSatisfy { $0 == 1 })
     }
 
-    @Test func aChangeGoesToEveryKnownDeviceAtOnceAndIsRepeatedUntilAcknowledged() throws {
+    @Test func `a change goes to every known device at once and is repeated until acknowledged`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -148,7 +148,7 @@ import Timing
         #expect(sent == [1030, 1130, 1430, 2430])
     }
 
-    @Test func aNewLabelAloneGoesToThoseWhoseRecordIsNotSeen() throws {
+    @Test func `a new label alone goes to those whose record is not seen`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -158,7 +158,7 @@ import Timing
         #expect(rig.change(at: 2000) == [try send(1), try send(2)])
     }
 
-    @Test func changesInQuickSuccessionBecomeOneAndTheLastIsSent() throws {
+    @Test func `changes in quick succession become one and the last is sent`() throws {
         var rig = try Rig()
         try rig.meet(1)
         #expect(rig.change(at: 1000) == [try send(1)])
@@ -170,7 +170,7 @@ import Timing
         #expect(rig.deadline == Samples.at(1024 + 240_000))
     }
 
-    @Test func anUnansweredProvedAddressIsJoinedByTheOthersFromTheSecondRepeat() throws {
+    @Test func `an unanswered proved address is joined by the others from the second repeat`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = try rig.beacon(1, hosts: [1, 2], at: 10)
@@ -180,7 +180,7 @@ import Timing
         #expect(rig.tick(1430) == [try send(1)])
     }
 
-    @Test func whereDatagramsDoNotArriveEachChangeGoesByConnectionToo() throws {
+    @Test func `where datagrams do not arrive each change goes by connection too`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -196,7 +196,7 @@ import Timing
         #expect(rig.tick(10_030) == [try send(1)])
     }
 
-    @Test func aDeviceWithoutLabelOrAddressIsServedByItsConnection() throws {
+    @Test func `a device without label or address is served by its connection`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = rig.table.receivedHello(try Samples.hello(label: nil), from: device, address: nil, at: Samples.at(0))
@@ -205,7 +205,7 @@ import Timing
         #expect(rig.change(at: 100) == [.useConnection(device)])
     }
 
-    @Test func aConnectedDeviceThatLacksTheAdvertIsSentItAtItsProvedAddress() throws {
+    @Test func `a connected device that lacks the advert is sent it at its proved address`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = rig.table.receivedHello(
@@ -215,7 +215,7 @@ import Timing
         #expect(rig.tick(30) == [try send(1)])
     }
 
-    @Test func aNewLabelIsSentToAtOnceEvenWhileTheOldOneIsUnanswered() throws {
+    @Test func `a new label is sent to at once even while the old one is unanswered`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = rig.change(at: 1000)
@@ -229,7 +229,7 @@ import Timing
             ])
     }
 
-    @Test func whoShowsItselfUnderAnotherLabelInTimeIsNotAsked() throws {
+    @Test func `who shows itself under another label in time is not asked`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -242,7 +242,7 @@ import Timing
         #expect(rig.tick(60_000) == [])
     }
 
-    @Test func threeUnansweredProbesTakeADeviceAway() throws {
+    @Test func `three unanswered probes take a device away`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -255,7 +255,7 @@ import Timing
         #expect(rig.tick(13_000) == [.depart(device, .unreachable)])
     }
 
-    @Test func anAnsweredProbeEndsTheQuestionAndTheNextOneWaits() throws {
+    @Test func `an answered probe ends the question and the next one waits`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -267,7 +267,9 @@ import Timing
         #expect(rig.tick(15_000) == [try send(1)])
     }
 
-    @Test(arguments: ["advert", "heard", "connected", "delivered"]) func everySignOfLifeAnswersAProbe(sign: String)
+    @Test(arguments: ["advert", "heard", "connected", "delivered"]) func `every sign of life answers a probe`(
+        sign: String
+    )
         throws
     {
         var rig = try Rig()
@@ -283,7 +285,7 @@ import Timing
         for moment in [UInt64(10_500), 11_500, 13_000, 14_000] { #expect(rig.tick(moment) == []) }
     }
 
-    @Test func aReplayedAdvertIsNoSignOfLife() throws {
+    @Test func `a replayed advert is no sign of life`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -294,13 +296,13 @@ import Timing
         #expect(rig.tick(13_000) == [.depart(device, .unreachable)])
     }
 
-    @Test func aDeviceWhoseAddressesComeAfterItsBeaconIsGreetedThen() throws {
+    @Test func `a device whose addresses come after its beacon is greeted then`() throws {
         var rig = try Rig()
         #expect(try rig.beacon(1, hosts: [], at: 0) == [])
         #expect(try rig.beacon(1, hosts: [1], at: 1) == [try send(1)])
     }
 
-    @Test func aDeviceThatStartedAnewIsGreetedAtOnceAtTheSameAddress() throws {
+    @Test func `a device that started anew is greeted at once at the same address`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
@@ -318,7 +320,7 @@ import Timing
         #expect(greeted == [try send(1)])
     }
 
-    @Test func aCutConnectionAfterAFailedCallTakesADeviceAway() throws {
+    @Test func `a cut connection after a failed call takes a device away`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -335,14 +337,14 @@ import Timing
             ])
     }
 
-    @Test func aConnectionThatBreaksMakesADeviceBeAsked() throws {
+    @Test func `a connection that breaks makes a device be asked`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
         #expect(rig.machine.connectionCut(device, peers: rig.table, at: Samples.at(10_000)) == [try send(1)])
     }
 
-    @Test func aFailedCallAndOneUnansweredProbeTakeADeviceAway() throws {
+    @Test func `a failed call and one unanswered probe take a device away`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -350,7 +352,7 @@ import Timing
         #expect(rig.tick(10_500) == [.depart(device, .unreachable)])
     }
 
-    @Test func aCallThatFailsDuringAProbeShortensIt() throws {
+    @Test func `a call that fails during a probe shortens it`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -359,7 +361,7 @@ import Timing
         #expect(rig.tick(10_500) == [.depart(device, .unreachable)])
     }
 
-    @Test func whereDatagramsNeverArrivedACallDecides() throws {
+    @Test func `where datagrams never arrived a call decides`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         _ = try rig.beacon(1, hosts: [1], at: 0)
@@ -375,7 +377,7 @@ import Timing
             ])
     }
 
-    @Test func anOpenConnectionIsAskedInsteadOfGivingTheDeviceUp() throws {
+    @Test func `an open connection is asked instead of giving the device up`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         try rig.meet(1)
@@ -387,7 +389,7 @@ import Timing
         #expect(rig.machine.callFailed(to: device, peers: rig.table, at: Samples.at(13_100)) == [])
     }
 
-    @Test func goodbyeGoesOutAtOnceEvenRightAfterAChange() throws {
+    @Test func `goodbye goes out at once even right after a change`() throws {
         var rig = try Rig()
         try rig.meet(1)
         _ = rig.change(at: 1000)
@@ -398,7 +400,7 @@ import Timing
         #expect(rig.machine.isSettled(peers: rig.table))
     }
 
-    @Test func anIdleDaemonWakesForTheRenewalOnly() throws {
+    @Test func `an idle daemon wakes for the renewal only`() throws {
         var rig = try Rig()
         #expect(rig.deadline == nil)
         for device in UInt8(1)...20 { try rig.meet(device) }
@@ -408,7 +410,7 @@ import Timing
         #expect(rig.tick(240_001) == [])
     }
 
-    @Test func aForgottenDeviceLeavesNoDeadlineBehind() throws {
+    @Test func `a forgotten device leaves no deadline behind`() throws {
         var rig = try Rig()
         try rig.meet(1)
         try rig.meet(2)
@@ -421,7 +423,9 @@ import Timing
         #expect(rig.deadline == nil)
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func randomEventsNeverExceedTheRatesAndAlwaysEnd(seed: UInt64)
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `random events never exceed the rates and always end`(
+        seed: UInt64
+    )
         throws
     {
         var random = FixedRandom(state: seed)
@@ -463,7 +467,7 @@ import Timing
         }
     }
 
-    @Test func newsOfADeviceThatMayNotBeGreetedYetGoOverItsConnection() throws {
+    @Test func `news of a device that may not be greeted yet go over its connection`() throws {
         var rig = try Rig()
         let device = try Samples.device(1)
         #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])

@@ -16,7 +16,7 @@ import Testing
                 kind: .phone, rosterDigest: Array(8..<16), listSeq: 3, activities: activities))
     }
 
-    @Test func theHeaderLiesWhereTheTableSays() throws {
+    @Test func `the header lies where the table says`() throws {
         let bytes = try Self.full().encode(capacity: 300)
         #expect(bytes.count == 300)
         #expect(Array(bytes[0..<32]) == [UInt8](repeating: 1, count: 32))
@@ -32,12 +32,12 @@ import Testing
         #expect(bytes[81] == 0x0F && bytes[82] == 16)
     }
 
-    @Test(arguments: [200, 588, 1087]) func whatFitsComesBack(capacity: Int) throws {
+    @Test(arguments: [200, 588, 1087]) func `what fits comes back`(capacity: Int) throws {
         let announcement = try Self.full()
         #expect(try Announcement(decoding: announcement.encode(capacity: capacity)) == announcement)
     }
 
-    @Test func whatDoesNotFitIsLeftOutAndSaid() throws {
+    @Test func `what does not fit is left out and said`() throws {
         let announcement = try Samples.announcement(1, activities: Array(1...40))
         let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
         #expect(decoded.hasMore)
@@ -45,13 +45,13 @@ import Testing
         #expect(decoded.activities.count == (588 - 61) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
     }
 
-    @Test func anEmptyAnnouncementIsItsHeader() throws {
+    @Test func `an empty announcement is its header`() throws {
         let announcement = try Samples.announcement(1, isGoodbye: true)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == announcement)
     }
 
-    @Test func longTitlesAreCutAtACharacter() throws {
+    @Test func `long titles are cut at a character`() throws {
         let title = String(repeating: "ä", count: 100)
         let announcement = try #require(
             Announcement(
@@ -62,7 +62,7 @@ import Testing
         #expect(decoded.activities.first?.title == String(repeating: "ä", count: 62) + "…")
     }
 
-    @Test func everyTruncationIsAnError() throws {
+    @Test func `every truncation is an error`() throws {
         let announcement = try Self.full()
         let used = announcement.encode(capacity: 61 + 22 + 16 + 1 + 9 + 1 + 5 + 22 + 16)
         #expect(try Announcement(decoding: used) == announcement)
@@ -81,18 +81,18 @@ import Testing
         (offset: 82, bytes: [0]),  // an empty type
         (offset: 83, bytes: [0xFF]),  // a type that is no text
         (offset: 299, bytes: [1]),
-    ]) func badFieldsAreErrors(offset: Int, bytes: [UInt8]) throws {
+    ]) func `bad fields are errors`(offset: Int, bytes: [UInt8]) throws {
         var encoded = try Self.full().encode(capacity: 300)
         encoded.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
         #expect(throws: ByteError.self) { try Announcement(decoding: encoded) }
     }
 
-    @Test func oneIdTwiceIsAnError() throws {
+    @Test func `one id twice is an error`() throws {
         let twice = try Samples.announcement(1, activities: [5, 5])
         #expect(throws: ByteError.malformed) { try Announcement(decoding: twice.encode(capacity: 300)) }
     }
 
-    @Test func whatLaterVersionsAddIsIgnored() throws {
+    @Test func `what later versions add is ignored`() throws {
         var encoded = try Self.full().encode(capacity: 300)
         encoded[46] = 99
         encoded[47] |= 0xF0
@@ -102,7 +102,7 @@ import Testing
         #expect(decoded.activities == (try Self.full().activities))
     }
 
-    @Test(arguments: 1...300 as ClosedRange<UInt64>) func changedBytesNeverTrap(seed: UInt64) throws {
+    @Test(arguments: 1...300 as ClosedRange<UInt64>) func `changed bytes never trap`(seed: UInt64) throws {
         var random = FixedRandom(state: seed)
         var encoded = try Self.full().encode(capacity: 300)
         for _ in 0..<3 { encoded[Int.random(in: 32..<160, using: &random)] = UInt8.random(in: 0...255, using: &random) }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func acknowledgementsHaveOneSizeAndComeBack() throws {
+    @Test func `acknowledgements have one size and come back`() throws {
         let value = Acknowledgement(deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8))
         let bytes = value.encoded()
         #expect(bytes.count == 79)

@@ -3,7 +3,7 @@ import Testing
 import Timing
 
 @Suite struct BudgetTests {
-    @Test func aMemberIsLimitedThenDroppedThenLeft() {
+    @Test func `a member is limited then dropped then left`() {
         var budget = MemberRateLimiter()
         let verdicts = (0..<300).map { _ in budget.admitRequest(at: Samples.at(0)) }
         #expect(verdicts.prefix(20).allSatisfy { $0 == .admit })
@@ -18,7 +18,7 @@ import Timing
         #expect(adverts == [MemberRateLimiter.Verdict](repeating: .admit, count: 50) + [.drop])
     }
 
-    @Test func requestsForStreamsHaveABudgetOfTheirOwn() {
+    @Test func `requests for streams have a budget of their own`() {
         var budget = MemberRateLimiter()
         let verdicts = (0..<10_001).map { _ in budget.admitOpening(at: Samples.at(0)) }
         #expect(verdicts.prefix(1000).allSatisfy { $0 == .admit })
@@ -30,7 +30,7 @@ import Timing
         #expect(later == [MemberRateLimiter.Verdict](repeating: .admit, count: 100) + [.drop])
     }
 
-    @Test func oneSourceCannotUseTheWholeOpeningBudget() throws {
+    @Test func `one source cannot use the whole opening budget`() throws {
         var budget = OpeningRateLimiter()
         let loud = try Samples.address(1)
         let proved = try Samples.address(2)

@@ -2,7 +2,7 @@ import HandoffProtocol
 import Testing
 
 @Suite struct ByteCodingTests {
-    @Test func integersAreBigEndianAndComeBack() throws {
+    @Test func `integers are big endian and come back`() throws {
         var writer = ByteWriter()
         writer.u8(0x01)
         writer.u16(0x0203)
@@ -19,24 +19,24 @@ import Testing
         try reader.finish()
     }
 
-    @Test(arguments: 0..<8) func aShortIntegerIsAnErrorAndConsumesNothing(count: Int) {
+    @Test(arguments: 0..<8) func `a short integer is an error and consumes nothing`(count: Int) {
         var reader = ByteReader([UInt8](repeating: 1, count: count))
         #expect(throws: ByteError.truncated) { try reader.u64() }
         #expect(reader.remaining == count)
     }
 
-    @Test(arguments: [-1, 4, Int.max, Int.min]) func impossibleCountsAreErrors(count: Int) {
+    @Test(arguments: [-1, 4, Int.max, Int.min]) func `impossible counts are errors`(count: Int) {
         var reader = ByteReader([1, 2, 3])
         #expect(throws: ByteError.truncated) { try reader.bytes(count) }
     }
 
     @Test(arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
-    func textThatIsNoUTF8IsAnError(bytes: [UInt8]) {
+    func `text that is no UTF 8 is an error`(bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         #expect(throws: ByteError.malformed) { try reader.text(bytes.count) }
     }
 
-    @Test func leftoversAreErrors() throws {
+    @Test func `leftovers are errors`() throws {
         var reader = ByteReader([0, 0, 1])
         _ = try reader.u8()
         #expect(throws: ByteError.trailing) { try reader.finish() }
@@ -45,7 +45,7 @@ import Testing
         try reader.finish()
     }
 
-    @Test func aSliceIsReadFromItsOwnStart() throws {
+    @Test func `a slice is read from its own start`() throws {
         let bytes: [UInt8] = [9, 9, 1, 2, 9]
         var reader = ByteReader(bytes[2..<4])
         #expect(try reader.u16() == 0x0102)
@@ -53,7 +53,7 @@ import Testing
         try reader.finish()
     }
 
-    @Test func paddingFillsUpAndNeverCuts() {
+    @Test func `padding fills up and never cuts`() {
         var writer = ByteWriter()
         writer.raw([1, 2])
         writer.pad(to: 4)

@@ -31,20 +31,20 @@ extension Frame {
         return found
     }
 
-    @Test func theLayoutIsLengthKindBody() {
+    @Test func `the layout is length kind body`() {
         #expect(Frame(.notice, [0xAA, 0xBB]).bytes == [0, 0, 0, 3, 5, 0xAA, 0xBB])
     }
 
-    @Test func framesComeBackWhole() throws {
+    @Test func `frames come back whole`() throws {
         #expect(try Self.decode([Self.encoded()[...]]) == Self.frames)
     }
 
-    @Test func framesComeBackByteByByte() throws {
+    @Test func `frames come back byte by byte`() throws {
         let bytes = Self.encoded()
         #expect(try Self.decode(bytes.indices.map { bytes[$0...$0] }) == Self.frames)
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func framesComeBackInRandomCuts(seed: UInt64) throws {
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func `frames come back in random cuts`(seed: UInt64) throws {
         let bytes = Self.encoded()
         var random = FixedRandom(state: seed)
         var pieces: [ArraySlice<UInt8>] = []
@@ -57,7 +57,7 @@ extension Frame {
         #expect(try Self.decode(pieces) == Self.frames)
     }
 
-    @Test func everyProperPrefixOfAFrameWaits() throws {
+    @Test func `every proper prefix of a frame waits`() throws {
         let bytes = Frame(.hello, [1, 2, 3]).bytes
         for count in 0..<bytes.count {
             var decoder = FrameDecoder(caps: .live)
@@ -80,7 +80,9 @@ extension Frame {
         (.helloOnly, [0, 0, 0, 3, 1], .notAllowed(code: 1)),
         (.beforeHello, [0, 0, 0, 3, 3], .notAllowed(code: 3)),
         (.nothing, [0, 0, 0, 1], .tooLong(length: 1)),
-    ]) func unacceptableHeadersAreRefusedBeforeTheirBodiesCome(caps: FrameCaps, header: [UInt8], error: FrameError) {
+    ]) func `unacceptable headers are refused before their bodies come`(
+        caps: FrameCaps, header: [UInt8], error: FrameError
+    ) {
         var decoder = FrameDecoder(caps: caps)
         decoder.append(header)
         #expect(throws: error) { try decoder.next() }
@@ -89,7 +91,7 @@ extension Frame {
     @Test(arguments: [
         (FrameKind.statements, 8 * 1024 * 1024), (.hello, 4096), (.request, 1 << 20), (.response, 1 << 20),
         (.notice, 1 << 20), (.epochKey, 256),
-    ]) func everyKindIsTakenUpToItsCapAndNotBeyond(kind: FrameKind, cap: Int) throws {
+    ]) func `every kind is taken up to its cap and not beyond`(kind: FrameKind, cap: Int) throws {
         var decoder = FrameDecoder(caps: .live)
         decoder.append(Frame(kind, [UInt8](repeating: 0, count: cap)).bytes)
         #expect(try decoder.next()?.body.count == cap)
@@ -97,7 +99,7 @@ extension Frame {
         #expect(throws: FrameError.self) { try decoder.next() }
     }
 
-    @Test func whatFollowsIsJudgedByTheCapsOfTheNextState() throws {
+    @Test func `what follows is judged by the caps of the next state`() throws {
         var decoder = FrameDecoder(caps: .introduction)
         decoder.append(Frame(.statements, [1]).bytes)
         decoder.append(Frame(.hello, [2]).bytes)
@@ -108,7 +110,7 @@ extension Frame {
         #expect(try decoder.next() == Frame(.hello, [2]))
     }
 
-    @Test(arguments: 1...200 as ClosedRange<UInt64>) func randomBytesNeverTrap(seed: UInt64) {
+    @Test(arguments: 1...200 as ClosedRange<UInt64>) func `random bytes never trap`(seed: UInt64) {
         var random = FixedRandom(state: seed)
         var decoder = FrameDecoder(caps: .live)
         decoder.append((0..<64).map { _ in UInt8.random(in: 0...7, using: &random) })

@@ -2,7 +2,7 @@ import HandoffProtocol
 import Testing
 
 @Suite struct LabelTests {
-    @Test func anInstanceNameIsBase32AndComesBack() throws {
+    @Test func `an instance name is base32 and comes back`() throws {
         let label = try #require(Label(bytes: 0..<16))
         #expect(label.instanceName == "aaaqeayeaudaocajbifqydiob4")
         #expect(Label(instanceName: label.instanceName) == label)
@@ -13,7 +13,7 @@ import Testing
         "", "My Printer", "aaaqeayeaudaocajbifqydiob", "aaaqeayeaudaocajbifqydiob4a", "aaaqeayeaudaocajbifqydiob5",
         "0aaqeayeaudaocajbifqydiob4",
     ])
-    func foreignNamesAreNoLabels(name: String) {
+    func `foreign names are no labels`(name: String) {
         #expect(Label(instanceName: name) == nil)
     }
 }

@@ -47,7 +47,7 @@ import Testing
         Frame(.response, PeerResponse(id: id, outcome: .result([:])).encoded())
     }
 
-    @Test func aClientSaysAllItMaySayAlone() throws {
+    @Test func `a client says all it may say alone`() throws {
         var rig = try Rig(.client)
         let (id, waiting) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(id == 1 && waiting == [])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .hello })
-    func aClientBelievesNothingBeforeTheHello(kind: FrameKind) throws {
+    func `a client believes nothing before the hello`(kind: FrameKind) throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
@@ -72,7 +72,7 @@ import Testing
             actions == [.close(.framing(.notAllowed(code: kind.rawValue))), .complete(id: id, .lost)])
     }
 
-    @Test func theServersHelloOpensTheSession() throws {
+    @Test func `the servers hello opens the session`() throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Self.helloFrame()) == [.establish(try Samples.hello())])
@@ -80,7 +80,7 @@ import Testing
         #expect(rig.machine.nextDeadline == nil)
     }
 
-    @Test func aServerAnswersTheHelloAndReadsOn() throws {
+    @Test func `a server answers the hello and reads on`() throws {
         var rig = try Rig(.server(isLive: true))
         #expect(rig.machine.connected(at: Samples.at(0)) == [])
         let actions = try rig.receive(Self.helloFrame(), Self.request(1, "activities"))
@@ -93,7 +93,7 @@ import Testing
         #expect(rig.machine.respond(to: 1, with: .result([:])) == [])
     }
 
-    @Test func statementsBeforeTheHelloAreMergedFirst() throws {
+    @Test func `statements before the hello are merged first`() throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = try rig.receive(Frame(.statements, [1, 2]), Self.helloFrame(digest: 5), Self.request(1))
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [SessionRole.client, .server(isLive: true)])
-    func whatChangedWhileTheConnectionWasMadeIsSaid(role: SessionRole) throws {
+    func `what changed while the connection was made is said`(role: SessionRole) throws {
         var rig = try Rig(role)
         let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: 2)
         rig.machine.hello = present
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .statements })
-    func aStrangerMaySendStatementsOnly(kind: FrameKind) throws {
+    func `a stranger may send statements only`(kind: FrameKind) throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(
@@ -126,7 +126,7 @@ import Testing
                 == [.close(.framing(.notAllowed(code: kind.rawValue)))])
     }
 
-    @Test func aStrangerBecomesLiveByItsStatements() throws {
+    @Test func `a stranger becomes live by its statements`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Frame(.statements, [1]), Self.helloFrame()) == [.merge([1], after: .zero)])
@@ -134,7 +134,7 @@ import Testing
         #expect(rig.machine.isEstablished)
     }
 
-    @Test func aStrangerWhoseStatementsProveNothingIsSentAway() throws {
+    @Test func `a stranger whose statements prove nothing is sent away`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         _ = try rig.receive(Frame(.statements, [1]), Self.helloFrame(), Self.request(1))
@@ -142,7 +142,7 @@ import Testing
         #expect(try rig.receive(Self.request(2)) == [])
     }
 
-    @Test func aStrangersLongStatementsAreRefusedByTheirLength() throws {
+    @Test func `a stranger's long statements are refused by their length`() throws {
         var rig = try Rig(.server(isLive: false))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = rig.machine.received([0, 8, 0, 2], budget: &rig.budget, at: Samples.at(0))
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: FrameKind.allCases.filter { $0 != .statements && $0 != .hello })
-    func aLiveClientMustSayHelloFirst(kind: FrameKind) throws {
+    func `a live client must say hello first`(kind: FrameKind) throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [SessionRole.client, .server(isLive: true)])
-    func aFurtherHelloTakesThePlaceOfTheFormerOne(role: SessionRole) throws {
+    func `a further hello takes the place of the former one`(role: SessionRole) throws {
         var rig = try Rig.established(role)
         let present = try Samples.hello(seq: 7, label: 3, digest: 5, epoch: nil)
         #expect(try rig.receive(Frame(.hello, present.encoded())) == [.renew(present)])
@@ -168,14 +168,14 @@ import Testing
         #expect(rig.machine.sendHello() == [.send(Frame(.hello, present.encoded()))])
     }
 
-    @Test func hellosWithoutEndAreDroppedThenEndTheSession() throws {
+    @Test func `hellos without end are dropped then end the session`() throws {
         var rig = try Rig.established()
         for _ in 0..<20 { #expect(try rig.receive(Self.helloFrame()).count == 1) }
         for _ in 20..<200 { #expect(try rig.receive(Self.helloFrame()) == []) }
         #expect(try rig.receive(Self.helloFrame()) == [.close(.flooding)])
     }
 
-    @Test func aHelloThatIsNoHelloEndsTheSession() throws {
+    @Test func `a hello that is no hello ends the session`() throws {
         var rig = try Rig(.client)
         _ = rig.machine.connected(at: Samples.at(0))
         #expect(try rig.receive(Frame(.hello, [])).count == 1)
@@ -187,14 +187,14 @@ import Testing
             (seen: nil, own: 100, raised: false), (100, 100, false), (99, 100, false), (101, 100, true),
             (Position.maxBoot / 2, 100, false), (Position.maxBoot, 100, false),
         ] as [(UInt64?, UInt64, Bool)])
-    func aGreaterStartNumberOfOursIsTaken(seen: UInt64?, own: UInt64, raised: Bool) throws {
+    func `a greater start number of ours is taken`(seen: UInt64?, own: UInt64, raised: Bool) throws {
         var rig = try Rig(.client, hello: try Samples.hello(boot: own))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = try rig.receive(Self.helloFrame(seenBoot: seen))
         #expect(actions.contains(.raiseBoot(above: seen ?? 0)) == raised)
     }
 
-    @Test func statementsAndKeysArePassedOnInOrder() throws {
+    @Test func `statements and keys are passed on in order`() throws {
         var rig = try Rig.established(.server(isLive: true))
         #expect(try rig.receive(Frame(.statements, [1]), Frame(.epochKey, [2])) == [.merge([1], after: .zero)])
         #expect(rig.machine.isEstablished && !rig.machine.wantsInput)
@@ -203,7 +203,7 @@ import Testing
         #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
     }
 
-    @Test func statementsAboveTheLimitWaitAndAreNotDropped() throws {
+    @Test func `statements above the limit wait and are not dropped`() throws {
         var rig = try Rig.established()
         var delays: [Duration] = []
         for number in UInt8(0)..<25 {
@@ -217,28 +217,28 @@ import Testing
         #expect(delays.dropFirst(16) == (1...9).map { .milliseconds(250 * $0) }[...])
     }
 
-    @Test func aMemberWhoseStatementsAreNotInOrderIsToldFromAStranger() throws {
+    @Test func `a member whose statements are not in order is told from a stranger`() throws {
         var rig = try Rig.established()
         _ = try rig.receive(Frame(.statements, [1]))
         let end = rig.machine.merged(.refused, hello: nil, budget: &rig.budget, at: Samples.at(0))
         #expect(end == [.close(.badStatements)])
     }
 
-    @Test func aDeviceThatAMergeRemovesIsSentAwayAtOnce() throws {
+    @Test func `a device that a merge removes is sent away at once`() throws {
         var rig = try Rig.established()
         let (id, _) = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         _ = try rig.receive(Frame(.statements, [1]), Self.response(id))
         #expect(rig.merged(isLive: false) == [.close(.notLive), .complete(id: id, .lost)])
     }
 
-    @Test func aMergeThatEndsAfterTheConnectionDoesNothing() throws {
+    @Test func `a merge that ends after the connection does nothing`() throws {
         var rig = try Rig.established()
         _ = try rig.receive(Frame(.statements, [1]))
         #expect(rig.machine.connectionEnded() == [])
         #expect(rig.merged(isLive: true) == [])
     }
 
-    @Test func answersFindTheirRequestsInAnyOrder() throws {
+    @Test func `answers find their requests in any order`() throws {
         var rig = try Rig.established()
         let (first, _) = rig.machine.request("a", [:], timeout: nil, at: Samples.at(0))
         let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
@@ -252,7 +252,7 @@ import Testing
         #expect(try rig.receive(Self.response(3)) == [.close(.wrongID(3))])
     }
 
-    @Test func anUnansweredRequestEndsAtItsDeadlineAndALateAnswerIsIgnored() throws {
+    @Test func `an unanswered request ends at its deadline and a late answer is ignored`() throws {
         var rig = try Rig.established()
         let (id, _) = rig.machine.request("a", [:], timeout: .seconds(3), at: Samples.at(0))
         #expect(rig.machine.nextDeadline == Samples.at(3000))
@@ -262,7 +262,7 @@ import Testing
         #expect(rig.machine.isEstablished)
     }
 
-    @Test func everyRequestCompletesOnceWhenTheConnectionEnds() throws {
+    @Test func `every request completes once when the connection ends`() throws {
         var rig = try Rig.established()
         let (first, _) = rig.machine.request("a", [:], timeout: .seconds(1), at: Samples.at(0))
         let (second, _) = rig.machine.request("b", [:], timeout: nil, at: Samples.at(0))
@@ -274,14 +274,14 @@ import Testing
         #expect(rig.machine.nextDeadline == nil)
     }
 
-    @Test(arguments: [1, 0, -1] as [Int64]) func anIdThatDoesNotGrowEndsTheSession(second: Int64) throws {
+    @Test(arguments: [1, 0, -1] as [Int64]) func `an id that does not grow ends the session`(second: Int64) throws {
         var rig = try Rig.established()
         _ = try rig.receive(Self.request(1))
         let actions = try rig.receive(Self.request(second))
         #expect(actions == [.close(second < 1 ? .message(.field("id")) : .wrongID(second))])
     }
 
-    @Test func tooManyRequestsAreDroppedAndTenTimesAsManyEndTheSession() throws {
+    @Test func `too many requests are dropped and ten times as many end the session`() throws {
         var rig = try Rig.established()
         var actions: [SessionAction] = []
         for id in Int64(1)...20 { actions += try rig.receive(Self.request(id)) }
@@ -290,7 +290,7 @@ import Testing
         #expect(try rig.receive(Self.request(201)) == [.close(.flooding)])
     }
 
-    @Test func requestsForStreamsAreCountedByThemselves() throws {
+    @Test func `requests for streams are counted by themselves`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...500 {
             #expect(try rig.receive(Self.request(id, "openStream")).count == 1)
@@ -305,7 +305,7 @@ import Testing
         #expect(try rig.receive(Self.request(522, "openStream")).count == 1)
     }
 
-    @Test func whatOnlyLooksLikeARequestForAStreamIsCountedTwice() throws {
+    @Test func `what only looks like a request for a stream is counted twice`() throws {
         var rig = try Rig.established()
         func pretended(_ id: Int64) -> Frame {
             Frame(
@@ -316,7 +316,7 @@ import Testing
         #expect(try rig.receive(pretended(201)) == [.close(.flooding)])
     }
 
-    @Test func aLongRequestForAStreamIsCountedAsAnyOther() throws {
+    @Test func `a long request for a stream is counted as any other`() throws {
         var rig = try Rig.established()
         func long(_ id: Int64) -> Frame {
             let filler = JSON.string(String(repeating: "x", count: 600))
@@ -326,7 +326,7 @@ import Testing
         #expect(try rig.receive(long(21)) == [])
     }
 
-    @Test func whatIsAboveTheLimitIsNotEvenParsed() throws {
+    @Test func `what is above the limit is not even parsed`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...20 { _ = try rig.receive(Self.request(id)) }
         // Were it read, each of these would end the session.
@@ -335,7 +335,7 @@ import Testing
         }
     }
 
-    @Test func accountKeysWithoutEndAreDroppedThenEndTheSession() throws {
+    @Test func `account keys without end are dropped then end the session`() throws {
         var rig = try Rig.established()
         var actions: [SessionAction] = []
         for _ in 0..<50 { actions += try rig.receive(Frame(.epochKey, [1])) }
@@ -343,7 +343,7 @@ import Testing
         #expect(try rig.receive(Frame(.epochKey, [1])) == [.close(.flooding)])
     }
 
-    @Test func aStrangerIsIntroducingUntilItIsLive() throws {
+    @Test func `a stranger is introducing until it is live`() throws {
         var rig = try Rig(.server(isLive: false))
         #expect(rig.machine.isIntroducing)
         _ = rig.machine.connected(at: Samples.at(0))
@@ -356,18 +356,18 @@ import Testing
         #expect(!member.machine.isIntroducing)
     }
 
-    @Test func moreOpenRequestsThanAllowedEndTheSession() throws {
+    @Test func `more open requests than allowed end the session`() throws {
         var rig = try Rig.established()
         for id in Int64(1)...32 { _ = try rig.receive(Self.request(id), at: UInt64(id) * 100) }
         #expect(try rig.receive(Self.request(33), at: 3300) == [.close(.flooding)])
     }
 
-    @Test func kindsOfLaterVersionsAreIgnored() throws {
+    @Test func `kinds of later versions are ignored`() throws {
         var rig = try Rig.established()
         #expect(try rig.receive(Frame(code: 99, body: [1, 2, 3]), Self.request(1)).count == 1)
     }
 
-    @Test func noticesArePassedOnAndTold() throws {
+    @Test func `notices are passed on and told`() throws {
         var rig = try Rig.established()
         let notice = PeerNotice(method: "wasContinued", parameters: ["activity": "00"])
         #expect(try rig.receive(Frame(.notice, notice.encoded())) == [.note(notice)])
@@ -375,7 +375,7 @@ import Testing
             rig.machine.notify("wasContinued", ["activity": "00"]) == [.send(Frame(.notice, notice.encoded()))])
     }
 
-    @Test func whoeverIsSilentIsLeft() throws {
+    @Test func `whoever is silent is left`() throws {
         var stranger = try Rig(.server(isLive: false))
         _ = stranger.machine.connected(at: Samples.at(0))
         #expect(stranger.machine.nextDeadline == Samples.at(1000))
@@ -394,7 +394,7 @@ import Testing
         #expect(client.machine.deadlinePassed(at: Samples.at(5000)) == [.close(.late)])
     }
 
-    @Test func nothingIsToldToADeviceThatWasNotAccepted() throws {
+    @Test func `nothing is told to a device that was not accepted`() throws {
         for role in [SessionRole.server(isLive: true), .server(isLive: false)] {
             var rig = try Rig(role)
             _ = rig.machine.connected(at: Samples.at(0))
@@ -408,14 +408,14 @@ import Testing
         }
     }
 
-    @Test func aServersOwnRequestWaitsForTheHello() throws {
+    @Test func `a server's own request waits for the hello`() throws {
         var rig = try Rig(.server(isLive: true))
         _ = rig.machine.connected(at: Samples.at(0))
         _ = rig.machine.request("activities", [:], timeout: nil, at: Samples.at(0))
         #expect(try rig.receive(Self.helloFrame()).last == .send(Self.request(1)))
     }
 
-    @Test func bytesOneAtATimeMeanTheSame() throws {
+    @Test func `bytes one at a time mean the same`() throws {
         var whole = try Rig(.server(isLive: true))
         var slow = try Rig(.server(isLive: true))
         _ = whole.machine.connected(at: Samples.at(0))
@@ -428,7 +428,7 @@ import Testing
         #expect(found == expected && expected.count == 4)
     }
 
-    @Test(arguments: 1...200 as ClosedRange<UInt64>) func randomBytesNeverTrap(seed: UInt64) throws {
+    @Test(arguments: 1...200 as ClosedRange<UInt64>) func `random bytes never trap`(seed: UInt64) throws {
         var random = FixedRandom(state: seed)
         var rig = try Rig.established()
         for _ in 0..<20 {

@@ -21,7 +21,7 @@ import Testing
         table[try Samples.device(device)]?.offers.compactMap(\.activity.id.bytes.first) ?? []
     }
 
-    @Test func aFirstAdvertMakesADeviceAppearWithItsOffers() throws {
+    @Test func `a first advert makes a device appear with its offers`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let reception = try advert(&table, try Samples.announcement(1, activities: [1, 2]))
@@ -31,7 +31,7 @@ import Testing
         #expect(table.seenBoot(of: device) == 100)
     }
 
-    @Test func aGreaterNumberReplacesAndASmallerOneIsIgnored() throws {
+    @Test func `a greater number replaces and a smaller one is ignored`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -44,7 +44,7 @@ import Testing
         #expect(table[device]?.previousLabel == (try Samples.label(1)))
     }
 
-    @Test func aReplayChangesNothingButMayAddAnAddress() throws {
+    @Test func `a replay changes nothing but may add an address`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, seq: 5, activities: [1])
@@ -59,7 +59,7 @@ import Testing
         #expect(table[device] == before)
     }
 
-    @Test func aReplayNeverProlongsWhatItSays() throws {
+    @Test func `a replay never prolongs what it says`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, activities: [1])
@@ -74,7 +74,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func aNewStartReplacesEverything() throws {
+    @Test func `a new start replaces everything`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 9, activities: [1]))
@@ -87,7 +87,7 @@ import Testing
         #expect(peer.candidates.ranked.map(\.address.port) == [24864])
     }
 
-    @Test func whatAnAnnouncementLeavesOutStaysUntilTheListComes() throws {
+    @Test func `what an announcement leaves out stays until the list comes`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 0, activities: [1, 2, 3]))
@@ -100,7 +100,7 @@ import Testing
         #expect(try ids(table) == [4, 2])
     }
 
-    @Test func theOtherFormOfAnAnnouncementAddsWhatTheFirstLeftOut() throws {
+    @Test func `the other form of an announcement adds what the first left out`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, hasMore: true, activities: [1]))
@@ -110,7 +110,7 @@ import Testing
         #expect(table[device]?.isComplete == true)
     }
 
-    @Test func anOldListReplacesNothing() throws {
+    @Test func `an old list replaces nothing`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -121,7 +121,7 @@ import Testing
         #expect(try ids(table) == [1])
     }
 
-    @Test func aListThatOvertakesItsAnnouncementIsKeptWhenThatComes() throws {
+    @Test func `a list that overtakes its announcement is kept when that comes`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -133,7 +133,7 @@ import Testing
         #expect(try ids(table) == [1, 2])
     }
 
-    @Test func goodbyeIsFinalForItsStart() throws {
+    @Test func `goodbye is final for its start`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
@@ -145,14 +145,14 @@ import Testing
         #expect(try advert(&table, try Samples.announcement(1, boot: 101)).changes == [.appeared(device)])
     }
 
-    @Test func aGoodbyeOfAnUnknownDeviceShowsNothing() throws {
+    @Test func `a goodbye of an unknown device shows nothing`() throws {
         var table = try table()
         let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
         #expect(table.count == 0)
     }
 
-    @Test func aDeviceGivenUpTooEarlyComesBackForTheRestOfItsTime() throws {
+    @Test func `a device given up too early comes back for the rest of its time`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, activities: [1])
@@ -163,7 +163,7 @@ import Testing
         #expect(table.nextDeadline == Samples.at(600_000))
     }
 
-    @Test func aHelloThatAGoodbyeHasOvertakenBringsNobodyBack() throws {
+    @Test func `a hello that a goodbye has overtaken brings nobody back`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
@@ -178,7 +178,7 @@ import Testing
         #expect(try hello(boot: 101, seq: 0) == [.appeared(device), .moreToFetch(device)])
     }
 
-    @Test func aGoodbyeOverAConnectionIsOneToo() throws {
+    @Test func `a goodbye over a connection is one too`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
@@ -191,7 +191,7 @@ import Testing
         #expect(table[device] == nil)
     }
 
-    @Test func whatIsSaidInOurOwnNameChangesNothing() throws {
+    @Test func `what is said in our own name changes nothing`() throws {
         var table = try table()
         for boot in [49, 50, 51] as [UInt64] {
             #expect(try advert(&table, try Samples.announcement(own, boot: boot)) == .own)
@@ -203,7 +203,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test func aNewAnnouncementOfTheSameListLeavesNothingToFetch() throws {
+    @Test func `a new announcement of the same list leaves nothing to fetch`() throws {
         var table = try table()
         _ = try advert(&table, try Samples.announcement(1, seq: 3, hasMore: true, activities: [7]))
         let device = try Samples.device(1)
@@ -219,7 +219,7 @@ import Testing
         #expect(try advert(&table, change, at: 250_000).changes == [.moreToFetch(device)])
     }
 
-    @Test func aDeviceThatIsNoLongerLiveGoesWithItsOffers() throws {
+    @Test func `a device that is no longer live goes with its offers`() throws {
         var table = try table()
         for number in UInt8(1)...3 { _ = try advert(&table, try Samples.announcement(number, activities: [number])) }
         let changes = table.retain([try Samples.device(2)])
@@ -228,7 +228,7 @@ import Testing
         #expect(table.seenBoot(of: try Samples.device(1)) == nil)
     }
 
-    @Test func aRemovalInMDNSOnlyNamesTheDeviceToProbe() throws {
+    @Test func `a removal in MDNS only names the device to probe`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let label = try Samples.label(1)
@@ -242,7 +242,7 @@ import Testing
         #expect(table.instanceRemoved(label.instanceName) == nil)
     }
 
-    @Test func theServiceOfAFormerLabelMayGoWithoutAQuestion() throws {
+    @Test func `the service of a former label may go without a question`() throws {
         var table = try table()
         let old = try Samples.label(1)
         let new = try Samples.label(2)
@@ -255,7 +255,7 @@ import Testing
         #expect(table[try Samples.device(1)]?.isAnnounced == true)
     }
 
-    @Test func anAcknowledgementCountsForThisStartAndWhatWasSent() throws {
+    @Test func `an acknowledgement counts for this start and what was sent`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
@@ -275,7 +275,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
     }
 
-    @Test func aRepeatedAcknowledgementProvesNoOtherAddress() throws {
+    @Test func `a repeated acknowledgement proves no other address`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let (genuine, victim) = (try Samples.address(1), try Samples.address(66))
@@ -290,7 +290,7 @@ import Testing
         #expect(table[device]?.candidates.ranked.first?.address == genuine)
     }
 
-    @Test func aDeviceThatAlwaysHasMoreDoesNotFillTheMemory() throws {
+    @Test func `a device that always has more does not fill the memory`() throws {
         var table = try table()
         for seq in UInt32(0)..<1000 {
             let activities = try (0..<3).map { number in
@@ -309,7 +309,7 @@ import Testing
         #expect(try #require(table[try Samples.device(1)]).offers.count <= 256)
     }
 
-    @Test func aHelloMakesADeviceKnownAndAsksForItsList() throws {
+    @Test func `a hello makes a device known and asks for its list`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let address = try Samples.address(1)
@@ -322,7 +322,7 @@ import Testing
                 == [.offersChanged(device)])
     }
 
-    @Test func aHelloOfAnOlderStartIsNotBelieved() throws {
+    @Test func `a hello of an older start is not believed`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -333,7 +333,7 @@ import Testing
         #expect(table[device] == before)
     }
 
-    @Test func aHelloOfAnOlderStartBringsNobodyBack() throws {
+    @Test func `a hello of an older start brings nobody back`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1, seq: 3, activities: [1])
@@ -352,7 +352,7 @@ import Testing
         #expect(back == [.appeared(device), .moreToFetch(device)])
     }
 
-    @Test func aStartThatOnlyAHelloToldIsRememberedToo() throws {
+    @Test func `a start that only a hello told is remembered too`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let old = try Samples.announcement(1, seq: 3, activities: [1])
@@ -368,7 +368,7 @@ import Testing
         #expect(first == .new(isFirst: true, changes: [.appeared(device)]))
     }
 
-    @Test func aHelloThatAnAnnouncementHasOvertakenChangesNothing() throws {
+    @Test func `a hello that an announcement has overtaken changes nothing`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5), label: 2)
@@ -380,7 +380,7 @@ import Testing
         }
     }
 
-    @Test func aHelloOfANewStartVoidsTheOffers() throws {
+    @Test func `a hello of a new start voids the offers`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -391,7 +391,7 @@ import Testing
         #expect(try advert(&table, try Samples.announcement(1, seq: 99, activities: [1])) == .stale)
     }
 
-    @Test func aConnectedDeviceStaysWhenNothingElseIsHeard() throws {
+    @Test func `a connected device stays when nothing else is heard`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
@@ -402,7 +402,7 @@ import Testing
         #expect(table.nextDeadline == Samples.at(1_300_000))
     }
 
-    @Test func forgedAddressesNeverDisplaceAProvedOne() throws {
+    @Test func `forged addresses never displace a proved one`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let announcement = try Samples.announcement(1)
@@ -416,7 +416,7 @@ import Testing
         #expect(ranked.dropFirst().map { $0.address.host[3] } == [60, 59, 58, 57, 56, 55, 54])
     }
 
-    @Test func whenAllAreProvedAStrangerIsNotTaken() throws {
+    @Test func `when all are proved a stranger is not taken`() throws {
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1), from: nil)
@@ -430,7 +430,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(3)) == false)
     }
 
-    @Test func addressesThatMDNSNoLongerNamesAreForgottenUnlessProved() throws {
+    @Test func `addresses that MDNS no longer names are forgotten unless proved`() throws {
         var table = try table()
         let device = try Samples.device(1)
         let label = try Samples.label(1)
@@ -447,7 +447,7 @@ import Testing
         #expect(Set(try #require(table[device]).candidates.ranked.map { $0.address.host[3] }) == [1, 3])
     }
 
-    @Test(arguments: 1...100 as ClosedRange<UInt64>) func theOrderOfArrivalDoesNotMatter(seed: UInt64) throws {
+    @Test(arguments: 1...100 as ClosedRange<UInt64>) func `the order of arrival does not matter`(seed: UInt64) throws {
         var random = FixedRandom(state: seed)
         let sent = try (0..<8).map {
             try Samples.announcement(1, boot: 100 + UInt64($0 / 4), seq: UInt32($0 % 4), activities: [UInt8($0)])

@@ -6,14 +6,14 @@ import Testing
 @testable import HandoffStreams
 
 /// Files in the place of the app's socket.
-@Suite(.timeLimit(.minutes(5)))
-struct FilePartTests {
+@Suite(.timeLimit(.minutes(5))) struct FilePartTests {
     /// More than a reader and a writer hold in their blocks.
     private static let large = 3 << 20
 
     // MARK: Sending
 
-    @Test(arguments: [0, 1, 100_000, large]) func aFileIsSentToItsEndAndThenTheAppGoesOn(size: Int) throws {
+    @Test(arguments: [0, 1, 100_000, large]) func `a file is sent to its end and then the app goes on`(size: Int) throws
+    {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 0, nil, try TestFile.regular(pattern(size)).passed)
         #expect(try same(fixture.far.data(size)[...], pattern(size)[...]))
@@ -26,7 +26,7 @@ struct FilePartTests {
         #expect(try fixture.ended() == StreamReport(end: .ended, sent: UInt64(size) + 3, received: 0))
     }
 
-    @Test(arguments: [0, 1, 70_000, large]) func ofALongFileOnlyAPartIsSent(length: Int) throws {
+    @Test(arguments: [0, 1, 70_000, large]) func `of a long file only a part is sent`(length: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular(pattern(Self.large + 100))
         let events = fixture.pass(.send, 0, Int64(length), file.passed)
@@ -35,7 +35,7 @@ struct FilePartTests {
         #expect(try fixture.far.data(3) == [1, 2, 3])
     }
 
-    @Test(arguments: [1, 50_000]) func aFileHasItsPlaceBetweenBytesOfTheApp(position: Int) throws {
+    @Test(arguments: [1, 50_000]) func `a file has its place between bytes of the app`(position: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular(pattern(Self.large))
         let events = fixture.pass(.send, UInt64(position), nil, file.passed)
@@ -48,7 +48,8 @@ struct FilePartTests {
     }
 
     /// The reader has all that it takes before the place of the file is reached, and nothing more to report.
-    @Test(arguments: [10, 3 << 20]) func aFileThatWaitsForItsPlaceIsSentOnceItIsReached(size: Int) throws {
+    @Test(arguments: [10, 3 << 20]) func `a file that waits for its place is sent once it is reached`(size: Int) throws
+    {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 100, Int64(size), file.passed)
@@ -70,7 +71,7 @@ struct FilePartTests {
         #expect(try events.last() == .done(Int64(size)))
     }
 
-    @Test func aFileThatEndsBeforeItsLengthEndsTheStream() throws {
+    @Test func `a file that ends before its length ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 0, 1000, try TestFile.regular(pattern(999)).passed)
         #expect(try fixture.far.data(999) == pattern(999))
@@ -79,7 +80,7 @@ struct FilePartTests {
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func whatWasPassedStaysPassed() throws {
+    @Test func `what was passed stays passed`() throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write(pattern(10))
         #expect(try fixture.far.data(10) == pattern(10))
@@ -93,7 +94,7 @@ struct FilePartTests {
         #expect(try fixture.far.data(1) == [1])
     }
 
-    @Test func theAppMayEndBeforeTheFileHasItsPlace() throws {
+    @Test func `the app may end before the file has its place`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.send, 100, nil, try TestFile.regular([1]).passed)
         try fixture.app.write(pattern(99))
@@ -104,7 +105,7 @@ struct FilePartTests {
         #expect(try fixture.pass(.send, 99, nil, TestFile.regular([1]).passed).last() == .positionPassed(99))
     }
 
-    @Test func thereIsOneFileAtATimeInEachDirection() throws {
+    @Test func `there is one file at a time in each direction`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let first = fixture.pass(.send, 0, 1, file.passed)
@@ -120,7 +121,7 @@ struct FilePartTests {
 
     // MARK: Receiving
 
-    @Test(arguments: [0, 1, 100_000, large]) func aDirectionGoesToAFileToItsEnd(size: Int) throws {
+    @Test(arguments: [0, 1, 100_000, large]) func `a direction goes to a file to its end`(size: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -132,7 +133,7 @@ struct FilePartTests {
     }
 
     @Test(arguments: [0, 1, 50_000], [0, 1, 100_000, large])
-    func aPartGoesToAFileAndTheRestToTheApp(position: Int, length: Int) throws {
+    func `a part goes to a file and the rest to the app`(position: Int, length: Int) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, UInt64(position), Int64(length), file.passed)
@@ -145,7 +146,7 @@ struct FilePartTests {
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func bytesThatWaitForTheAppMayStillGoToAFile() throws {
+    @Test func `bytes that wait for the app may still go to a file`() throws {
         let fixture = try StreamFixture.open()
         try fixture.stall()
         let before = fixture.app.unread
@@ -158,7 +159,7 @@ struct FilePartTests {
         #expect(try file.content().count == 1000)
     }
 
-    @Test func aDirectionThatEndsBeforeTheLengthFailsTheFileAlone() throws {
+    @Test func `a direction that ends before the length fails the file alone`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.receive, 0, 1000, try TestFile.regular().passed)
         try fixture.far.send(FarSide.frame(.data(999), pattern(999)) + FarSide.frame(.end))
@@ -170,7 +171,7 @@ struct FilePartTests {
         #expect(try fixture.ended().end == .ended)
     }
 
-    @Test func aFileThatCannotBeWrittenEndsTheStream() throws {
+    @Test func `a file that cannot be written ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.receive, 0, nil, try TestFile.device("/dev/full").passed)
         try fixture.far.send(data: [1, 2, 3])
@@ -180,7 +181,7 @@ struct FilePartTests {
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func aFileThatCannotBeFinishedEndsTheStream() throws {
+    @Test func `a file that cannot be finished ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let events = fixture.pass(.receive, 0, 3, try TestFile.device("/dev/full").passed)
         try fixture.far.send(data: [1, 2, 3])
@@ -189,7 +190,7 @@ struct FilePartTests {
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func aSocketThatNobodyReadsAnyMoreEndsTheStream() throws {
+    @Test func `a socket that nobody reads any more ends the stream`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -200,7 +201,7 @@ struct FilePartTests {
         #expect(try fixture.ended().end == .resetHere(.failed))
     }
 
-    @Test func aSlowFileStopsTheOtherSideAndGoesOn() throws {
+    @Test func `a slow file stops the other side and goes on`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let size = 24 << 20
@@ -225,7 +226,7 @@ struct FilePartTests {
 
     // MARK: Both
 
-    @Test func oneFileFollowsAnotherInBothDirectionsAtOnce() throws {
+    @Test func `one file follows another in both directions at once`() throws {
         let fixture = try StreamFixture.open()
         let size = 300_000
         for round in 0..<3 {
@@ -247,7 +248,7 @@ struct FilePartTests {
         #expect(fixture.events.waiting == [])
     }
 
-    @Test(arguments: [true, false]) func whatCameBeforeTheStreamWasOverIsInTheFile(isCut: Bool) throws {
+    @Test(arguments: [true, false]) func `what came before the stream was over is in the file`(isCut: Bool) throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.regular()
         let events = fixture.pass(.receive, 10, nil, file.passed)
@@ -260,7 +261,7 @@ struct FilePartTests {
         #expect(try same(file.content()[...], pattern(400_010).dropFirst(10)))
     }
 
-    @Test func aFileBeingSentIsLetGoWhenTheStreamIsOver() throws {
+    @Test func `a file being sent is let go when the stream is over`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 0, nil, file.passed)
@@ -271,7 +272,7 @@ struct FilePartTests {
         #expect(try file.other?.rest() == [])
     }
 
-    @Test func aPipeThatNobodyReadsHoldsNothingUpForLong() throws {
+    @Test func `a pipe that nobody reads holds nothing up for long`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.receive, 0, nil, file.passed)
@@ -285,7 +286,7 @@ struct FilePartTests {
         guard case .over(1..., report) = try events.last() else { throw UnexpectedEvent(event: .done(0)) }
     }
 
-    @Test func withoutAnAppThereIsNothingToPutAFileInPlaceOf() throws {
+    @Test func `without an app there is nothing to put a file in place of`() throws {
         let fixture = try StreamFixture()
         #expect(
             try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .failed(0, "the stream is not open")
@@ -296,7 +297,7 @@ struct FilePartTests {
             try fixture.pass(.send, 0, nil, TestFile.regular([1]).passed).last() == .failed(0, "the stream is over"))
     }
 
-    @Test func progressIsReportedAFewTimesASecond() throws {
+    @Test func `progress is reported a few times a second`() throws {
         let fixture = try StreamFixture.open()
         let file = try TestFile.socket()
         let events = fixture.pass(.send, 0, 4, file.passed)

@@ -4,9 +4,8 @@ import Testing
 @testable import HandoffStreams
 
 /// The ticket, and what comes of it.
-@Suite(.timeLimit(.minutes(5)))
-struct GreetingTests {
-    @Test func aTicketMayComeInPieces() throws {
+@Suite(.timeLimit(.minutes(5))) struct GreetingTests {
+    @Test func `a ticket may come in pieces`() throws {
         let fixture = try StreamFixture()
         for byte in StreamFixture.ticket { try fixture.far.send([byte]) }
         #expect(try fixture.events.next() == .ticket(StreamFixture.ticket))
@@ -15,13 +14,13 @@ struct GreetingTests {
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func theServerSaysNothingBeforeItsApp() throws {
+    @Test func `the server says nothing before its app`() throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([5])
         #expect(try fixture.far.read(5) == FarSide.frame(.data(1), [5]))
     }
 
-    @Test func aTicketThatIsNoGoodGetsNoAnswer() throws {
+    @Test func `a ticket that is no good gets no answer`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
@@ -31,7 +30,7 @@ struct GreetingTests {
         try fixture.awaitRelease()
     }
 
-    @Test func framesThatComeWithTheTicketAreForTheApp() throws {
+    @Test func `frames that come with the ticket are for the app`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket + FarSide.frame(.data(3), [7, 8, 9]))
         _ = try fixture.events.next()
@@ -41,7 +40,7 @@ struct GreetingTests {
         #expect(try fixture.app.read(3) == [7, 8, 9])
     }
 
-    @Test func wordsOfTheClientGoRightBehindItsTicket() throws {
+    @Test func `words of the client go right behind its ticket`() throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         try fixture.app.write([5])
@@ -50,7 +49,9 @@ struct GreetingTests {
         #expect(try fixture.app.rest() == [7, 8, 9])
     }
 
-    @Test(arguments: [true, false]) func aStreamThatIsNotTakenGivesTheAppBackUntouched(isOrderly: Bool) throws {
+    @Test(arguments: [true, false]) func `a stream that is not taken gives the app back untouched`(isOrderly: Bool)
+        throws
+    {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         _ = try fixture.far.read(16)
@@ -70,7 +71,7 @@ struct GreetingTests {
     }
 
     @Test(arguments: [true, false])
-    func whatWasSentIsNotSentAgainAndTheAppLearnsThatItMayBeLost(hasEnded: Bool) throws {
+    func `what was sent is not sent again and the app learns that it may be lost`(hasEnded: Bool) throws {
         let fixture = try StreamFixture(isServer: false)
         try fixture.attach()
         if hasEnded { fixture.app.endWriting() } else { try fixture.app.write([5, 6]) }
@@ -84,13 +85,13 @@ struct GreetingTests {
         try fixture.awaitRelease()
     }
 
-    @Test func aResetIsAWord() throws {
+    @Test func `a reset is a word`() throws {
         let fixture = try StreamFixture.open(isServer: false)
         try fixture.far.send(.reset(.refused))
         #expect(try fixture.ended().end == .resetThere(.refused))
     }
 
-    @Test func afterAWordTheTicketIsNoReason() throws {
+    @Test func `after a word the ticket is no reason`() throws {
         let fixture = try StreamFixture.open(isServer: false)
         try fixture.far.send(data: [1])
         #expect(try fixture.app.read(1) == [1])
@@ -98,7 +99,7 @@ struct GreetingTests {
         #expect(try fixture.ended().end == .gone("the connection was cut"))
     }
 
-    @Test func nobodyWaitsLongerThanFiveSecondsForATicket() throws {
+    @Test func `nobody waits longer than five seconds for a ticket`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(Array(StreamFixture.ticket.dropLast()))
         fixture.settle()
@@ -110,7 +111,7 @@ struct GreetingTests {
         try fixture.awaitRelease()
     }
 
-    @Test func aTicketThatNobodyJudgesIsNotKeptForEver() throws {
+    @Test func `a ticket that nobody judges is not kept for ever`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
@@ -124,7 +125,7 @@ struct GreetingTests {
     }
 
     @Test(arguments: [true, false])
-    func aCutBeforeItIsOpenIsReported(isOrderly: Bool) throws {
+    func `a cut before it is open is reported`(isOrderly: Bool) throws {
         let fixture = try StreamFixture()
         try fixture.far.send([1, 2, 3])
         if isOrderly { try fixture.far.close() } else { fixture.far.socket.close() }
@@ -132,7 +133,7 @@ struct GreetingTests {
         try fixture.awaitRelease()
     }
 
-    @Test func aCutWhileTheTicketIsJudgedIsReportedOnce() throws {
+    @Test func `a cut while the ticket is judged is reported once`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send(StreamFixture.ticket)
         _ = try fixture.events.next()
@@ -145,13 +146,13 @@ struct GreetingTests {
         try fixture.awaitRelease()
     }
 
-    @Test func anAppThatComesBeforeItIsOpenIsLetGo() throws {
+    @Test func `an app that comes before it is open is let go`() throws {
         let fixture = try StreamFixture()
         try fixture.attach()
         #expect(try fixture.app.rest() == [])
     }
 
-    @Test func aLoopThatEndsEndsItsStreams() throws {
+    @Test func `a loop that ends ends its streams`() throws {
         let fixture = try StreamFixture()
         try fixture.far.send([1])
         fixture.settle()

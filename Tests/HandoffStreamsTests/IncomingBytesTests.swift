@@ -59,7 +59,7 @@ struct IncomingBytesTests {
         }
     }
 
-    @Test(arguments: 0..<120) func framesArriveAsTheyWereSent(seed: Int) {
+    @Test(arguments: 0..<120) func `frames arrive as they were sent`(seed: Int) {
         var random = Sequence64(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1)
         let story = Story(&random)
         var incoming = IncomingBytes()
@@ -90,7 +90,7 @@ struct IncomingBytesTests {
         #expect(isWhole == story.isWhole)
     }
 
-    @Test func dataOfSmallFramesIsOnePiece() {
+    @Test func `data of small frames is one piece`() {
         var wire: [UInt8] = []
         for index in 0..<100 { wire += FarSide.frame(.data(10), pattern(10, from: index * 10)) }
         var incoming = IncomingBytes()
@@ -101,7 +101,7 @@ struct IncomingBytesTests {
         }
     }
 
-    @Test func largeFramesStayWhereTheyAre() {
+    @Test func `large frames stay where they are`() {
         var wire: [UInt8] = []
         for _ in 0..<3 { wire += FarSide.frame(.data(100_000), pattern(100_000)) }
         var incoming = IncomingBytes()
@@ -111,7 +111,7 @@ struct IncomingBytesTests {
         }
     }
 
-    @Test func whatWaitsIsHandedOutInOrderAndTheEndComesAfterIt() {
+    @Test func `what waits is handed out in order and the end comes after it`() {
         var incoming = IncomingBytes()
         var end = FarSide.frame(.end)
         end.withUnsafeMutableBytes { _ = incoming.parse($0) }

@@ -7,9 +7,9 @@ import Testing
 @testable import HandoffStreams
 
 /// Bytes between an app and another device.
-@Suite(.timeLimit(.minutes(5)))
-struct StreamConnectionTests {
-    @Test(arguments: [true, false]) func bytesFlowBothWaysAndEachDirectionEndsByItself(isServer: Bool) throws {
+@Suite(.timeLimit(.minutes(5))) struct StreamConnectionTests {
+    @Test(arguments: [true, false]) func `bytes flow both ways and each direction ends by itself`(isServer: Bool) throws
+    {
         let fixture = try StreamFixture.open(isServer: isServer)
         try fixture.app.write(pattern(1000))
         #expect(try fixture.far.data(1000) == pattern(1000))
@@ -30,7 +30,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func ourDirectionMayEndFirst() throws {
+    @Test func `our direction may end first`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         #expect(try fixture.far.word() == .end)
@@ -42,7 +42,7 @@ struct StreamConnectionTests {
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func whatTheAppHasNotReadStaysWithIt() throws {
+    @Test func `what the app has not read stays with it`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         try fixture.far.send(FarSide.frame(.data(1000), pattern(1000)) + FarSide.frame(.end))
@@ -53,7 +53,7 @@ struct StreamConnectionTests {
         #expect(try fixture.app.rest() == pattern(1000))
     }
 
-    @Test func afterTheOrderlyEndTheOtherSidesCloseNotifyIsEnough() throws {
+    @Test func `after the orderly end the other sides close notify is enough`() throws {
         let fixture = try StreamFixture.open()
         fixture.app.endWriting()
         try fixture.far.send(.end)
@@ -63,7 +63,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test(arguments: StreamReset.allCases) func aResetIsToldAndAloneEndsIt(reset: StreamReset) throws {
+    @Test(arguments: StreamReset.allCases) func `a reset is told and alone ends it`(reset: StreamReset) throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([1])
         #expect(try fixture.far.data(1) == [1])
@@ -79,7 +79,7 @@ struct StreamConnectionTests {
         #expect(fixture.events.waiting == [])
     }
 
-    @Test(arguments: StreamReset.allCases) func aResetOfTheOtherSideIsReported(reset: StreamReset) throws {
+    @Test(arguments: StreamReset.allCases) func `a reset of the other side is reported`(reset: StreamReset) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(FarSide.frame(.data(2), [5, 6]) + FarSide.frame(.reset(reset)) + FarSide.bytes(9))
         #expect(try fixture.ended() == StreamReport(end: .resetThere(reset), sent: 0, received: 2))
@@ -87,7 +87,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func aResetMayComeAfterTheEnd() throws {
+    @Test func `a reset may come after the end`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         #expect(try fixture.app.rest() == [])
@@ -96,7 +96,7 @@ struct StreamConnectionTests {
     }
 
     @Test(arguments: [0x0010_0001, 0xFFFF_FF00, 0xFFFF_FF07, .max] as [UInt32])
-    func aWordWithoutMeaningEndsIt(word: UInt32) throws {
+    func `a word without meaning ends it`(word: UInt32) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(FarSide.frame(.data(2), [5, 6]) + FarSide.bytes(word))
         #expect(try fixture.ended().end == .gone("the other side broke the protocol"))
@@ -104,7 +104,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test(arguments: [StreamWord.end, .data(1)]) func nothingButAResetFollowsTheEnd(word: StreamWord) throws {
+    @Test(arguments: [StreamWord.end, .data(1)]) func `nothing but a reset follows the end`(word: StreamWord) throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         try fixture.far.send(word, [1])
@@ -112,7 +112,8 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test(arguments: [0, 2, 4, 5], [true, false]) func aCutInAFrameIsNoEnd(count: Int, isOrderly: Bool) throws {
+    @Test(arguments: [0, 2, 4, 5], [true, false]) func `a cut in a frame is no end`(count: Int, isOrderly: Bool) throws
+    {
         let fixture = try StreamFixture.open()
         if count > 0 { try fixture.far.send(Array(FarSide.frame(.data(4), [1, 2, 3, 4]).prefix(count))) }
         if isOrderly { try fixture.far.close() } else { fixture.far.socket.endWriting() }
@@ -122,7 +123,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func aCutAfterOneDirectionHasEndedIsNoEnd() throws {
+    @Test func `a cut after one direction has ended is no end`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         try fixture.far.close()
@@ -131,7 +132,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func ciphertextThatWasChangedEndsIt() throws {
+    @Test func `ciphertext that was changed ends it`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(data: [1, 2, 3])
         #expect(try fixture.app.read(3) == [1, 2, 3])
@@ -140,7 +141,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func nothingForAnHourEndsIt() throws {
+    @Test func `nothing for an hour ends it`() throws {
         let fixture = try StreamFixture.open()
         fixture.clock.advance(by: .seconds(3599))
         fixture.settle()
@@ -155,7 +156,7 @@ struct StreamConnectionTests {
         #expect(try fixture.far.word() == .reset(.idle))
     }
 
-    @Test(arguments: [true, false]) func anAppThatGoesIsToldAtOnce(hasEnded: Bool) throws {
+    @Test(arguments: [true, false]) func `an app that goes is told at once`(hasEnded: Bool) throws {
         let fixture = try StreamFixture.open()
         try fixture.app.write([1, 2, 3])
         if hasEnded { fixture.app.endWriting() }
@@ -169,7 +170,7 @@ struct StreamConnectionTests {
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func whatAnAppWroteBeforeItClosedIsGivenWhole() throws {
+    @Test func `what an app wrote before it closed is given whole`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(300_000)
         try fixture.far.send(data: bytes)
@@ -181,7 +182,7 @@ struct StreamConnectionTests {
         #expect(try fixture.ended().end == .resetThere(.cancelled))
     }
 
-    @Test func anAppThatGoesAfterBothDirectionsHaveEndedHasDoneNothingWrong() throws {
+    @Test func `an app that goes after both directions have ended has done nothing wrong`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(.end)
         #expect(try fixture.app.rest() == [])
@@ -192,7 +193,7 @@ struct StreamConnectionTests {
         #expect(try fixture.ended().end == .ended)
     }
 
-    @Test func anAppThatGoesWithUnreadBytesIsGone() throws {
+    @Test func `an app that goes with unread bytes is gone`() throws {
         let fixture = try StreamFixture.open()
         try fixture.far.send(data: [1])
         try fixture.app.wait(POLLIN)
@@ -202,7 +203,7 @@ struct StreamConnectionTests {
         #expect(try fixture.far.ending() == .closed)
     }
 
-    @Test func whoStopsReadingStopsTheWriter() throws {
+    @Test func `who stops reading stops the writer`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(24 << 20)
         // The app does not read: the far side comes to a stop, with what the kernel holds and a chunk or two.
@@ -215,7 +216,7 @@ struct StreamConnectionTests {
         #expect(fixture.events.waiting == [])
     }
 
-    @Test func whenTheOtherSideStopsReadingTheAppIsStopped() throws {
+    @Test func `when the other side stops reading the app is stopped`() throws {
         let fixture = try StreamFixture.open()
         let bytes = pattern(24 << 20)
         var position = 0
@@ -235,7 +236,7 @@ struct StreamConnectionTests {
         #expect(try fixture.far.word() == .end)
     }
 
-    @Test func aResetThatWaitsIsFoundWhenSendingFails() throws {
+    @Test func `a reset that waits is found when sending fails`() throws {
         let fixture = try StreamFixture.open()
         // The app reads nothing, so that nothing is taken from the connection any more; then come data and a reset, and the
         // connection ends.
@@ -250,7 +251,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func bytesThatStillComeAfterAResetAreThrownAway() throws {
+    @Test func `bytes that still come after a reset are thrown away`() throws {
         let fixture = try StreamFixture.open()
         fixture.handle.reset(.cancelled)
         #expect(try fixture.ended().end == .resetHere(.cancelled))
@@ -260,7 +261,7 @@ struct StreamConnectionTests {
         try fixture.awaitRelease()
     }
 
-    @Test func keysChangeWhileBytesFlow() throws {
+    @Test func `keys change while bytes flow`() throws {
         let fixture = try StreamFixture.open(bytesPerKey: 20_000)
         for index in 0..<20 {
             try fixture.app.write(pattern(10_000, from: index))
@@ -271,7 +272,7 @@ struct StreamConnectionTests {
         #expect(fixture.far.session.keyUpdates > 5)
     }
 
-    @Test func memoryComesBackWhenNothingMovesAndBytesFlowAgain() throws {
+    @Test func `memory comes back when nothing moves and bytes flow again`() throws {
         let fixture = try StreamFixture.open()
         for index in 0..<5 {
             try fixture.far.send(data: pattern(50_000, from: index))
@@ -297,7 +298,7 @@ struct StreamConnectionTests {
         #expect(try fixture.app.read(10) == [1, 2, 3] + pattern(7, from: 3))
     }
 
-    @Test func nothingIsLeftOfAStream() throws {
+    @Test func `nothing is left of a stream`() throws {
         weak var loop: StreamLoop?
         weak var handle: StreamHandle?
         do {
@@ -315,7 +316,7 @@ struct StreamConnectionTests {
         #expect(loop == nil)
     }
 
-    @Test func nothingIsLeftOfALoopThatWasStopped() throws {
+    @Test func `nothing is left of a loop that was stopped`() throws {
         weak var loop: StreamLoop?
         do {
             let fixture = try StreamFixture.open()
@@ -328,7 +329,7 @@ struct StreamConnectionTests {
         #expect(loop == nil)
     }
 
-    @Test func aLoopThatIsStoppedDoesFirstWhatItWasTold() throws {
+    @Test func `a loop that is stopped does first what it was told`() throws {
         for _ in 0..<50 {
             let fixture = try StreamFixture.open()
             fixture.handle.reset(.notMember)

@@ -6,13 +6,13 @@ struct StreamWordTests {
         (UInt32(0), StreamWord.end), (1, .data(1)), (0x0010_0000, .data(1 << 20)), (0xFFFF_FF01, .reset(.cancelled)),
         (0xFFFF_FF06, .reset(.failed)),
     ])
-    func wordsHaveOneMeaning(word: UInt32, meaning: StreamWord) {
+    func `words have one meaning`(word: UInt32, meaning: StreamWord) {
         #expect(StreamWord(word) == meaning)
         #expect(meaning.word == word)
     }
 
     @Test(arguments: [0x0010_0001, 0x7FFF_FFFF, 0xFFFF_FEFF, 0xFFFF_FF00, 0xFFFF_FF07, 0xFFFF_FFFF] as [UInt32])
-    func everyOtherWordHasNone(word: UInt32) {
+    func `every other word has none`(word: UInt32) {
         #expect(StreamWord(word) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// What our client refuses: every way in which a server may not keep to the rules. The server here is bare OpenSSL.
 struct ClientRefusalTests {
-    @Test func serverThatKeepsToTheRulesIsTaken() throws {
+    @Test func `server that keeps to the rules is taken`() throws {
         let key = try TestKey()
         let outcome = try connect(RawPeer.Settings(key: key), accepts: { _ in true })
         #expect(outcome.step == .done)
@@ -14,7 +14,7 @@ struct ClientRefusalTests {
     }
 
     @Test(arguments: [[], ["http/1.1"]])
-    func serverWithoutOurProtocolIsRefused(protocols: [String]) throws {
+    func `server without our protocol is refused`(protocols: [String]) throws {
         let outcome = try connect(RawPeer.Settings(protocols: protocols, key: TestKey()))
         switch outcome.step {
         case .failed(.wrongApplicationProtocol): #expect(protocols.isEmpty)
@@ -24,7 +24,7 @@ struct ClientRefusalTests {
         }
     }
 
-    @Test func olderVersionIsRefused() throws {
+    @Test func `older version is refused`() throws {
         let outcome = try connect(RawPeer.Settings(versions: (TLS1_2_VERSION, TLS1_2_VERSION), key: TestKey()))
         guard case .failed = outcome.step else {
             Issue.record("\(outcome.step)")
@@ -32,33 +32,33 @@ struct ClientRefusalTests {
         }
     }
 
-    @Test func chainOfTwoCertificatesIsRefused() throws {
+    @Test func `chain of two certificates is refused`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(), chain: [TestKey()]))
         #expect(outcome.step == .failed(.unsuitableCertificate))
     }
 
     @Test(arguments: [TestKey.Kind.p256, .rsa])
-    func keyOfAnotherKindIsRefused(kind: TestKey.Kind) throws {
+    func `key of another kind is refused`(kind: TestKey.Kind) throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(kind)))
         // OpenSSL's server has no signature that the client takes, and says so by handshake_failure.
         #expect(outcome.step == .failed(.alert(40)))
     }
 
-    @Test func keyThatIsNotAcceptedIsRefusedAndTheServerHearsIt() throws {
+    @Test func `key that is not accepted is refused and the server hears it`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in false })
         #expect(outcome.step == .failed(.keyNotAccepted))
         #expect(!outcome.server.isDone)
         #expect(outcome.server.lastError.contains("alert bad certificate"))
     }
 
-    @Test func expiredCertificateIsTaken() throws {
+    @Test func `expired certificate is taken`() throws {
         let outcome = try connect(
             RawPeer.Settings(key: TestKey(dates: (from: "20000101000000Z", to: "20000102000000Z"))),
             accepts: { _ in true })
         #expect(outcome.step == .done)
     }
 
-    @Test func noSecondHelloIsSent() throws {
+    @Test func `no second hello is sent`() throws {
         let server = try RawPeer(server: RawPeer.Settings(key: TestKey(), isCookieDemanded: true))
         let session = try makeClient()
         let request = server.step(try #require(session.start()))
@@ -71,7 +71,7 @@ struct ClientRefusalTests {
     @Test(arguments: [
         [UInt8]("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), [UInt8](repeating: 0, count: 64), [21, 3, 3, 0, 2, 2, 40],
     ])
-    func garbageIsRefused(bytes: [UInt8]) throws {
+    func `garbage is refused`(bytes: [UInt8]) throws {
         let session = try makeClient()
         _ = session.start()
         session.receive(bytes)
@@ -81,7 +81,7 @@ struct ClientRefusalTests {
         }
     }
 
-    @Test func refusedClientHearsAnAlert() throws {
+    @Test func `refused client hears an alert`() throws {
         let pair = try Pair(serverAccepts: { _ in false })
         let steps = try pair.handshake()
         #expect(steps.server == .failed(.keyNotAccepted))

@@ -5,7 +5,7 @@ import Testing
 
 /// What our server refuses: every way in which a client may not keep to the rules. The client here is bare OpenSSL.
 struct ServerRefusalTests {
-    @Test func clientThatKeepsToTheRulesIsTaken() throws {
+    @Test func `client that keeps to the rules is taken`() throws {
         let key = try TestKey()
         let outcome = try connect(RawPeer.Settings(key: key), accepts: { _ in true })
         #expect(outcome.step == .done)
@@ -14,7 +14,7 @@ struct ServerRefusalTests {
         #expect(outcome.client.read(outcome.session.takeCiphertext()) == [1, 2, 3])
     }
 
-    @Test func nothingIsGivenByWhichASessionCouldBeResumed() throws {
+    @Test func `nothing is given by which a session could be resumed`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in true })
         #expect(outcome.step == .done)
         #expect(outcome.session.takeCiphertext() == [])
@@ -23,7 +23,7 @@ struct ServerRefusalTests {
         #expect(!outcome.client.holdsSession)
     }
 
-    @Test func aPairingGivesNothingOfTheKindEither() throws {
+    @Test func `a pairing gives nothing of the kind either`() throws {
         let client = try RawPeer(client: RawPeer.Settings(protocols: [TLSContext.pairingProtocol]))
         let identity = try TLSIdentity(key: SigningKey())
         let session = try TLSSession(context: TLSContext(pairingServer: identity), accepts: { _ in true })
@@ -36,47 +36,47 @@ struct ServerRefusalTests {
     }
 
     @Test(arguments: [[], ["http/1.1"], ["handoff/2"], ["handoff/"], ["handoff/10", "x"]])
-    func clientWithoutOurProtocolIsRefused(protocols: [String]) throws {
+    func `client without our protocol is refused`(protocols: [String]) throws {
         let outcome = try connect(RawPeer.Settings(protocols: protocols, key: TestKey()))
         #expect(outcome.step == .failed(.wrongApplicationProtocol))
     }
 
-    @Test func ourProtocolMayStandAmongOthers() throws {
+    @Test func `our protocol may stand among others`() throws {
         let outcome = try connect(
             RawPeer.Settings(protocols: ["http/1.1", "handoff/1"], key: TestKey()), accepts: { _ in true })
         #expect(outcome.step == .done)
     }
 
-    @Test func olderVersionIsRefused() throws {
+    @Test func `older version is refused`() throws {
         let outcome = try connect(RawPeer.Settings(versions: (TLS1_2_VERSION, TLS1_2_VERSION), key: TestKey()))
         #expect(outcome.step.isViolation(naming: "unsupported protocol"))
     }
 
-    @Test func clientWithoutCertificateIsRefused() throws {
+    @Test func `client without certificate is refused`() throws {
         let outcome = try connect(RawPeer.Settings())
         #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
     }
 
-    @Test func chainOfTwoCertificatesIsRefused() throws {
+    @Test func `chain of two certificates is refused`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(), chain: [TestKey()]))
         #expect(outcome.step == .failed(.unsuitableCertificate))
     }
 
     @Test(arguments: [TestKey.Kind.p256, .rsa])
-    func keyOfAnotherKindIsRefused(kind: TestKey.Kind) throws {
+    func `key of another kind is refused`(kind: TestKey.Kind) throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey(kind)))
         // OpenSSL's client does not send a certificate that fits no signature algorithm which the server takes.
         #expect(outcome.step.isViolation(naming: "peer did not return a certificate"))
     }
 
-    @Test func keyThatIsNotAcceptedIsRefused() throws {
+    @Test func `key that is not accepted is refused`() throws {
         let outcome = try connect(RawPeer.Settings(key: TestKey()), accepts: { _ in false })
         #expect(outcome.step == .failed(.keyNotAccepted))
         #expect(outcome.session.peerKey == nil)
         #expect(outcome.session.step() == .failed(.keyNotAccepted), "it stays so")
     }
 
-    @Test func refusalLeavesNoErrorForOtherCallsOfTheThread() throws {
+    @Test func `refusal leaves no error for other calls of the thread`() throws {
         let client = try RawPeer(client: RawPeer.Settings(protocols: [], key: TestKey()))
         let session = try makeServer()
         session.receive(client.step())
@@ -87,18 +87,18 @@ struct ServerRefusalTests {
     }
 
     @Test(arguments: [("20000101000000Z", "20000102000000Z"), ("99980101000000Z", "99981231235959Z")])
-    func datesOfACertificateAreIgnored(dates: (String, String)) throws {
+    func `dates of a certificate are ignored`(dates: (String, String)) throws {
         let outcome = try connect(
             RawPeer.Settings(key: TestKey(dates: (from: dates.0, to: dates.1))), accepts: { _ in true })
         #expect(outcome.step == .done)
     }
 
-    @Test func otherGroupIsRefused() throws {
+    @Test func `other group is refused`() throws {
         let outcome = try connect(RawPeer.Settings(groups: "P-256", key: TestKey()))
         #expect(outcome.step.isViolation(naming: "no suitable key share"))
     }
 
-    @Test func noSecondHelloIsAskedFor() throws {
+    @Test func `no second hello is asked for`() throws {
         // The client could speak X25519, but sends a share of its first group only.
         let client = try RawPeer(client: RawPeer.Settings(groups: "P-256:X25519", key: TestKey()))
         let session = try makeServer()
@@ -112,7 +112,7 @@ struct ServerRefusalTests {
         [UInt8](repeating: 0xff, count: 64), [22, 3, 1, 0, 4, 1, 0, 0, 0], [22, 3, 1, 0xff, 0xff] + [1],
         [23, 3, 3, 0, 1, 0],
     ])
-    func garbageIsRefused(bytes: [UInt8]) throws {
+    func `garbage is refused`(bytes: [UInt8]) throws {
         let session = try makeServer()
         session.receive(bytes)
         guard case .failed(.protocolViolation) = session.step() else {
@@ -121,7 +121,7 @@ struct ServerRefusalTests {
         }
     }
 
-    @Test func truncatedHelloIsWaitedFor() throws {
+    @Test func `truncated hello is waited for`() throws {
         let hello = try RawPeer(client: RawPeer.Settings(key: TestKey())).step()
         for count in stride(from: 0, to: hello.count, by: 16) {
             let session = try makeServer()
@@ -131,7 +131,7 @@ struct ServerRefusalTests {
         }
     }
 
-    @Test func changedHelloNeverLeadsToASession() throws {
+    @Test func `changed hello never leads to a session`() throws {
         // What a man in the middle can do to the first record: the keys no longer fit, whatever he changes.
         for index in stride(from: 5, to: 200, by: 13) {
             let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))

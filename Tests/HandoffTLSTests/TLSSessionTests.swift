@@ -6,7 +6,7 @@ import Testing
 
 struct TLSSessionTests {
     @Test(arguments: [1, 7, 1000, Int.max])
-    func bothSidesKnowEachOtherAfterTheHandshake(cut: Int) throws {
+    func `both sides know each other after the handshake`(cut: Int) throws {
         let pair = try Pair()
         let steps = try pair.handshake(cut: cut)
         #expect(steps == (.done, .done))
@@ -14,7 +14,7 @@ struct TLSSessionTests {
         #expect(pair.server.peerKey == pair.clientKey.publicKey)
     }
 
-    @Test func nobodyIsKnownBeforeTheHandshakeIsDone() throws {
+    @Test func `nobody is known before the handshake is done`() throws {
         let pair = try Pair()
         let hello = try #require(pair.client.start())
         #expect(pair.client.start() == nil)
@@ -25,14 +25,14 @@ struct TLSSessionTests {
         #expect(!pair.server.isOpen)
     }
 
-    @Test func helloIsOneRecordThatFitsTheGate() throws {
+    @Test func `hello is one record that fits the gate`() throws {
         let hello = try #require(Pair().client.start())
         #expect(hello[0] == 22)
         #expect(Int(hello[3]) << 8 | Int(hello[4]) == hello.count - 5)
         #expect(hello.count <= 1024 + 5)
     }
 
-    @Test func eachKeyIsAskedForOnceWithTheOtherSidesKey() throws {
+    @Test func `each key is asked for once with the other sides key`() throws {
         let asked = Mutex<[PublicKey]>([])
         let pair = try Pair(serverAccepts: { key in
             asked.withLock { $0.append(key) }
@@ -43,7 +43,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [1, 3, 16_384, 16_385, 1_000_000])
-    func dataArrivesInOrderAndWhole(count: Int) throws {
+    func `data arrives in order and whole`(count: Int) throws {
         let pair = try Pair()
         try pair.open()
         let data = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -58,7 +58,7 @@ struct TLSSessionTests {
         #expect(try readAll(pair.client) == (data.reversed(), .wouldBlock))
     }
 
-    @Test func dataMayComeInAnyCuts() throws {
+    @Test func `data may come in any cuts`() throws {
         let pair = try Pair()
         try pair.open()
         let data = (0..<50_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -76,7 +76,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [(1000, 700), (100_000, 5000), (5000, 100_000), (65_536, 65_536)])
-    func bulkDataPassesThroughMemoryThatServesAgain(sent: Int, taken: Int) throws {
+    func `bulk data passes through memory that serves again`(sent: Int, taken: Int) throws {
         let pair = try Pair()
         try pair.open()
         var wire: [UInt8] = []
@@ -120,7 +120,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test func dataBehindTheClientsLastFlightIsReadAtOnce() throws {
+    @Test func `data behind the clients last flight is read at once`() throws {
         let pair = try Pair()
         pair.server.receive(try #require(pair.client.start()))
         _ = pair.server.step()
@@ -133,7 +133,7 @@ struct TLSSessionTests {
         #expect(try pair.server.read() == .wouldBlock)
     }
 
-    @Test func endIsToldFromACut() throws {
+    @Test func `end is told from a cut`() throws {
         let pair = try Pair()
         try pair.open()
         try pair.client.write([1])
@@ -150,7 +150,7 @@ struct TLSSessionTests {
         #expect(try pair.client.read() == .wouldBlock)
     }
 
-    @Test func sendingKeyChangesAfterTheGivenAmount() throws {
+    @Test func `sending key changes after the given amount`() throws {
         let pair = try Pair(bytesPerKey: 1000)
         try pair.open()
         var received: [UInt8] = []
@@ -167,7 +167,7 @@ struct TLSSessionTests {
         #expect(try pair.client.read() == .bytes([9]))
     }
 
-    @Test func changedRecordEndsTheSession() throws {
+    @Test func `changed record ends the session`() throws {
         let pair = try Pair()
         try pair.open()
         try pair.client.write([1, 2, 3])
@@ -183,7 +183,7 @@ struct TLSSessionTests {
         #expect(throws: TLSError.alert(20)) { try pair.client.read() }
     }
 
-    @Test func whatCameBeforeAChangedRecordIsStillRead() throws {
+    @Test func `what came before a changed record is still read`() throws {
         let pair = try Pair()
         try pair.open()
         try pair.client.write([1])
@@ -195,7 +195,7 @@ struct TLSSessionTests {
         #expect(throws: TLSError.self) { try pair.server.read() }
     }
 
-    @Test func exportedBytesAreTheSameOnBothSidesAndOtherInOtherSessions() throws {
+    @Test func `exported bytes are the same on both sides and other in other sessions`() throws {
         let pair = try Pair()
         try pair.open()
         let label = "EXPORTER-Channel-Binding"
@@ -207,14 +207,14 @@ struct TLSSessionTests {
         #expect(try other.client.exporter(label: label, context: [], count: 32) != exported)
     }
 
-    @Test func certificateOfAKeyIsAlwaysTheSame() throws {
+    @Test func `certificate of a key is always the same`() throws {
         let key = try SigningKey()
         let first = try Self.certificateDigest(of: key)
         #expect(try Self.certificateDigest(of: SigningKey(seed: key.seed)) == first)
         #expect(try Self.certificateDigest(of: SigningKey()) != first)
     }
 
-    @Test func pairingShowsNoJoinerAndAsksForNone() throws {
+    @Test func `pairing shows no joiner and asks for none`() throws {
         let key = try SigningKey()
         let server = try TLSSession(
             context: TLSContext(pairingServer: TLSIdentity(key: key)), accepts: { _ in false })
@@ -232,7 +232,7 @@ struct TLSSessionTests {
                 == client.exporter(label: label, context: [], count: 32))
     }
 
-    @Test func pairingAndDeviceConnectionsDoNotMix() throws {
+    @Test func `pairing and device connections do not mix`() throws {
         let identity = try TLSIdentity(key: SigningKey())
         let server = try TLSSession(context: TLSContext(identity: identity, role: .server), accepts: { _ in true })
         let client = try TLSSession(context: .pairingClient(), accepts: { _ in true })
@@ -241,7 +241,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: [TLSContext.applicationProtocol, TLSContext.streamProtocol])
-    func serverOfDevicesTakesControlConnectionsAndStreams(name: String) throws {
+    func `server of devices takes control connections and streams`(name: String) throws {
         let identity = try TLSIdentity(key: SigningKey())
         let both = [TLSContext.applicationProtocol, TLSContext.streamProtocol]
         let server = try TLSSession(

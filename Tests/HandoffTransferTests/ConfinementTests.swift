@@ -42,8 +42,8 @@ import Testing
         result < 0 ? errno : 0
     }
 
-    @Test("Nothing outside of the folder can be changed, and nothing in it but files and folders be made")
-    func outside() throws {
+    @Test
+    func `nothing outside of the folder can be changed, and nothing in it but files and folders be made`() throws {
         let folder = try TestFolder()
         let other = try TestFolder()
         try other.write([1], to: "there")
@@ -72,8 +72,8 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test("No program can be run")
-    func programs() async {
+    @Test
+    func `no program can be run`() async {
         // In a process of its own: where nothing refuses it, that becomes a program that fails.
         await #expect(processExitsWith: .success) {
             let folder = try TestFolder()
@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    @Test("Threads that are started later are confined too")
-    func laterThreads() throws {
+    @Test
+    func `threads that are started later are confined too`() throws {
         let folder = try TestFolder()
         let other = try TestFolder()
         let new = other.file("new")
@@ -98,8 +98,8 @@ import Testing
         #expect(other.names == [])
     }
 
-    @Test("A file, a folder and a file that is replaced arrive as before")
-    func inside() throws {
+    @Test
+    func `a file, a folder and a file that is replaced arrive as before`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "old")
         let device = try sender()
@@ -135,8 +135,8 @@ import Testing
         #expect(unpacked == nil || folder.read("tree/in/b") == [7])
     }
 
-    @Test("For standard output no file at all can be made, and other files can be read")
-    func standardOutput() throws {
+    @Test
+    func `for standard output no file at all can be made, and other files can be read`() throws {
         let other = try TestFolder()
         let there = try other.write([1], to: "there")
         let new = other.file("new")

@@ -31,8 +31,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
 }
 
 @Suite struct FileTests {
-    @Test("A file has its name only once it is complete, then its mode and time too")
-    func complete() throws {
+    @Test
+    func `a file has its name only once it is complete, then its mode and time too`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(mode: 0o6755))
         #expect(part.resumable == 0)
@@ -49,8 +49,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(shell("stat -c %Y '\(folder.file("a.txt"))'") == "1700000000\n")
     }
 
-    @Test("A cut transfer finds what is there, whatever its size, and goes on", arguments: [0, 1, 4, 5])
-    func resumes(have: Int) throws {
+    @Test(arguments: [0, 1, 4, 5])
+    func `a cut transfer finds what is there, whatever its size, and goes on`(have: Int) throws {
         let folder = try TestFolder()
         let content: [UInt8] = [1, 2, 3, 4, 5]
         do {
@@ -68,8 +68,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.read("a.txt") == content)
     }
 
-    @Test("Another content, and another device's, do not go on with it; a larger part is none")
-    func otherContent() throws {
+    @Test
+    func `another content, and another device's, do not go on with it; a larger part is none`() throws {
         let folder = try TestFolder()
         do {
             let part = try open(folder.path, try header())
@@ -86,8 +86,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(try open(folder.path, try header()).resumable == 3)
     }
 
-    @Test("What can never go on leaves nothing behind", arguments: [TransferHeader.Kind.file, .stream])
-    func neverResumed(kind: TransferHeader.Kind) throws {
+    @Test(arguments: [TransferHeader.Kind.file, .stream])
+    func `what can never go on leaves nothing behind`(kind: TransferHeader.Kind) throws {
         let folder = try TestFolder()
         do {
             let part = try open(folder.path, try header(kind, id: nil))
@@ -98,8 +98,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names.isEmpty)
     }
 
-    @Test("Two receivers do not share a part")
-    func locked() throws {
+    @Test
+    func `two receivers do not share a part`() throws {
         let folder = try TestFolder()
         let first = try open(folder.path, try header())
         #expect(try openFailure(folder.path, try header())?.reason == .busy)
@@ -107,8 +107,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names.isEmpty)
     }
 
-    @Test("A part that is somebody's link, pipe or second name is not touched")
-    func foreignPart() throws {
+    @Test
+    func `a part that is somebody's link, pipe or second name is not touched`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header())
         let name = try #require(folder.names.first)
@@ -123,8 +123,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.read("other") == [9])
     }
 
-    @Test("A file of the sender's name is never replaced, not even one that comes late")
-    func neverReplaced() throws {
+    @Test
+    func `a file of the sender's name is never replaced, not even one that comes late`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "a.txt")
         let early = try #require(try openFailure(folder.path, try header()))
@@ -138,8 +138,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.read("a.txt") == [9])
     }
 
-    @Test("A file that the user names is replaced, and only by the complete one")
-    func replaced() throws {
+    @Test
+    func `a file that the user names is replaced, and only by the complete one`() throws {
         let folder = try TestFolder()
         let path = try folder.write([9], to: "mine", mode: 0o600)
         let part = try open(path, try header(name: "../../evil"))
@@ -152,8 +152,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names == ["mine"])
     }
 
-    @Test("A link to a file stays one, a link to nothing and what is no file are refused")
-    func strangePlaces() throws {
+    @Test
+    func `a link to a file stays one, a link to nothing and what is no file are refused`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
         _ = shell("cd '\(folder.path)' && ln -s mine link && ln -s nothing dangling && mkfifo pipe")
@@ -171,16 +171,16 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(try openFailure("", try header())?.reason == .unreadable)
     }
 
-    @Test("A folder, too, is never put in the place of something")
-    func folderOverFile() throws {
+    @Test
+    func `a folder, too, is never put in the place of something`() throws {
         let folder = try TestFolder()
         try folder.write([9], to: "mine")
         #expect(try openFailure(folder.file("mine"), try header(.folder))?.reason == .exists)
         #expect(try openFailure(folder.path, try header(.folder, name: "mine"))?.reason == .exists)
     }
 
-    @Test("Nothing is begun for which there is no room")
-    func noRoom() throws {
+    @Test
+    func `nothing is begun for which there is no room`() throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(size: 1 << 62))
         let full = failure { () throws(TransferFailure) in try part.prepare(offset: 0, length: 1 << 62) }
@@ -188,8 +188,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(full?.message.contains(folder.path) == true)
     }
 
-    @Test("A file beyond 4 GiB goes on at its place")
-    func large() throws {
+    @Test
+    func `a file beyond 4 GiB goes on at its place`() throws {
         let folder = try TestFolder()
         let size: Int64 = 5 << 30
         let part = try open(folder.path, try header(size: size))
@@ -203,8 +203,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(shell("tail -c 3 '\(folder.file("a.txt"))' | od -An -tu1") == "   1   2   3\n")
     }
 
-    @Test("A limit on the size of files ends it clearly, and what is there stays for the next attempt")
-    func fileTooLarge() throws {
+    @Test
+    func `a limit on the size of files ends it clearly, and what is there stays for the next attempt`() throws {
         let folder = try TestFolder()
         // Far beyond what any other test writes: the limit is the whole process's.
         let limit: Int64 = 1 << 42
@@ -224,8 +224,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names == [name])
     }
 
-    @Test("A full disk ends it clearly, with nothing under the final name", .enabled(if: TinyDisk.isPossible))
-    func fullDisk() throws {
+    @Test(.enabled(if: TinyDisk.isPossible))
+    func `a full disk ends it clearly, with nothing under the final name`() throws {
         let disk = try TinyDisk()
         for kind in [TransferHeader.Kind.file, .stream, .folder] {
             let incoming = try Destination(output: disk.folder.path).open(
@@ -249,8 +249,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         }
     }
 
-    @Test("The part's name fits, whatever the name, and is no broken UTF-8")
-    func longNames() throws {
+    @Test
+    func `the part's name fits, whatever the name, and is no broken UTF-8`() throws {
         let folder = try TestFolder()
         let name = String(repeating: "ä", count: 127)
         let part = try open(folder.path, try header(name: name))
@@ -260,15 +260,13 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names == [name])
     }
 
-    @Test(
-        "A hostile name is refused with a reason, and nothing is made",
-        arguments: [
-            "", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", ".bashrc", "-rf", "--help", "a\u{0}b", "a\nb",
-            "a\u{1B}[31m",
-            "a\u{7F}", "a\u{85}b", "gpj.\u{202E}exe", "a\u{2066}b", "a\u{200E}", "a\u{FEFF}", "a\u{2028}b", "...",
-            ".a.handoff-part",
-        ])
-    func names(name: String) throws {
+    @Test(arguments: [
+        "", ".", "..", "/", "/etc/passwd", "../a", "a/b", "a/", ".bashrc", "-rf", "--help", "a\u{0}b", "a\nb",
+        "a\u{1B}[31m",
+        "a\u{7F}", "a\u{85}b", "gpj.\u{202E}exe", "a\u{2066}b", "a\u{200E}", "a\u{FEFF}", "a\u{2028}b", "...",
+        ".a.handoff-part",
+    ])
+    func `a hostile name is refused with a reason, and nothing is made`(name: String) throws {
         let folder = try TestFolder()
         let refused = try #require(try openFailure(folder.path, try header(name: name)))
         #expect(refused.reason == .name)
@@ -276,10 +274,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names.isEmpty)
     }
 
-    @Test(
-        "Good names are taken as they are",
-        arguments: ["a", "a b.txt", "ä", "日本語.pdf", "👨‍👩‍👧.png", "a..b", "a-", "~", "*", "'\"$(x)"])
-    func goodNames(name: String) throws {
+    @Test(arguments: ["a", "a b.txt", "ä", "日本語.pdf", "👨‍👩‍👧.png", "a..b", "a-", "~", "*", "'\"$(x)"])
+    func `good names are taken as they are`(name: String) throws {
         let folder = try TestFolder()
         let part = try open(folder.path, try header(name: name))
         try part.prepare(offset: 0, length: nil)
@@ -287,15 +283,15 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.read(name) == [])
     }
 
-    @Test("Without a name of the sender's the user has to say one")
-    func noName() throws {
+    @Test
+    func `without a name of the sender's the user has to say one`() throws {
         let folder = try TestFolder()
         #expect(try openFailure(folder.path, try header(.stream, name: nil))?.reason == .name)
         #expect(try openFailure(folder.file("mine"), try header(.stream, name: nil)) == nil)
     }
 
-    @Test("Standard output takes content as it comes")
-    func standardOutput() throws {
+    @Test
+    func `standard output takes content as it comes`() throws {
         let destination = try Destination(output: "-")
         #expect(destination.route == .inline)
         guard case .standardOutput = try destination.open(try header(name: "/"), from: try sender()) else {
@@ -304,8 +300,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         }
     }
 
-    @Test("A name is taken once, also where the file system cannot do it in one step")
-    func withoutRename() throws {
+    @Test
+    func `a name is taken once, also where the file system cannot do it in one step`() throws {
         let folder = try TestFolder()
         var calls = KernelCalls()
         calls.renamesOnlyNew = false
@@ -321,8 +317,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         #expect(folder.names == ["a.txt"] && folder.read("a.txt") == [1])
     }
 
-    @Test("A file is hashed from its beginning onwards, as far as it is there, and never backwards")
-    func hashing() throws {
+    @Test
+    func `a file is hashed from its beginning onwards, as far as it is there, and never backwards`() throws {
         let folder = try TestFolder()
         var random = SeededRandom(state: 1)
         let content = random.bytes(700_000)
@@ -352,8 +348,8 @@ private func openFailure(_ output: String, _ header: TransferHeader) throws -> T
         hasher.cancel()
     }
 
-    @Test("A hash that is called off fails soon")
-    func cancelled() throws {
+    @Test
+    func `a hash that is called off fails soon`() throws {
         let folder = try TestFolder()
         _ = shell("truncate -s 1T '\(folder.file("huge"))'")
         let source = try SourceFile(folder.file("huge"))

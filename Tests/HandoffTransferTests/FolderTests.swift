@@ -72,8 +72,8 @@ private func makeTree() throws -> TestFolder {
 }
 
 @Suite struct FolderTests {
-    @Test("A tree arrives as it was, with modes and times", arguments: [1, 512, 5000, 1 << 20])
-    func roundTrip(limit: Int) throws {
+    @Test(arguments: [1, 512, 5000, 1 << 20])
+    func `a tree arrives as it was, with modes and times`(limit: Int) throws {
         let source = try makeTree()
         let (bytes, notes) = try packed(source.file("t"), limit: limit)
         #expect(notes.isEmpty && bytes.count % 512 == 0)
@@ -89,8 +89,8 @@ private func makeTree() throws -> TestFolder {
         #expect(shell("stat -c '%a %Y' '\(target.file("tree"))'") == "755 1500000000\n")
     }
 
-    @Test("GNU tar unpacks what the writer makes", .enabled(if: shell("tar --version").contains("GNU")))
-    func otherTar() throws {
+    @Test(.enabled(if: shell("tar --version").contains("GNU")))
+    func `GNU tar unpacks what the writer makes`() throws {
         let source = try makeTree()
         let (bytes, _) = try packed(source.file("t"))
         let target = try TestFolder()
@@ -104,8 +104,8 @@ private func makeTree() throws -> TestFolder {
         #expect(target.listing("tree") == expected)
     }
 
-    @Test("Links, pipes and names that nobody takes are left out, and said")
-    func leftOut() throws {
+    @Test
+    func `Links, pipes and names that nobody takes are left out, and said`() throws {
         let folder = try TestFolder()
         folder.make("t")
         try folder.write([1], to: "t/kept")
@@ -125,8 +125,8 @@ private func makeTree() throws -> TestFolder {
         #expect(shell("ls -A '\(target.file("tree"))'") == "kept\n")
     }
 
-    @Test("Folders in each other beyond the limit are left out, and nothing breaks")
-    func tooDeep() throws {
+    @Test
+    func `folders in each other beyond the limit are left out, and nothing breaks`() throws {
         let folder = try TestFolder()
         folder.make("t")
         _ = shell("cd '\(folder.file("t"))' && mkdir -p \"$(printf 'd/%.0s' $(seq 200))\"")
@@ -139,8 +139,8 @@ private func makeTree() throws -> TestFolder {
         #expect(shell("find '\(target.file("tree"))' -mindepth 1 | wc -l") == "128\n")
     }
 
-    @Test("A file that changes while it is read ends it", arguments: ["truncate -s 3 F", "echo x >> F"])
-    func changes(command: String) throws {
+    @Test(arguments: ["truncate -s 3 F", "echo x >> F"])
+    func `a file that changes while it is read ends it`(command: String) throws {
         let folder = try TestFolder()
         folder.make("t")
         let path = try folder.write([UInt8](repeating: 1, count: 100_000), to: "t/a")
@@ -152,8 +152,8 @@ private func makeTree() throws -> TestFolder {
         #expect(changed?.reason == .changed)
     }
 
-    @Test("A size from 8 GiB on, and times far away, are in an extended header")
-    func largeNumbers() throws {
+    @Test
+    func `a size from 8 GiB on, and times far away, are in an extended header`() throws {
         for (size, modified) in [(8 << 30, 0), (8 << 30 - 1, -1), (1 << 62, 1 << 40), (0, 8 << 30)] as [(Int64, Int64)]
         {
             let entry = TarEntry(kind: .file, components: [[0x61]], size: size, mode: 0o600, modified: modified)
@@ -170,8 +170,8 @@ private func makeTree() throws -> TestFolder {
         #expect(shell("tar -tvf '\(folder.file("a.tar"))' 2>/dev/null").contains(" 9663676416 "))
     }
 
-    @Test("A folder that fails leaves nothing, and one that was killed is begun anew")
-    func failing() throws {
+    @Test
+    func `a folder that fails leaves nothing, and one that was killed is begun anew`() throws {
         let target = try TestFolder()
         do {
             let part = try open(target.path)
@@ -202,8 +202,8 @@ private func makeTree() throws -> TestFolder {
         return try Destination(output: output).open(header, from: device)
     }
 
-    @Test("Without the kernel's newer calls everything is as with them")
-    func olderKernel() throws {
+    @Test
+    func `without the kernel's newer calls everything is as with them`() throws {
         var calls = KernelCalls()
         calls.opensBeneath = false
         calls.renamesOnlyNew = false
@@ -218,8 +218,8 @@ private func makeTree() throws -> TestFolder {
         #expect(target.listing("tree") == source.listing("t").replacing("block f 4755", with: "block f 755"))
     }
 
-    @Test("A link that takes a folder's place while it is unpacked is not followed", arguments: [true, false])
-    func linkAmid(opensBeneath: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a link that takes a folder's place while it is unpacked is not followed`(opensBeneath: Bool) throws {
         var calls = KernelCalls()
         calls.opensBeneath = opensBeneath
         let (target, other) = (try TestFolder(), try TestFolder())
@@ -234,8 +234,8 @@ private func makeTree() throws -> TestFolder {
         #expect(other.names == [])
     }
 
-    @Test("The user's name counts for a folder too, and nothing that comes late is replaced")
-    func named() throws {
+    @Test
+    func `the user's name counts for a folder too, and nothing that comes late is replaced`() throws {
         let target = try TestFolder()
         let part = try open(target.file("mine"), name: nil)
         try part.write(archive([("a", [1])]))
@@ -246,8 +246,8 @@ private func makeTree() throws -> TestFolder {
         #expect(target.names == ["mine"])
     }
 
-    @Test("The names of folders, which are kept to the end, have a limit together")
-    func manyLongNames() throws {
+    @Test
+    func `the names of folders, which are kept to the end, have a limit together`() throws {
         let (source, target) = (try TestFolder(), try TestFolder())
         source.make("tree")
         for index in 0..<20 { source.make("tree/" + String(repeating: "n", count: 200) + "\(index)") }

@@ -3,16 +3,16 @@ import HandoffTransfer
 import Testing
 
 @Suite struct HashingTests {
-    @Test("Digests are those of FIPS 180-4, in whatever pieces the bytes come", arguments: [1, 7, 63, 64, 65, 1000])
-    func pieces(size: Int) {
+    @Test(arguments: [1, 7, 63, 64, 65, 1000])
+    func `digests are those of FIPS 180-4, in whatever pieces the bytes come`(size: Int) {
         let text = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
         var hasher = SHA256Hasher()
         for start in stride(from: 0, to: text.count, by: size) { hasher.update(text[start...].prefix(size)) }
         #expect(hasher.digest().hex == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
     }
 
-    @Test("A digest can be taken on the way, and a copy goes on by itself")
-    func copies() {
+    @Test
+    func `a digest can be taken on the way, and a copy goes on by itself`() {
         var hasher = SHA256Hasher()
         #expect(hasher.digest().hex == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         hasher.update("ab".utf8)

@@ -138,8 +138,8 @@ private let hostile: [Hostile] = [
 ]
 
 @Suite struct HostileArchiveTests {
-    @Test("A hostile archive is refused, and nothing of it is left or outside", arguments: hostile)
-    fileprivate func refused(sample: Hostile) throws {
+    @Test(arguments: hostile)
+    fileprivate func `a hostile archive is refused, and nothing of it is left or outside`(sample: Hostile) throws {
         for size in [1, 100, 512, 100_000] {
             let target = try TestFolder()
             target.make("in")
@@ -164,8 +164,8 @@ private let hostile: [Hostile] = [
         }
     }
 
-    @Test("Permissions alone are taken of a mode, and the rest of an archive's end may be zeros")
-    func modes() throws {
+    @Test
+    func `permissions alone are taken of a mode, and the rest of an archive's end may be zeros`() throws {
         let target = try TestFolder()
         let header = try #require(TransferHeader(kind: .folder, name: "tree", mode: 0o755))
         guard case .folder(let part) = try Destination(output: target.path).open(header, from: try sender()) else {

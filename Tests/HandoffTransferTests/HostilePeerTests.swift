@@ -70,8 +70,8 @@ private func sender(at step: Int) throws -> SenderMachine {
 }
 
 @Suite struct HostilePeerTests {
-    @Test("A malformed message ends a receiver with an error for both sides", arguments: malformed)
-    func receiverRefuses(text: String) throws {
+    @Test(arguments: malformed)
+    func `a malformed message ends a receiver with an error for both sides`(text: String) throws {
         for step in [0, 1, 2, 3, 5] {
             var machine = receiver(at: step)
             let actions = machine.after { $0.received(frame(text)) }
@@ -86,8 +86,8 @@ private func sender(at step: Int) throws -> SenderMachine {
         }
     }
 
-    @Test("A malformed message ends a sender with an error for both sides", arguments: malformed)
-    func senderRefuses(text: String) throws {
+    @Test(arguments: malformed)
+    func `a malformed message ends a sender with an error for both sides`(text: String) throws {
         for step in 0...5 {
             var machine = try sender(at: step)
             let actions = machine.after { $0.received(frame(text)) }
@@ -100,8 +100,8 @@ private func sender(at step: Int) throws -> SenderMachine {
         }
     }
 
-    @Test("A message out of turn ends either side", arguments: messages.indices)
-    func outOfTurn(index: Int) throws {
+    @Test(arguments: messages.indices)
+    func `a message out of turn ends either side`(index: Int) throws {
         let message = messages[index]
         for step in [0, 1, 2, 3, 5] {
             let expected = step == 0 ? 0 : step == 2 ? 2 : step == 5 ? 4 : nil
@@ -125,15 +125,15 @@ private func sender(at step: Int) throws -> SenderMachine {
         }
     }
 
-    @Test("A length that no message has ends it before anything is kept", arguments: [0, 65_537, UInt32.max])
-    func lengths(length: UInt32) {
+    @Test(arguments: [0, 65_537, UInt32.max])
+    func `a length that no message has ends it before anything is kept`(length: UInt32) {
         var machine = ReceiverMachine()
         let actions = machine.after { $0.received(withUnsafeBytes(of: length.bigEndian) { Array($0) }) }
         #expect(ending(actions) != nil)
     }
 
-    @Test("A chunk of no allowed length ends it", arguments: [1_048_577, UInt32.max])
-    func chunks(length: UInt32) {
+    @Test(arguments: [1_048_577, UInt32.max])
+    func `a chunk of no allowed length ends it`(length: UInt32) {
         var machine = ReceiverMachine()
         machine.after { $0.received(frame(#"{"version":1,"kind":"stream"}"#)) }
         machine.after { $0.opened() }
@@ -141,14 +141,12 @@ private func sender(at step: Int) throws -> SenderMachine {
         #expect(ending(machine.after { $0.received(withUnsafeBytes(of: length.bigEndian) { Array($0) }) }) != nil)
     }
 
-    @Test(
-        "A beginning that cannot be meant ends it",
-        arguments: [
-            #"{"from":1,"length":2}"#, #"{"from":0,"length":2}"#, #"{"from":0,"length":null}"#,
-            #"{"from":3,"length":0}"#,
-            #"{"from":0,"length":4611686018427387904}"#,
-        ])
-    func beginnings(text: String) {
+    @Test(arguments: [
+        #"{"from":1,"length":2}"#, #"{"from":0,"length":2}"#, #"{"from":0,"length":null}"#,
+        #"{"from":3,"length":0}"#,
+        #"{"from":0,"length":4611686018427387904}"#,
+    ])
+    func `a beginning that cannot be meant ends it`(text: String) {
         var machine = receiver(at: 2)
         guard let failure = ending(machine.after { $0.received(frame(text)) }) else {
             Issue.record("it goes on")
@@ -157,21 +155,21 @@ private func sender(at step: Int) throws -> SenderMachine {
         #expect(failure.reason == .malformed)
     }
 
-    @Test("Content that was not asked for ends it")
-    func contentTooEarly() {
+    @Test
+    func `content that was not asked for ends it`() {
         var machine = receiver(at: 2)
         #expect(ending(machine.after { $0.received(frame(#"{"from":0,"length":3}"#) + [1]) }) != nil)
     }
 
-    @Test("Nobody can make a receiver keep more than a message while the daemon writes")
-    func flood() {
+    @Test
+    func `nobody can make a receiver keep more than a message while the daemon writes`() {
         var machine = receiver(at: 4)
         for _ in 0..<100 { machine.after { $0.received([UInt8](repeating: 0, count: 10_000)) } }
         #expect(machine.isEnded || machine.bufferedBytes <= TransferLimits.frame + 4)
     }
 
-    @Test("A receiver that has more than there is ends a sender")
-    func haveTooMuch() throws {
+    @Test
+    func `a receiver that has more than there is ends a sender`() throws {
         var machine = try sender(at: 0)
         #expect(ending(machine.after { $0.received(frame(#"{"have":4,"sha256":"\#(digest)"}"#)) }) != nil)
         let header = try #require(TransferHeader(kind: .stream))
@@ -180,8 +178,8 @@ private func sender(at step: Int) throws -> SenderMachine {
         #expect(ending(stream.after { $0.received(frame(#"{"have":1,"sha256":"\#(digest)"}"#)) }) != nil)
     }
 
-    @Test("The other side's words are safe to show, and a reason of tomorrow is a failure")
-    func words() throws {
+    @Test
+    func `the other side's words are safe to show, and a reason of tomorrow is a failure`() throws {
         var machine = try sender(at: 0)
         let actions = machine.after {
             $0.received(frame(#"{"error":{"reason":"tomorrow","message":"a\u001b[31mb\u202ec"}}"#))
@@ -195,8 +193,8 @@ private func sender(at step: Int) throws -> SenderMachine {
         #expect(failure.description == #"the other device reports: a\u{1B}[31mb\u{202E}c"#)
     }
 
-    @Test("Every message reads as it was written, and members of tomorrow are passed over")
-    func roundTrip() throws {
+    @Test
+    func `every message reads as it was written, and members of tomorrow are passed over`() throws {
         let full = try #require(
             TransferHeader(
                 kind: .file, name: "ä b", size: 1 << 62, id: try transferID(), mode: 0o7755, modified: -5))

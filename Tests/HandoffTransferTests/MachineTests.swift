@@ -171,8 +171,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
 }
 
 @Suite struct MachineTests {
-    @Test("A file arrives as it was, in whatever pieces the stream delivers it", arguments: UInt64(0)..<60)
-    func files(seed: UInt64) throws {
+    @Test(arguments: UInt64(0)..<60)
+    func `a file arrives as it was, in whatever pieces the stream delivers it`(seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes([0, 1, 2, 511, 5000, 70_000][Int(seed % 6)])
         let route: ReceiverMachine.Route = seed % 5 == 0 ? .inline : .passed
@@ -185,8 +185,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.receiver.position == Int64(rehearsal.left))
     }
 
-    @Test("Content of unknown size arrives as it was", arguments: UInt64(0)..<40)
-    func streams(seed: UInt64) throws {
+    @Test(arguments: UInt64(0)..<40)
+    func `content of unknown size arrives as it was`(seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes([0, 1, 4097, 90_000][Int(seed % 4)])
         let kind: TransferHeader.Kind = seed % 2 == 0 ? .stream : .folder
@@ -197,8 +197,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.succeeded.sender && rehearsal.succeeded.receiver)
     }
 
-    @Test("A cut transfer goes on where it was cut", arguments: [0, 1, 2500, 4999, 5000], UInt64(0)..<4)
-    func resume(have: Int, seed: UInt64) throws {
+    @Test(arguments: [0, 1, 2500, 4999, 5000], UInt64(0)..<4)
+    func `a cut transfer goes on where it was cut`(have: Int, seed: UInt64) throws {
         var random = SeededRandom(state: seed)
         let content = random.bytes(5000)
         var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: seed)
@@ -212,8 +212,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.prepared == Int64(have))
     }
 
-    @Test("What is no beginning of the content is begun anew", arguments: [1, 5000, 5001])
-    func otherBeginning(have: Int) throws {
+    @Test(arguments: [1, 5000, 5001])
+    func `what is no beginning of the content is begun anew`(have: Int) throws {
         let content = [UInt8](repeating: 7, count: 5000)
         var rehearsal = Rehearsal(content, header: try fileHeader(5000), seed: 3)
         rehearsal.stored = [UInt8](repeating: 8, count: have)
@@ -224,8 +224,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.moved == 5000)
     }
 
-    @Test("Content that is not what was sent is deleted, and both are told")
-    func wrongHash() throws {
+    @Test
+    func `content that is not what was sent is deleted, and both are told`() throws {
         var rehearsal = Rehearsal([1, 2, 3], header: try fileHeader(3), seed: 1)
         rehearsal.hashed = [1, 2, 4]
         rehearsal.run()
@@ -236,8 +236,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.outcomes.sender?.isReported == true)
     }
 
-    @Test("A source that changed is told behind its bytes, and what arrived stays")
-    func changedSource() throws {
+    @Test
+    func `a source that changed is told behind its bytes, and what arrived stays`() throws {
         var sender = SenderMachine(header: try fileHeader(3))
         sender.after { $0.start() }
         sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
@@ -265,8 +265,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(failure.reason == .changed && failure.isReported)
     }
 
-    @Test("A failure in the middle of a file's bytes is not told among them")
-    func failureAmongBytes() throws {
+    @Test
+    func `a failure in the middle of a file's bytes is not told among them`() throws {
         var sender = SenderMachine(header: try fileHeader(3))
         sender.after { $0.start() }
         sender.after { $0.received(TransferFrame.have(.nothing).encoded()) }
@@ -275,8 +275,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(sender.after { $0.fail(failure) } == [.fail(failure)])
     }
 
-    @Test("A stream that fails ends its chunks, and then says why")
-    func failureAmongChunks() throws {
+    @Test
+    func `a stream that fails ends its chunks, and then says why`() throws {
         let header = try #require(TransferHeader(kind: .stream))
         var sender = SenderMachine(header: header)
         sender.after { $0.start() }
@@ -300,8 +300,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(heard.reason == .changed && heard.isReported)
     }
 
-    @Test("A stream that ends too early is gone, whatever was awaited", arguments: 0..<6)
-    func endsEarly(step: Int) throws {
+    @Test(arguments: 0..<6)
+    func `a stream that ends too early is gone, whatever was awaited`(step: Int) throws {
         let digest = SHA256Hasher.digest(of: [1])
         let start = try #require(TransferStart(offset: 0, length: 1))
         var receiver = ReceiverMachine()
@@ -324,8 +324,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(ending(sender.after { $0.endReceived() })?.reason == .gone)
     }
 
-    @Test("Nothing follows a write that failed but the end, whatever came in the same read", arguments: [0, 1, 2])
-    func failedWrite(written: Int) throws {
+    @Test(arguments: [0, 1, 2])
+    func `nothing follows a write that failed but the end, whatever came in the same read`(written: Int) throws {
         let header = try #require(TransferHeader(kind: .stream, name: "a"))
         var receiver = ReceiverMachine()
         receiver.after { $0.received(TransferFrame.header(header).encoded()) }
@@ -342,8 +342,8 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(receiver.verified == nil)
     }
 
-    @Test("The other side may end its direction behind its digest")
-    func endBehindDigest() throws {
+    @Test
+    func `the other side may end its direction behind its digest`() throws {
         let digest = SHA256Hasher.digest(of: [1])
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
@@ -360,8 +360,10 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
     }
 
-    @Test("What follows a right digest counts for nothing, also before the daemon says that the bytes are written")
-    func bytesBehindDigest() throws {
+    @Test
+    func `what follows a right digest counts for nothing, also before the daemon says that the bytes are written`()
+        throws
+    {
         let digest = SHA256Hasher.digest(of: [1])
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }

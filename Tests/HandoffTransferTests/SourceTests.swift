@@ -4,8 +4,8 @@ import HandoffTransfer
 import Testing
 
 @Suite struct SourceTests {
-    @Test("The header says what the file is; the id stays until the file changes")
-    func header() throws {
+    @Test
+    func `the header says what the file is; the id stays until the file changes`() throws {
         let folder = try TestFolder()
         let path = try folder.write([1, 2, 3], to: "a.txt", mode: 0o4750)
         _ = shell("touch -d @1600000000.5 '\(path)'")
@@ -23,12 +23,10 @@ import Testing
         #expect(try SourceFile(path).header.id != id)
     }
 
-    @Test(
-        "A change is seen, also one that keeps size and time",
-        arguments: [
-            "echo x >> F", "truncate -s 0 F", "touch F", "printf yyy > F; touch -d @1600000000 F",
-        ])
-    func changes(command: String) throws {
+    @Test(arguments: [
+        "echo x >> F", "truncate -s 0 F", "touch F", "printf yyy > F; touch -d @1600000000 F",
+    ])
+    func `a change is seen, also one that keeps size and time`(command: String) throws {
         let folder = try TestFolder()
         let path = try folder.write([1, 2, 3], to: "a")
         _ = shell("touch -d @1600000000 '\(path)'")
@@ -38,8 +36,8 @@ import Testing
         #expect(failure { () throws(TransferFailure) in try source.requireUnchanged() }?.reason == .changed)
     }
 
-    @Test("Reading it changes nothing")
-    func unchanged() throws {
+    @Test
+    func `reading it changes nothing`() throws {
         let folder = try TestFolder()
         let path = try folder.write([1, 2, 3], to: "a")
         let source = try SourceFile(path)
@@ -49,8 +47,8 @@ import Testing
         try source.requireUnchanged()
     }
 
-    @Test("Folders and standard input have no size and no id")
-    func others() throws {
+    @Test
+    func `folders and standard input have no size and no id`() throws {
         let folder = try TestFolder()
         folder.make("pictures", mode: 0o750)
         let source = try SourceFile(folder.file("pictures/"))
@@ -62,10 +60,8 @@ import Testing
         #expect(input.header.kind == .stream && input.header.name == "x" && input.header.size == nil)
     }
 
-    @Test(
-        "What cannot be sent is refused, and a pipe is not waited for",
-        arguments: ["mkfifo F", "true", "mknod F c 1 3 || mkfifo F"])
-    func refused(command: String) throws {
+    @Test(arguments: ["mkfifo F", "true", "mknod F c 1 3 || mkfifo F"])
+    func `what cannot be sent is refused, and a pipe is not waited for`(command: String) throws {
         let folder = try TestFolder()
         _ = shell(command.replacing("F", with: "'\(folder.file("a"))'"))
         let refused = failure { () throws(TransferFailure) in _ = try SourceFile(folder.file("a")) }

@@ -149,8 +149,8 @@ private final class WholeTransfer {
 }
 
 @Suite struct WholeTransferTests {
-    @Test("A file that is cut at any place goes on there, and arrives", arguments: [0, 1, 399_999, 400_000] as [Int64])
-    func cut(at place: Int64) throws {
+    @Test(arguments: [0, 1, 399_999, 400_000] as [Int64])
+    func `a file that is cut at any place goes on there, and arrives`(at place: Int64) throws {
         let folder = try TestFolder()
         folder.make("in")
         var random = SeededRandom(state: 3)
@@ -174,8 +174,8 @@ private final class WholeTransfer {
         #expect(shell("ls -A '\(folder.file("in"))'") == "a.bin\n")
     }
 
-    @Test("A file that changes between its bytes and its hash is not taken, and what arrived stays")
-    func changed() throws {
+    @Test
+    func `a file that changes between its bytes and its hash is not taken, and what arrived stays`() throws {
         let folder = try TestFolder()
         folder.make("in")
         let path = try folder.write([1, 2, 3], to: "a")

@@ -9,7 +9,7 @@ struct AddressTests {
         ("[fe80::1%lo]:5", "[fe80::1%lo]:5"),
         ("[2001:db8::1%lo]:5", "[2001:db8::1]:5"), ("[fe80::1%4000000000]:5", "[fe80::1%4000000000]:5"),
     ])
-    func readsWhatItWrites(_ text: String, _ canonical: String) throws {
+    func `reads what it writes`(_ text: String, _ canonical: String) throws {
         let address = try #require(SocketAddress(text: text))
         #expect(address.description == canonical)
         #expect(SocketAddress(text: canonical) == address)
@@ -21,11 +21,11 @@ struct AddressTests {
         "host:80", "1.2.3.4%lo:80", "[::1]:٣", "[:::]:1", "1.2.3.4\0:80", "[::1\0]:80",
         String(repeating: "1", count: 10_000) + ":1",
     ])
-    func refusesWhatIsNoAddress(_ text: String) {
+    func `refuses what is no address`(_ text: String) {
         #expect(SocketAddress(text: text) == nil)
     }
 
-    @Test func aMappedAddressIsTheIPv4Address() throws {
+    @Test func `a mapped address is the i pv4 address`() throws {
         let mapped = try #require(IPAddress(bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]))
         #expect(mapped.isIPv4)
         #expect(mapped == IPAddress(bytes: [10, 0, 0, 1]))
@@ -33,11 +33,11 @@ struct AddressTests {
     }
 
     @Test(arguments: [0, 3, 5, 15, 17])
-    func otherSizesAreNoAddresses(_ count: Int) {
+    func `other sizes are no addresses`(_ count: Int) {
         #expect(IPAddress(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 
-    @Test func aScopeBelongsToLinkLocalAddressesOnly() throws {
+    @Test func `a scope belongs to link local addresses only`() throws {
         let linkLocal = try #require(IPAddress(text: "fe80::1"))
         #expect(linkLocal.scope == 0)
         #expect(linkLocal.withScope(3).scope == 3)
@@ -69,7 +69,7 @@ struct AddressTests {
         Kind(text: "ff02::fb", multicast: true), Kind(text: "240.0.0.1"),
         Kind(text: "0.0.0.0", unspecified: true), Kind(text: "::", unspecified: true), Kind(text: "8.8.8.8"),
     ])
-    func knowsWhatAnAddressIsFor(_ kind: Kind) throws {
+    func `knows what an address is for`(_ kind: Kind) throws {
         let address = try #require(IPAddress(text: kind.text))
         #expect(address.isLoopback == kind.loopback)
         #expect(address.isLinkLocal == kind.linkLocal)
@@ -78,7 +78,7 @@ struct AddressTests {
         #expect(address.isUnspecified == kind.unspecified)
     }
 
-    @Test func anotherPortLeavesTheRest() throws {
+    @Test func `another port leaves the rest`() throws {
         let address = try #require(SocketAddress(text: "[fe80::1%lo]:5"))
         #expect(address.withPort(6).description == "[fe80::1%lo]:6")
         #expect(address.host == "fe80::1%lo")

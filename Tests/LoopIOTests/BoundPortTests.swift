@@ -3,8 +3,7 @@ import LoopIO
 import Testing
 
 /// Serialised: they compete for ports.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct BoundPortTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoundPortTests {
     private func option(_ descriptor: Int32, _ level: Int32, _ name: Int32) -> Int32 {
         var value: Int32 = -1
         var size = socklen_t(4)
@@ -12,7 +11,7 @@ struct BoundPortTests {
         return value
     }
 
-    @Test func bothProtocolsGetTheSamePort() throws {
+    @Test func `both protocols get the same port`() throws {
         let port = try BoundPort(port: 0)
         #expect(port.port != 0)
         #expect(try SocketAddress.local(of: port.tcp.raw).port == port.port)
@@ -23,7 +22,7 @@ struct BoundPortTests {
         #expect(option(port.udp.raw, SOL_SOCKET, SO_REUSEPORT) == 0)
     }
 
-    @Test func aTakenPortIsAnError() throws {
+    @Test func `a taken port is an error`() throws {
         let port = try BoundPort(port: 0)
         let number = port.port
         #expect(throws: Errno.addressInUse) { _ = try BoundPort(port: number) }
@@ -31,7 +30,7 @@ struct BoundPortTests {
         port.udp.close()
     }
 
-    @Test func aPortThatIsTakenForOneProtocolOnlyIsTaken() throws {
+    @Test func `a port that is taken for one protocol only is taken`() throws {
         for address in [.anyIPv4] + loopbacks {
             let free = try BoundPort(port: 0)
             let number = free.port
@@ -51,7 +50,7 @@ struct BoundPortTests {
         }
     }
 
-    @Test func takesTheFirstPairThatIsFreeAndElseAny() throws {
+    @Test func `takes the first pair that is free and else any`() throws {
         // A range that other tests and programs do not use: below the kernel's own choice.
         let range: ClosedRange<UInt16> = 21_347...21_349
         let first = try BoundPort(firstFreeOf: range)
@@ -67,18 +66,18 @@ struct BoundPortTests {
         #expect(fourth.port == 21_348)
     }
 
-    @Test func theDefaultPortsAreThoseOfTheFirewallFiles() {
+    @Test func `the default ports are those of the firewall files`() {
         #expect(BoundPort.defaultPorts == 24_863...24_872)
     }
 
     @Test(arguments: loopbacks)
-    func bindsOneAddressOnly(_ address: IPAddress) throws {
+    func `binds one address only`(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0, address: address)
         #expect(try SocketAddress.local(of: port.tcp.raw).address == address)
         #expect(try SocketAddress.local(of: port.udp.raw).address == address)
     }
 
-    @Test func anAddressOfAnotherMachineIsAnError() throws {
+    @Test func `an address of another machine is an error`() throws {
         let address = try #require(IPAddress(text: "192.0.2.1"))
         #expect(throws: Errno.addressNotAvailable) { _ = try BoundPort(port: 0, address: address) }
     }

@@ -4,8 +4,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct ByteStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteStreamTests {
     private let loop: EventLoop
 
     init() throws {
@@ -32,7 +31,7 @@ struct ByteStreamTests {
     }
 
     @Test(arguments: [1, 3_072, 65_536, 65_537, 5_000_000])
-    func bytesArriveInOrderAndThenTheEnd(_ size: Int) throws {
+    func `bytes arrive in order and then the end`(_ size: Int) throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
@@ -54,7 +53,7 @@ struct ByteStreamTests {
         receiver.close()
     }
 
-    @Test func aWriteToAnEmptyQueueIsSentAtOnce() throws {
+    @Test func `a write to an empty queue is sent at once`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         stream.write([1, 2, 3])
@@ -63,7 +62,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func aWriterThatWritesAndClosesDeliversItsBytesAndTheEnd() throws {
+    @Test func `a writer that writes and closes delivers its bytes and the end`() throws {
         for make in [Ends.sockets, Ends.pipe] {
             let ends = try make()
             let stream = try ByteStream(ends.takeFirst(), on: loop)
@@ -78,7 +77,7 @@ struct ByteStreamTests {
         }
     }
 
-    @Test func finishDeliversWhatIsQueuedAndTheEndAlthoughTheOwnerLetsGo() throws {
+    @Test func `finish delivers what is queued and the end although the owner lets go`() throws {
         let ends = try Ends.sockets()
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
         receiver.pauseReading()
@@ -104,7 +103,7 @@ struct ByteStreamTests {
         #expect(released == nil)
     }
 
-    @Test func finishWaitsForTheOtherEndButNotForEver() throws {
+    @Test func `finish waits for the other end but not for ever`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         let ends = try Ends.sockets()
@@ -120,7 +119,7 @@ struct ByteStreamTests {
         #expect(readNow(ends.second) == nil)
     }
 
-    @Test func finishOverTCPDoesNotDestroyWhatTheOtherEndHasNotRead() throws {
+    @Test func `finish over TCP does not destroy what the other end has not read`() throws {
         let port = try BoundPort(port: 0, address: .loopbackIPv4)
         let socket = plainSocket(toPort: port.port, isBlocking: true)
         let client = socket.raw
@@ -149,7 +148,7 @@ struct ByteStreamTests {
         #expect(!server.isOpen)
     }
 
-    @Test func afterTheEndTheOtherDirectionStillWorks() throws {
+    @Test func `after the end the other direction still works`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -164,7 +163,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func afterItsOwnEndItStillReads() throws {
+    @Test func `after its own end it still reads`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -180,7 +179,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func marksTellTheWriterWhenToPauseAndWhenToGoOn() throws {
+    @Test func `marks tell the writer when to pause and when to go on`() throws {
         let ends = try Ends.sockets()
         let marks = ByteStream.Marks(low: 10_000, high: 50_000)
         let sender = try ByteStream(ends.takeFirst(), on: loop, marks: marks)
@@ -209,7 +208,7 @@ struct ByteStreamTests {
         receiver.close()
     }
 
-    @Test func theWriterGoesOnAtTheLowMarkAndNotBefore() throws {
+    @Test func `the writer goes on at the low mark and not before`() throws {
         let ends = try Ends.sockets()
         // Small, so that the queue empties in small steps.
         clinux_set_option(ends.first, Int32(CLINUX_SEND_BUFFER.rawValue), 4096)
@@ -233,7 +232,7 @@ struct ByteStreamTests {
         sender.close()
     }
 
-    @Test func oneTurnReadsUntilNothingIsLeft() throws {
+    @Test func `one turn reads until nothing is left`() throws {
         let ends = try Ends.sockets()
         clinux_set_option(ends.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
         let stream = try ByteStream(ends.takeFirst(), on: loop)
@@ -256,7 +255,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func whilePausedNothingIsReadAndAHangUpDoesNotSpin() throws {
+    @Test func `while paused nothing is read and a hang up does not spin`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -284,7 +283,7 @@ struct ByteStreamTests {
     }
 
     @Test(arguments: Quiet.allCases)
-    func aStreamThatWaitsDoesNotSpin(_ quiet: Quiet) throws {
+    func `a stream that waits does not spin`(_ quiet: Quiet) throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -320,7 +319,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func aFailedWriteIsReportedAfterWhatHasArrived() throws {
+    @Test func `a failed write is reported after what has arrived`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -336,7 +335,7 @@ struct ByteStreamTests {
         #expect(!stream.isOpen)
     }
 
-    @Test func aFailedWriteWhilePausedWaitsForTheReader() throws {
+    @Test func `a failed write while paused waits for the reader`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
@@ -353,7 +352,7 @@ struct ByteStreamTests {
         #expect(record.events == ["error \(EPIPE)"])
     }
 
-    @Test func aWriterWithoutAReaderLearnsOfAFailure() throws {
+    @Test func `a writer without a reader learns of a failure`() throws {
         for make in [Ends.sockets, Ends.pipe] {
             let ends = try make()
             let stream = try ByteStream(ends.takeSecond(), on: loop)
@@ -372,7 +371,7 @@ struct ByteStreamTests {
         }
     }
 
-    @Test func aResetIsAnError() throws {
+    @Test func `a reset is an error`() throws {
         let port = try BoundPort(port: 0, address: .loopbackIPv4)
         let listener = port.tcp.raw
         var outcome: Errno?
@@ -401,7 +400,7 @@ struct ByteStreamTests {
         connecting.cancel()
     }
 
-    @Test func oneBusyStreamLeavesTheOthersTheirTurn() throws {
+    @Test func `one busy stream leaves the others their turn`() throws {
         let busy = try Ends.sockets()
         let quiet = try Ends.sockets()
         clinux_set_option(busy.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
@@ -424,7 +423,7 @@ struct ByteStreamTests {
         other.close()
     }
 
-    @Test func closingInAHandlerEndsEverything() throws {
+    @Test func `closing in a handler ends everything`() throws {
         let ends = try Ends.sockets()
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         var calls = 0
@@ -443,7 +442,7 @@ struct ByteStreamTests {
         stream.finish()
     }
 
-    @Test func pausingInAHandlerStopsAtOnce() throws {
+    @Test func `pausing in a handler stops at once`() throws {
         let ends = try Ends.sockets()
         clinux_set_option(ends.second, Int32(CLINUX_SEND_BUFFER.rawValue), 4 << 20)
         let stream = try ByteStream(ends.takeFirst(), on: loop)
@@ -459,7 +458,7 @@ struct ByteStreamTests {
         stream.close()
     }
 
-    @Test func aDroppedStreamClosesItsDescriptor() throws {
+    @Test func `a dropped stream closes its descriptor`() throws {
         let ends = try Ends.sockets()
         do {
             let stream = try ByteStream(ends.takeFirst(), on: loop)
@@ -469,7 +468,7 @@ struct ByteStreamTests {
         try loop.runTurns(5)
     }
 
-    @Test func aPipesEndIsSentByClosingIt() throws {
+    @Test func `a pipe's end is sent by closing it`() throws {
         let ends = try Ends.pipe()
         let stream = try ByteStream(ends.takeSecond(), on: loop)
         stream.write([1, 2])

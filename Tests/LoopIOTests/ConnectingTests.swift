@@ -2,8 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct ConnectingTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectingTests {
     private let loop: EventLoop
 
     init() throws {
@@ -11,7 +10,7 @@ struct ConnectingTests {
     }
 
     @Test(arguments: loopbacks)
-    func connectsAndSetsTheSocketUp(_ address: IPAddress) throws {
+    func `connects and sets the socket up`(_ address: IPAddress) throws {
         let port = try BoundPort(port: 0)
         let number = port.port
         let listener = try Listener(adopting: port.tcp, on: loop)
@@ -53,7 +52,7 @@ struct ConnectingTests {
         listener.close()
     }
 
-    @Test func aRefusedConnectionIsAnError() throws {
+    @Test func `a refused connection is an error`() throws {
         let port = try BoundPort(port: 0)
         let number = port.port
         let listener = try Listener(adopting: port.tcp, on: loop)
@@ -68,7 +67,7 @@ struct ConnectingTests {
         connecting.cancel()
     }
 
-    @Test func anImpossibleAddressIsReportedLater() throws {
+    @Test func `an impossible address is reported later`() throws {
         var error: Errno?
         // A link-local address without its interface.
         let address = try #require(SocketAddress(text: "[fe80::1]:9"))
@@ -82,7 +81,7 @@ struct ConnectingTests {
         connecting.cancel()
     }
 
-    @Test func aTimeOutEndsTheAttempt() throws {
+    @Test func `a time out ends the attempt`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var error: Errno?
@@ -109,7 +108,7 @@ struct ConnectingTests {
         second.close()
     }
 
-    @Test func aCancelledOrDroppedAttemptCompletesNothing() throws {
+    @Test func `a cancelled or dropped attempt completes nothing`() throws {
         let port = try BoundPort(port: 0)
         let address = SocketAddress(.loopbackIPv4, port: port.port)
         var calls = 0

@@ -3,8 +3,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct DatagramSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct DatagramSocketTests {
     private struct Datagram: Equatable {
         let bytes: [UInt8]
         let source: SocketAddress
@@ -28,7 +27,7 @@ struct DatagramSocketTests {
     }
 
     @Test(arguments: loopbacks, [false, true])
-    func tellsWhereADatagramArrivedAndAnswersFromThere(_ address: IPAddress, _ isBound: Bool) throws {
+    func `tells where a datagram arrived and answers from there`(_ address: IPAddress, _ isBound: Bool) throws {
         let server = try socket()
         let client = try socket(isBound ? address : nil)
         #expect(server.supportsIPv6)
@@ -52,7 +51,7 @@ struct DatagramSocketTests {
             ])
     }
 
-    @Test func answersFromTheAddressThatWasAsked() throws {
+    @Test func `answers from the address that was asked`() throws {
         // Any address of 127.0.0.0/8 is ours; unasked the kernel would answer from 127.0.0.1.
         let asked = try #require(IPAddress(text: "127.9.8.7"))
         let server = try socket()
@@ -71,7 +70,7 @@ struct DatagramSocketTests {
         #expect(answerFrom?.address == asked)
     }
 
-    @Test func anIPv4OnlySocketWorksTheSameWay() throws {
+    @Test func `an i pv4 only socket works the same way`() throws {
         let server = try socket(.anyIPv4)
         #expect(!server.supportsIPv6)
         var seen: Datagram?
@@ -88,7 +87,7 @@ struct DatagramSocketTests {
     }
 
     @Test(arguments: [0, 1, 1_200, 65_507])
-    func anySizeArrivesWhole(_ size: Int) throws {
+    func `any size arrives whole`(_ size: Int) throws {
         let server = try socket()
         var seen: [UInt8]?
         server.onDatagram = { [loop] bytes, _, _ in
@@ -100,13 +99,13 @@ struct DatagramSocketTests {
         #expect(seen == pattern(size))
     }
 
-    @Test func whatIsTooLargeIsAnError() throws {
+    @Test func `what is too large is an error`() throws {
         let server = try socket()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
         #expect(server.send(pattern(65_508), to: target) == .messageTooLong)
     }
 
-    @Test func datagramsArriveInOrderAndAPeerThatIsGoneDisturbsNobody() throws {
+    @Test func `datagrams arrive in order and a peer that is gone disturbs nobody`() throws {
         let server = try socket()
         let client = try socket()
         let gone = try socket()
@@ -126,7 +125,7 @@ struct DatagramSocketTests {
         #expect(seen == Array(0..<200))
     }
 
-    @Test func aFloodLeavesOtherDescriptorsTheirTurn() throws {
+    @Test func `a flood leaves other descriptors their turn`() throws {
         let server = try socket()
         let ends = try Ends.sockets()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
@@ -145,7 +144,7 @@ struct DatagramSocketTests {
         server.close()
     }
 
-    @Test func aClosedSocketNeitherSendsNorReceives() throws {
+    @Test func `a closed socket neither sends nor receives`() throws {
         let server = try socket()
         let target = SocketAddress(.loopbackIPv4, port: try port(server))
         server.onDatagram = { _, _, _ in Issue.record("received after the end") }
@@ -157,7 +156,7 @@ struct DatagramSocketTests {
     }
 
     @Test(.enabled(if: hasIPv6, "this machine has no IPv6"))
-    func anAnswerToTheOtherFamilyLeavesTheChoiceToTheKernel() throws {
+    func `an answer to the other family leaves the choice to the kernel`() throws {
         let server = try socket()
         var count = 0
         server.onDatagram = { [loop] _, _, _ in

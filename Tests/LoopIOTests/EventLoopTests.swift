@@ -2,8 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct EventLoopTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
     /// An actor on a loop, as the daemon is one.
     private actor Counter {
         private nonisolated let loop: EventLoop
@@ -41,7 +40,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test func jobsOfAnActorRunOnTheLoop() async throws {
+    @Test func `jobs of an actor run on the loop`() async throws {
         let thread = try LoopThread(name: "test")
         let counter = Counter(loop: thread.loop)
         for _ in 0..<1_000 {
@@ -52,7 +51,7 @@ struct EventLoopTests {
         thread.stop()
     }
 
-    @Test func jobsOfSeveralActorsShareOneThread() async throws {
+    @Test func `jobs of several actors share one thread`() async throws {
         let thread = try LoopThread(name: "test")
         let counters = (0..<4).map { _ in Counter(loop: thread.loop) }
         await withTaskGroup(of: Bool.self) { group in
@@ -65,7 +64,7 @@ struct EventLoopTests {
         thread.stop()
     }
 
-    @Test func aCallbackOnTheLoopMayAssumeTheActorsIsolation() async throws {
+    @Test func `a callback on the loop may assume the actors isolation`() async throws {
         let thread = try LoopThread(name: "test")
         let counter = Counter(loop: thread.loop)
         await withCheckedContinuation { continuation in
@@ -78,14 +77,14 @@ struct EventLoopTests {
         thread.stop()
     }
 
-    @Test func assumingIsolationElsewhereTraps() async {
+    @Test func `assuming isolation elsewhere traps`() async {
         await #expect(processExitsWith: .failure) {
             let thread = try LoopThread(name: "test")
             Counter(loop: thread.loop).addFromCallback(1)
         }
     }
 
-    @Test func aHandlerMadeInAnActorIsIsolatedToIt() async throws {
+    @Test func `a handler made in an actor is isolated to it`() async throws {
         let thread = try LoopThread(name: "test")
         let pair = try Ends.sockets()
         let raw = pair.first
@@ -96,7 +95,7 @@ struct EventLoopTests {
         thread.stop()
     }
 
-    @Test func workRunsInTheOrderInWhichItWasAskedFor() throws {
+    @Test func `work runs in the order in which it was asked for`() throws {
         let loop = try EventLoop()
         let order = Locked<[Int]>([])
         for number in 0..<100 {
@@ -107,7 +106,7 @@ struct EventLoopTests {
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
-    @Test func workThatWasAskedForBeforeTheStopIsDone() throws {
+    @Test func `work that was asked for before the stop is done`() throws {
         let loop = try EventLoop()
         let order = Locked<[Int]>([])
         loop.perform {
@@ -120,7 +119,7 @@ struct EventLoopTests {
         #expect(order.withLock { $0 } == [1, 2])
     }
 
-    @Test func laterMeansAfterThisHandlerAndBeforeTheNext() throws {
+    @Test func `later means after this handler and before the next`() throws {
         let loop = try EventLoop()
         let ends = try Ends.sockets()
         var order: [String] = []
@@ -138,7 +137,7 @@ struct EventLoopTests {
         source.cancel()
     }
 
-    @Test func workThatPostponesWorkDoesNotKeepDescriptorsWaiting() throws {
+    @Test func `work that postpones work does not keep descriptors waiting`() throws {
         let loop = try EventLoop()
         let ends = try Ends.sockets()
         var rounds = 0
@@ -156,7 +155,7 @@ struct EventLoopTests {
         source.cancel()
     }
 
-    @Test func workOfOtherThreadsKeepsEachThreadsOrder() throws {
+    @Test func `work of other threads keeps each threads order`() throws {
         let loop = try EventLoop()
         let order = Locked<[(thread: Int, number: Int)]>([])
         let done = Locked(0)
@@ -183,7 +182,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test func aWaitingLoopIsWokenForWorkOfAnotherThread() throws {
+    @Test func `a waiting loop is woken for work of another thread`() throws {
         let loop = try EventLoop()
         let turns = Locked(0)
         // Each side waits for the other: a lost wake-up stops the exchange.
@@ -202,7 +201,7 @@ struct EventLoopTests {
         #expect(turns.withLock { $0 } == 2_000)
     }
 
-    @Test func workThatAddsWorkDoesNotKeepDescriptorsWaiting() throws {
+    @Test func `work that adds work does not keep descriptors waiting`() throws {
         let loop = try EventLoop()
         let pair = try Ends.sockets()
         let rounds = Locked(0)
@@ -224,20 +223,20 @@ struct EventLoopTests {
         try loop.run()
     }
 
-    @Test func stopFromAnotherThreadEndsAWaitingLoop() throws {
+    @Test func `stop from another thread ends a waiting loop`() throws {
         let loop = try EventLoop()
         let thread = try OwnedThread(name: "stopper") { loop.stop() }
         try loop.runUntilStopped()
         thread.join()
     }
 
-    @Test func aStopBeforeRunIsNotLost() throws {
+    @Test func `a stop before run is not lost`() throws {
         let loop = try EventLoop()
         loop.stop()
         try loop.runUntilStopped()
     }
 
-    @Test func aStoppedLoopRunsAgain() throws {
+    @Test func `a stopped loop runs again`() throws {
         let loop = try EventLoop()
         let count = Locked(0)
         for round in 1...3 {
@@ -250,7 +249,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test func theOwnerIsTheThreadInsideRun() throws {
+    @Test func `the owner is the thread inside run`() throws {
         let loop = try EventLoop()
         #expect(loop.isOwned)
         #expect(loop.isIsolatingCurrentContext() == true)
@@ -266,7 +265,7 @@ struct EventLoopTests {
         #expect(!loop.isOwned)
     }
 
-    @Test func aLoopIsFreedWithItsDescriptors() throws {
+    @Test func `a loop is freed with its descriptors`() throws {
         weak var freed: EventLoop?
         do {
             let loop = try EventLoop()

@@ -2,15 +2,14 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct EventSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct EventSourceTests {
     private let loop: EventLoop
 
     init() throws {
         loop = try EventLoop()
     }
 
-    @Test func theHandlerIsCalledAsLongAsBytesWait() throws {
+    @Test func `the handler is called as long as bytes wait`() throws {
         let pair = try Ends.sockets()
         var calls = 0
         writeNow([1, 2, 3], to: pair.second)
@@ -26,7 +25,7 @@ struct EventSourceTests {
         source.cancel()
     }
 
-    @Test func aCancelledSourceGetsNothingThatWaitsAlready() throws {
+    @Test func `a cancelled source gets nothing that waits already`() throws {
         let first = try Ends.sockets()
         let second = try Ends.sockets()
         var sources: [EventSource] = []
@@ -45,7 +44,7 @@ struct EventSourceTests {
         #expect(calls == 1)
     }
 
-    @Test func noEventReachesANumberThatWasGivenOutAgain() throws {
+    @Test func `no event reaches a number that was given out again`() throws {
         let old = try Ends.sockets()
         let pair = try Ends.sockets()
         // A number that tests beside this one do not get: the kernel gives out the lowest.
@@ -67,7 +66,7 @@ struct EventSourceTests {
         successor.cancel()
     }
 
-    @Test func aDroppedSourceIsCancelled() throws {
+    @Test func `a dropped source is cancelled`() throws {
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -81,7 +80,7 @@ struct EventSourceTests {
         try loop.watch(pair.first, .readable) { _ in }.cancel()
     }
 
-    @Test func aHandlerMayDropItsOwnSource() throws {
+    @Test func `a handler may drop its own source`() throws {
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -95,7 +94,7 @@ struct EventSourceTests {
         #expect(source == nil)
     }
 
-    @Test func hangUpArrivesUnaskedAlsoForAPipesReader() throws {
+    @Test func `hang up arrives unasked also for a pipe's reader`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         let source = try loop.watch(pair.first, .readable) { [loop] events in
@@ -108,7 +107,7 @@ struct EventSourceTests {
         source.cancel()
     }
 
-    @Test func anErrorArrivesUnaskedForAPipesWriter() throws {
+    @Test func `an error arrives unasked for a pipe's writer`() throws {
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         // Full, so that it is not writable.
@@ -124,7 +123,7 @@ struct EventSourceTests {
         source.cancel()
     }
 
-    @Test func withoutInterestNotEvenHangUpCallsTheHandler() throws {
+    @Test func `without interest not even hang up calls the handler`() throws {
         let pair = try Ends.sockets()
         var calls = 0
         let source = try loop.watch(pair.first, .readable) { _ in calls += 1 }
@@ -138,7 +137,7 @@ struct EventSourceTests {
         source.cancel()
     }
 
-    @Test func aDescriptorIsWatchedOnce() throws {
+    @Test func `a descriptor is watched once`() throws {
         let pair = try Ends.sockets()
         let source = try loop.watch(pair.first, .readable) { _ in }
         let raw = pair.first
@@ -148,7 +147,7 @@ struct EventSourceTests {
         source.cancel()
     }
 
-    @Test func aReadyDescriptorDoesNotStarveAnother() throws {
+    @Test func `a ready descriptor does not starve another`() throws {
         let noisy = try Ends.sockets()
         let quiet = try Ends.sockets()
         writeNow([1], to: noisy.second)

@@ -3,8 +3,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct FileReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct FileReaderTests {
     private static let blockSize = 1 << 16
     private static let sizes = [0, 1, blockSize - 1, blockSize, blockSize + 1, 3 * blockSize]
 
@@ -49,7 +48,7 @@ struct FileReaderTests {
     }
 
     @Test(arguments: FileForm.allCases, sizes)
-    func allBytesArriveInOrder(_ form: FileForm, _ size: Int) throws {
+    func `all bytes arrive in order`(_ form: FileForm, _ size: Int) throws {
         let ends = try FileEnds(form)
         let bytes = pattern(size)
         let writer = try writeElsewhere(bytes, to: ends.writing)
@@ -64,7 +63,7 @@ struct FileReaderTests {
     }
 
     @Test(arguments: FileForm.allCases, sizes)
-    func noMoreThanTheLengthIsRead(_ form: FileForm, _ length: Int) throws {
+    func `no more than the length is read`(_ form: FileForm, _ length: Int) throws {
         let ends = try FileEnds(form)
         let bytes = pattern(length + 10)
         let descriptor = try #require(ends.reading.raw)
@@ -82,7 +81,7 @@ struct FileReaderTests {
     }
 
     @Test(arguments: FileForm.allCases)
-    func anEarlyEndShowsInTheCount(_ form: FileForm) throws {
+    func `an early end shows in the count`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try writeElsewhere(pattern(100_000), to: ends.writing)
         if form == .file { writer.join() }
@@ -92,7 +91,7 @@ struct FileReaderTests {
         writer.join()
     }
 
-    @Test func aFileIsReadFromItsOffset() throws {
+    @Test func `a file is read from its offset`() throws {
         let ends = try FileEnds(.file)
         try writeElsewhere(pattern(1_000), to: ends.writing).join()
         lseek(try #require(ends.reading.raw), 400, SEEK_SET)
@@ -100,7 +99,7 @@ struct FileReaderTests {
         #expect(sink.bytes == Array(pattern(1_000).dropFirst(400)))
     }
 
-    @Test func atMostTwoBlocksAreReadAhead() throws {
+    @Test func `at most two blocks are read ahead`() throws {
         let ends = try FileEnds(.file)
         try writeElsewhere(pattern(10 * Self.blockSize), to: ends.writing).join()
         let kept = dup(try #require(ends.reading.raw))
@@ -122,7 +121,7 @@ struct FileReaderTests {
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func cancellingEndsAWaitForBytesAndClosesTheFile(_ form: FileForm) throws {
+    func `cancelling ends a wait for bytes and closes the file`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let reader = try FileReader(ends.reading, length: nil, on: loop, blockSize: Self.blockSize)
         reader.onBlock = { Issue.record("a block") }
@@ -134,7 +133,7 @@ struct FileReaderTests {
         try loop.runTurns(3)
     }
 
-    @Test func aDroppedReaderEnds() throws {
+    @Test func `a dropped reader ends`() throws {
         let ends = try FileEnds(.pipe)
         do { _ = try FileReader(ends.reading, length: nil, on: loop) }
         try expectNoReader(ends)
@@ -147,7 +146,7 @@ struct FileReaderTests {
         #expect(watched.revents & Int16(POLLERR | POLLHUP) != 0)
     }
 
-    @Test func theFlagsOfTheSharedDescriptionStayAsTheyAre() throws {
+    @Test func `the flags of the shared description stay as they are`() throws {
         let ends = try FileEnds(.pipe)
         let kept = dup(try #require(ends.reading.raw))
         let writer = try writeElsewhere([1], to: ends.writing)
@@ -157,7 +156,7 @@ struct FileReaderTests {
         writer.join()
     }
 
-    @Test func aFailureIsReportedAndTheFileIsClosed() throws {
+    @Test func `a failure is reported and the file is closed`() throws {
         let folder = try ScratchFolder()
         let ends = try FileEnds(.file)
         let sink = try read(FileEnds.open(folder.path, O_RDONLY | O_DIRECTORY), length: nil)
@@ -166,7 +165,7 @@ struct FileReaderTests {
         #expect(throws: Errno.badDescriptor) { try FileReader(ends.writing, length: nil, on: loop) }
     }
 
-    @Test func aBlockSizeOfBytesThatAreHeldBackDoesNotHideTheEnd() throws {
+    @Test func `a block size of bytes that are held back does not hide the end`() throws {
         let ends = try FileEnds(.file)
         try writeElsewhere([1, 2, 3], to: ends.writing).join()
         let reader = try FileReader(ends.reading, length: 3, on: loop)
@@ -187,7 +186,7 @@ struct FileReaderTests {
         #expect(block.count == 3)
     }
 
-    @Test func moreThanTheLimitOfThreadsAreRefused() async {
+    @Test func `more than the limit of threads are refused`() async {
         // In a process of its own: the limit is everybody's.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -233,7 +232,7 @@ struct PassedFileCheckTests {
         }
     }
 
-    @Test func filesPipesAndStreamSocketsAreAccepted() throws {
+    @Test func `files pipes and stream sockets are accepted`() throws {
         for form in FileForm.allCases {
             let ends = try FileEnds(form)
             #expect(error(ends.reading, .reading) == nil)
@@ -248,7 +247,7 @@ struct PassedFileCheckTests {
         #expect(error(both, .writing) == nil)
     }
 
-    @Test func everythingElseIsRefused() throws {
+    @Test func `everything else is refused`() throws {
         let folder = try ScratchFolder()
         #expect(error(try FileEnds.open(folder.path, O_RDONLY), .reading) == .unsuitable)
         #expect(error(try FileEnds.open("/dev/full", O_RDWR), .writing) == .unsuitable)

@@ -3,8 +3,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct FileWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct FileWriterTests {
     private static let blockSize = 1 << 16
     private static let sizes = [0, 1, blockSize - 1, blockSize, blockSize + 1, 3 * blockSize, 20 * blockSize + 7]
 
@@ -44,7 +43,7 @@ struct FileWriterTests {
     }
 
     @Test(arguments: FileForm.allCases, sizes)
-    func allBytesAreWrittenInOrder(_ form: FileForm, _ size: Int) throws {
+    func `all bytes are written in order`(_ form: FileForm, _ size: Int) throws {
         let ends = try FileEnds(form)
         let bytes = pattern(size)
         let early = form == .file ? nil : try readElsewhere(ends.reading)
@@ -59,7 +58,7 @@ struct FileWriterTests {
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func aFullPipeStopsAtTwoBlocksAndGoesOn(_ form: FileForm) throws {
+    func `a full pipe stops at two blocks and goes on`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try FileWriter(ends.writing, on: loop, blockSize: Self.blockSize)
         #expect(writer.room == 2 * Self.blockSize)
@@ -98,7 +97,7 @@ struct FileWriterTests {
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func cancellingEndsAWriteThatWaitsAndClosesTheFile(_ form: FileForm) throws {
+    func `cancelling ends a write that waits and closes the file`(_ form: FileForm) throws {
         let ends = try FileEnds(form)
         let writer = try FileWriter(ends.writing, on: loop, blockSize: 8 << 20)
         #expect(write(pattern(8 << 20)[...], to: writer) == 8 << 20)
@@ -117,7 +116,7 @@ struct FileWriterTests {
         try loop.runTurns(3)
     }
 
-    @Test func aFullDeviceIsReportedOnce() throws {
+    @Test func `a full device is reported once`() throws {
         let file = try FileEnds.open("/dev/full", O_WRONLY)
         let writer = try FileWriter(file, on: loop)
         #expect(try writeAll([1, 2, 3], to: writer, piece: 3) == .failure(Errno(rawValue: ENOSPC)))
@@ -126,7 +125,7 @@ struct FileWriterTests {
         #expect(writer.room == 0)
     }
 
-    @Test func aFailureIsToldWithoutAFinish() throws {
+    @Test func `a failure is told without a finish`() throws {
         let writer = try FileWriter(FileEnds.open("/dev/full", O_WRONLY), on: loop)
         var errors: [Errno] = []
         writer.onFailed = { [loop] in
@@ -140,7 +139,7 @@ struct FileWriterTests {
         #expect(errors == [Errno(rawValue: ENOSPC)])
     }
 
-    @Test func aFileThatMayNotGrowIsReportedWithWhatWasWritten() async {
+    @Test func `a file that may not grow is reported with what was written`() async {
         // In a process of its own: the limit is everybody's.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -159,7 +158,7 @@ struct FileWriterTests {
     }
 
     @Test(arguments: [FileForm.pipe, .namedPipe, .socket])
-    func aReaderThatIsGoneIsAnErrorAndNoSignal(_ form: FileForm) async throws {
+    func `a reader that is gone is an error and no signal`(_ form: FileForm) async throws {
         let ends = try FileEnds(form)
         // Also where a program has not set SIGPIPE aside.
         let writer = try FileWriter(ends.writing, on: loop, blockSize: Self.blockSize)
@@ -167,7 +166,7 @@ struct FileWriterTests {
         #expect(try writeAll(pattern(100), to: writer, piece: 100) == .failure(.brokenPipe))
     }
 
-    @Test func aPipeWithoutAReaderDoesNotEndTheProcess() async {
+    @Test func `a pipe without a reader does not end the process`() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
             let ends = try FileEnds(.pipe)
@@ -180,7 +179,7 @@ struct FileWriterTests {
         }
     }
 
-    @Test func fewBytesAreWrittenAtOnce() throws {
+    @Test func `few bytes are written at once`() throws {
         let ends = try FileEnds(.pipe)
         let writer = try FileWriter(ends.writing, on: loop)
         for byte in UInt8(1)...3 {

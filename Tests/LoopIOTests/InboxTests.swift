@@ -8,13 +8,13 @@ struct InboxTests {
         inbox.add(.work({}), isOnLoop: { isOnLoop })
     }
 
-    @Test func aLoopThatDoesNotWaitNeedsNoWakeUp() {
+    @Test func `a loop that does not wait needs no wake up`() {
         #expect(!add())
         #expect(inbox.take().count == 1)
         #expect(!add())
     }
 
-    @Test func wakeUpsOfAWaitingLoopAreCoalesced() {
+    @Test func `wake ups of a waiting loop are coalesced`() {
         #expect(inbox.prepareToWait())
         #expect(add())
         #expect(!add())
@@ -22,7 +22,7 @@ struct InboxTests {
         #expect(inbox.take().count == 2)
     }
 
-    @Test func eachWaitHasItsOwnWakeUp() {
+    @Test func `each wait has its own wake up`() {
         for _ in 0..<3 {
             #expect(inbox.prepareToWait())
             #expect(add())
@@ -30,13 +30,13 @@ struct InboxTests {
         }
     }
 
-    @Test func theLoopsOwnThreadNeedsNoWakeUpButTheNextOneDoes() {
+    @Test func `the loops own thread needs no wake up but the next one does`() {
         #expect(inbox.prepareToWait())
         #expect(!add(isOnLoop: true))
         #expect(add())
     }
 
-    @Test func aLoopWithWorkOrAStopDoesNotWait() {
+    @Test func `a loop with work or a stop does not wait`() {
         #expect(!add())
         #expect(!inbox.prepareToWait())
         _ = inbox.take()

@@ -2,8 +2,7 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct ListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     private let loop: EventLoop
     private let folder: ScratchFolder
 
@@ -23,7 +22,7 @@ struct ListenerTests {
         access(path, F_OK) == 0
     }
 
-    @Test func acceptsOnAUnixSocketThatOnlyWeMayUse() throws {
+    @Test func `accepts on a unix socket that only we may use`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         #expect(mode(of: path) == 0o600)
         var credentials: PeerCredentials?
@@ -42,7 +41,7 @@ struct ListenerTests {
         client.close()
     }
 
-    @Test func aMissingFolderIsMadeForUsAlone() throws {
+    @Test func `a missing folder is made for us alone`() throws {
         let inner = folder.path + "/made"
         let listener = try Listener(unixPath: inner + "/x.socket", on: loop)
         #expect(mode(of: inner) == 0o700)
@@ -51,7 +50,7 @@ struct ListenerTests {
     }
 
     @Test(arguments: [0o701, 0o710, 0o755, 0o777] as [mode_t])
-    func aFolderThatOthersMayEnterIsRefused(_ mode: mode_t) throws {
+    func `a folder that others may enter is refused`(_ mode: mode_t) throws {
         chmod(folder.path, mode)
         #expect {
             _ = try Listener(unixPath: path, on: loop)
@@ -64,7 +63,7 @@ struct ListenerTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"))
-    func aFolderOfAnotherUserIsRefused() throws {
+    func `a folder of another user is refused`() throws {
         chown(folder.path, 12_345, 12_345)
         #expect {
             _ = try Listener(unixPath: path, on: loop)
@@ -74,7 +73,7 @@ struct ListenerTests {
         chown(folder.path, 0, 0)
     }
 
-    @Test func aLinkToAFolderIsRefused() throws {
+    @Test func `a link to a folder is refused`() throws {
         let link = folder.path + "/link"
         let target = try ScratchFolder()
         symlink(target.path, link)
@@ -85,11 +84,11 @@ struct ListenerTests {
     }
 
     @Test(arguments: ["", "relative/x.socket", "/tmp/\(String(repeating: "x", count: 120))/y", "/a\0b"])
-    func aPathThatCannotBeASocketsIsRefused(_ path: String) throws {
+    func `a path that cannot be a sockets is refused`(_ path: String) throws {
         #expect(throws: SocketFileError.self) { _ = try Listener(unixPath: path, on: loop) }
     }
 
-    @Test func aLiveSocketIsNotReplaced() throws {
+    @Test func `a live socket is not replaced`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         #expect(throws: SocketFileError.inUse(path: path)) { _ = try Listener(unixPath: path, on: loop) }
         let client = try UnixSocket.connect(to: path)
@@ -97,7 +96,7 @@ struct ListenerTests {
         listener.close()
     }
 
-    @Test func aLiveSocketWithAFullQueueIsNotReplaced() throws {
+    @Test func `a live socket with a full queue is not replaced`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         var clients: [Int32] = []
         defer { for client in clients { close(client) } }
@@ -111,7 +110,7 @@ struct ListenerTests {
         listener.close()
     }
 
-    @Test func aDeadSocketIsReplaced() throws {
+    @Test func `a dead socket is replaced`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         // Another name of the file survives the listener, as the file of a daemon that was killed does.
         let dead = folder.path + "/dead.socket"
@@ -125,7 +124,7 @@ struct ListenerTests {
         #expect(!exists(dead))
     }
 
-    @Test func whatIsNoSocketIsLeftAlone() throws {
+    @Test func `what is no socket is left alone`() throws {
         for make in [
             { path in mkdir(path, 0o700) }, { path in symlink("/nowhere", path) }, { path in creat(path, 0o600) },
         ]
@@ -141,7 +140,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func theEndDoesNotRemoveASuccessorsSocket() throws {
+    @Test func `the end does not remove a successors socket`() throws {
         let first = try Listener(unixPath: path, on: loop)
         unlink(path)
         let second = try Listener(unixPath: path, on: loop)
@@ -151,7 +150,7 @@ struct ListenerTests {
         #expect(!exists(path))
     }
 
-    @Test func anAdoptedSocketIsNeverRemoved() throws {
+    @Test func `an adopted socket is never removed`() throws {
         let maker = try Listener(unixPath: path, on: loop)
         let raw = try #require(maker.rawDescriptor)
         let handedOver = Descriptor(owning: fcntl(raw, F_DUPFD, 0))
@@ -173,14 +172,14 @@ struct ListenerTests {
         client.close()
     }
 
-    @Test func aSocketThatDoesNotListenIsNotAdopted() throws {
+    @Test func `a socket that does not listen is not adopted`() throws {
         let pair = try Ends.sockets()
         #expect(throws: Errno.invalidArgument) { _ = try Listener(adopting: pair.takeFirst(), on: loop) }
         let pipe = try Ends.pipe()
         #expect(throws: Errno.notASocket) { _ = try Listener(adopting: pipe.takeFirst(), on: loop) }
     }
 
-    @Test func aPausedListenerLeavesConnectionsInTheQueue() throws {
+    @Test func `a paused listener leaves connections in the queue`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         var count = 0
         listener.onAccept = { _, _ in
@@ -199,7 +198,7 @@ struct ListenerTests {
         second.close()
     }
 
-    @Test func aHandlerMayCloseTheListener() throws {
+    @Test func `a handler may close the listener`() throws {
         let listener = try Listener(unixPath: path, on: loop)
         var count = 0
         listener.onAccept = { _, _ in
@@ -214,7 +213,7 @@ struct ListenerTests {
         second.close()
     }
 
-    @Test func withoutDescriptorsItWaitsInsteadOfSpinning() async {
+    @Test func `without descriptors it waits instead of spinning`() async {
         // In a process of its own: the limit is the whole process's.
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()

@@ -2,9 +2,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite(.timeLimit(.minutes(5)))
-struct LoopTimerTests {
-    @Test func timersFireInOrderOfTheirDeadlines() throws {
+@Suite(.timeLimit(.minutes(5))) struct LoopTimerTests {
+    @Test func `timers fire in order of their deadlines`() throws {
         let loop = try EventLoop()
         var fired: [Int] = []
         let delays = [7, 3, 9, 1, 5, 2, 8, 4, 6]
@@ -23,7 +22,7 @@ struct LoopTimerTests {
         #expect(timers.allSatisfy { !$0.isArmed })
     }
 
-    @Test func aTimerDoesNotFireEarly() throws {
+    @Test func `a timer does not fire early`() throws {
         let loop = try EventLoop()
         let deadline = loop.now + .milliseconds(20)
         var fired: MonotonicInstant?
@@ -39,7 +38,7 @@ struct LoopTimerTests {
         timer.cancel()
     }
 
-    @Test func timersOfOneDeadlineFireInTheOrderOfArming() throws {
+    @Test func `timers of one deadline fire in the order of arming`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var fired: [Int] = []
@@ -52,7 +51,7 @@ struct LoopTimerTests {
         #expect(timers.count == 50)
     }
 
-    @Test func aManualClockFiresWhatIsDueAndNothingElse() throws {
+    @Test func `a manual clock fires what is due and nothing else`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var fired: [String] = []
@@ -72,7 +71,7 @@ struct LoopTimerTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-5)])
-    func aDeadlineInThePastFiresInALaterTurn(_ delay: Duration) throws {
+    func `a deadline in the past fires in a later turn`(_ delay: Duration) throws {
         for clock in [nil, ManualClock()] {
             let loop = try EventLoop(clock: clock)
             var fired = false
@@ -87,7 +86,7 @@ struct LoopTimerTests {
         }
     }
 
-    @Test func rearmingReplacesTheDeadline() throws {
+    @Test func `rearming replaces the deadline`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var count = 0
@@ -105,7 +104,7 @@ struct LoopTimerTests {
         #expect(count == 2)
     }
 
-    @Test func cancelledAndDroppedTimersDoNotFire() throws {
+    @Test func `cancelled and dropped timers do not fire`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var count = 0
@@ -120,7 +119,7 @@ struct LoopTimerTests {
         #expect(count == 0)
     }
 
-    @Test func aHandlerMayCancelATimerThatIsDueToo() throws {
+    @Test func `a handler may cancel a timer that is due too`() throws {
         let clock = ManualClock()
         let loop = try EventLoop(clock: clock)
         var second: LoopTimer?
@@ -133,7 +132,7 @@ struct LoopTimerTests {
         #expect(!first.isArmed)
     }
 
-    @Test func aTimerThatRearmsItselfForNowLeavesRoomForDescriptors() throws {
+    @Test func `a timer that rearms itself for now leaves room for descriptors`() throws {
         let loop = try EventLoop()
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
@@ -151,7 +150,7 @@ struct LoopTimerTests {
         timer = nil
     }
 
-    @Test func theClockGoesOnAndDoesNotGoBack() throws {
+    @Test func `the clock goes on and does not go back`() throws {
         let loop = try EventLoop()
         let first = loop.now
         let second = loop.now

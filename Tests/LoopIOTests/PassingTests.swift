@@ -5,8 +5,7 @@ import LoopIO
 import Testing
 
 /// Descriptors over unix sockets, and sockets that leave their stream.
-@Suite(.timeLimit(.minutes(5)))
-struct PassingTests {
+@Suite(.timeLimit(.minutes(5))) struct PassingTests {
     private let loop: EventLoop
     private let ends: Ends
 
@@ -63,7 +62,7 @@ struct PassingTests {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    @Test func aDescriptorArrivesBeforeTheBytesWithWhichItCame() throws {
+    @Test func `a descriptor arrives before the bytes with which it came`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let sender = try ByteStream(ends.takeSecond(), on: loop)
         let record = Record()
@@ -86,7 +85,7 @@ struct PassingTests {
     }
 
     @Test(arguments: [2, 253])
-    func allDescriptorsOfAMessageArrive(_ count: Int) throws {
+    func `all descriptors of a message arrive`(_ count: Int) throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
         record.attach(to: receiver)
@@ -98,7 +97,7 @@ struct PassingTests {
         receiver.close()
     }
 
-    @Test func whoDoesNotAskForDescriptorsGetsTheBytesAndNothingStaysOpen() throws {
+    @Test func `who does not ask for descriptors gets the bytes and nothing stays open`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
         record.attach(to: receiver)
@@ -113,7 +112,7 @@ struct PassingTests {
         receiver.close()
     }
 
-    @Test func aDescriptorThatNobodyTookIsClosed() throws {
+    @Test func `a descriptor that nobody took is closed`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         receiver.onPassed = { _ in }
         receiver.onRead = { _ in }
@@ -128,7 +127,7 @@ struct PassingTests {
         reader.close()
     }
 
-    @Test func aTakenDescriptorBelongsToTheTaker() throws {
+    @Test func `a taken descriptor belongs to the taker`() throws {
         let pair = try Descriptor.socketPair()
         let number = pair.first.raw
         let file = PassedFile(consume pair.first)
@@ -140,7 +139,7 @@ struct PassingTests {
         withExtendedLifetime(consume pair.second) {}
     }
 
-    @Test func aHandlerThatClosesTheStreamGetsNoBytes() throws {
+    @Test func `a handler that closes the stream gets no bytes`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let record = Record()
         record.attach(to: receiver)
@@ -152,7 +151,7 @@ struct PassingTests {
         #expect(!receiver.isOpen)
     }
 
-    @Test func moreDescriptorsThanMayBeOpenAreAllLetGo() async {
+    @Test func `more descriptors than may be open are all let go`() async {
         // In a process of its own: the limit is everybody's.
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()
@@ -177,7 +176,7 @@ struct PassingTests {
         }
     }
 
-    @Test func passingFailsWhereItCannotBeDoneAndSendsNothing() throws {
+    @Test func `passing fails where it cannot be done and sends nothing`() throws {
         let sender = try ByteStream(ends.takeSecond(), on: loop)
         let pair = try Descriptor.pipe()
         #expect(throws: Errno.invalidArgument) { try sender.write([], passing: pair.first) }
@@ -190,7 +189,7 @@ struct PassingTests {
         #expect(throws: Errno.invalidArgument) { try sender.write([1], passing: pair.first) }
     }
 
-    @Test func whatTheKernelDoesNotTakeAtOnceFollowsTheDescriptor() throws {
+    @Test func `what the kernel does not take at once follows the descriptor`() throws {
         let receiver = try ByteStream(ends.takeFirst(), on: loop)
         let sender = try ByteStream(ends.takeSecond(), on: loop)
         let pair = try Descriptor.pipe()
@@ -209,7 +208,7 @@ struct PassingTests {
         sender.close()
     }
 
-    @Test func aDetachedSocketGoesOnOnAnotherLoop() throws {
+    @Test func `a detached socket goes on on another loop`() throws {
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         var first: [UInt8] = []
         var given: Descriptor?
@@ -239,7 +238,7 @@ struct PassingTests {
         moved.close()
     }
 
-    @Test func aStreamThatStillHasToWriteIsNotDetached() throws {
+    @Test func `a stream that still has to write is not detached`() throws {
         let stream = try ByteStream(ends.takeFirst(), on: loop)
         stream.write(pattern(1_000_000))
         #expect(stream.pendingWriteBytes > 0)
@@ -256,7 +255,7 @@ struct PassingTests {
         }
     }
 
-    @Test func descriptorsThatHangWhileTheyAreClosedHoldTheirOwnSourceUpAlone() async {
+    @Test func `descriptors that hang while they are closed hold their own source up alone`() async {
         // In a process of its own, which hangs at its end otherwise.
         await #expect(processExitsWith: .success) {
             let (greedy, modest) = (DescriptorSource("greedy"), DescriptorSource("modest"))
@@ -273,7 +272,7 @@ struct PassingTests {
         }
     }
 
-    @Test func whoPassesTooManyIsToldAndIsNotReadFromAnyMore() async {
+    @Test func `who passes too many is told and is not read from any more`() async {
         await #expect(processExitsWith: .success) {
             let greedy = DescriptorSource("greedy")
             try fill(greedy)
@@ -302,7 +301,7 @@ struct PassingTests {
         }
     }
 
-    @Test func aPassedSocketThatLingersHoldsNobodyUp() async {
+    @Test func `a passed socket that lingers holds nobody up`() async {
         // In a process of its own: the thread that closes is everybody's, and it hangs here.
         await #expect(processExitsWith: .success) {
             let (read, failure) = try passLingeringSockets()

@@ -3,9 +3,8 @@ import LoopIO
 import Testing
 
 /// What concerns the whole process, therefore each in a process of its own.
-@Suite(.timeLimit(.minutes(5)))
-struct ProcessTests {
-    @Test func aSignalReachesTheLoop() async {
+@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
+    @Test func `a signal reaches the loop`() async {
         await #expect(processExitsWith: .success) {
             try ProcessSignals.prepare(blocking: [SIGUSR1, SIGTERM])
             let loop = try EventLoop()
@@ -26,7 +25,7 @@ struct ProcessTests {
         }
     }
 
-    @Test func aSignalThatIsNotBlockedIsRefused() throws {
+    @Test func `a signal that is not blocked is refused`() throws {
         let error = Locked<Errno?>(nil)
         // A thread of its own: those of the test runner block signals.
         let thread = try OwnedThread(name: "signals") {
@@ -44,7 +43,7 @@ struct ProcessTests {
         #expect(error.withLock { $0 } == Errno(rawValue: EBUSY))
     }
 
-    @Test func aWriteToAClosedPipeIsAnError() async {
+    @Test func `a write to a closed pipe is an error`() async {
         await #expect(processExitsWith: .success) {
             try ProcessSignals.prepare(blocking: [])
             let ends = try Ends.pipe()
@@ -53,7 +52,7 @@ struct ProcessTests {
         }
     }
 
-    @Test func withoutAServiceManagerNothingHappens() async {
+    @Test func `without a service manager nothing happens`() async {
         await #expect(processExitsWith: .success) {
             for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"] {
                 unsetenv(name)
@@ -65,7 +64,7 @@ struct ProcessTests {
         }
     }
 
-    @Test func theWatchdogIsFedFromTheLoop() async {
+    @Test func `the watchdog is fed from the loop`() async {
         await #expect(processExitsWith: .success) {
             let folder = try ScratchFolder()
             let manager = try NotifySocket(path: folder.path + "/notify")
@@ -87,7 +86,7 @@ struct ProcessTests {
         }
     }
 
-    @Test func socketsOfTheServiceManagerKeepNameAndPath() async {
+    @Test func `sockets of the service manager keep name and path`() async {
         await #expect(processExitsWith: .success) {
             let folder = try ScratchFolder()
             let loop = try EventLoop()

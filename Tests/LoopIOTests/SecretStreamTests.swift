@@ -2,15 +2,14 @@ import LoopIO
 import Testing
 
 /// How a `ByteStream` passes on what nobody else should see.
-@Suite(.timeLimit(.minutes(5)))
-struct SecretStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct SecretStreamTests {
     private let loop: EventLoop
 
     init() throws {
         loop = try EventLoop()
     }
 
-    @Test func secretBytesAreLentInOrderAndReadOnlyWhileSomebodyTakesThem() throws {
+    @Test func `secret bytes are lent in order and read only while somebody takes them`() throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)
@@ -34,7 +33,7 @@ struct SecretStreamTests {
         receiver.close()
     }
 
-    @Test func theLastByteThatHadToWaitIsReported() throws {
+    @Test func `the last byte that had to wait is reported`() throws {
         let ends = try Ends.sockets()
         let sender = try ByteStream(ends.takeFirst(), on: loop)
         let receiver = try ByteStream(ends.takeSecond(), on: loop)

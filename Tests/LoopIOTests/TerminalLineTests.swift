@@ -77,15 +77,15 @@ import Testing
         ("12345678\n", "12345678"), ("a\u{7F}b\n", "b"), ("\n", ""), ("first\nsecond\n", "first"),
         ("half\u{4}\u{4}", "half"),
     ])
-    func aLineIsWhatWasTypedUpToItsEnd(_ typed: String, _ expected: String) throws {
+    func `a line is what was typed up to its end`(_ typed: String, _ expected: String) throws {
         #expect(try line(.text, typing: typed) == .success(Array(expected.utf8)))
     }
 
-    @Test func theEndOfInputIsNoLine() throws {
+    @Test func `the end of input is no line`() throws {
         #expect(try line(.text, typing: "\u{4}") == .success(nil))
     }
 
-    @Test func aSecretIsNotShownAndTheEchoComesBack() throws {
+    @Test func `a secret is not shown and the echo comes back`() throws {
         #expect(terminal.hasEcho)
         let before = terminal.settings
         var wasHidden = false
@@ -105,7 +105,7 @@ import Testing
         withExtendedLifetime(line) {}
     }
 
-    @Test func aSecretThatIsGivenUpBringsTheEchoBack() throws {
+    @Test func `a secret that is given up brings the echo back`() throws {
         var line: TerminalLine? = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in
             Issue.record("it was given up")
         }
@@ -119,7 +119,7 @@ import Testing
         #expect(line == nil)
     }
 
-    @Test func theKeysThatStopAProgramDoNothingWhileTheEchoIsOff() throws {
+    @Test func `the keys that stop a program do nothing while the echo is off`() throws {
         let line = try TerminalLine(.descriptor(terminal.program), .secret, on: loop) { _ in }
         let keys = withUnsafeBytes(of: terminal.settings.c_cc) { Array($0) }
         #expect(keys[Int(VSUSP)] == 0)
@@ -128,7 +128,7 @@ import Testing
         line.cancel()
     }
 
-    @Test func whatWasTypedAheadIsNoAnswer() throws {
+    @Test func `what was typed ahead is no answer`() throws {
         terminal.type("y\n")
         #expect(try line(.answer, typing: "n\n") == .success(Array("n".utf8)))
         terminal.type("typed ahead\n")
@@ -137,12 +137,12 @@ import Testing
         #expect(try line(.text, typing: "") == .success(Array("ahead".utf8)))
     }
 
-    @Test func theTerminalIsNotMadeNonBlocking() throws {
+    @Test func `the terminal is not made non blocking`() throws {
         _ = try line(.text, typing: "a\n")
         #expect(fcntl(terminal.program, F_GETFL) & O_NONBLOCK == 0)
     }
 
-    @Test func aFileIsNoTerminal() throws {
+    @Test func `a file is no terminal`() throws {
         let null = open("/dev/null", O_RDWR)
         defer { close(null) }
         #expect(throws: Errno.self) { try TerminalLine(.descriptor(null), .secret, on: loop) { _ in } }

@@ -7,20 +7,20 @@ struct ErrnoTests {
         (EACCES, "permission denied"), (ENOENT, "no such file or directory"), (EIO, "input/output error"),
         (ENOTSUP, "operation not supported"), (EPIPE, "broken pipe"),
     ])
-    func describesItselfAsTheSystemDoes(_ number: Int32, _ text: String) {
+    func `describes itself as the system does`(_ number: Int32, _ text: String) {
         #expect("\(Errno(rawValue: number))" == text)
     }
 
-    @Test func anUnknownNumberIsNamed() {
+    @Test func `an unknown number is named`() {
         #expect("\(Errno(rawValue: 12_345))".contains("12345"))
     }
 
-    @Test func negativeResultsOfTheLibraryAreThrown() throws {
+    @Test func `negative results of the library are thrown`() throws {
         #expect(throws: Errno.permissionDenied) { try Errno.check(-EACCES) }
         #expect(try Errno.check(7) == 7)
     }
 
-    @Test func interruptedCallsAreRepeated() throws {
+    @Test func `interrupted calls are repeated`() throws {
         var attempts = 0
         let result = try SystemCall.retrying { () -> Int32 in
             attempts += 1
@@ -31,7 +31,7 @@ struct ErrnoTests {
         #expect(attempts == 3)
     }
 
-    @Test func otherErrorsAreThrownAtOnce() {
+    @Test func `other errors are thrown at once`() {
         var attempts = 0
         #expect(throws: Errno.noSuchFile) {
             try SystemCall.retrying { () -> Int in
@@ -54,7 +54,7 @@ struct DescriptorTests {
         return raw
     }
 
-    @Test func theEndOfTheValueClosesIt() throws {
+    @Test func `the end of the value closes it`() throws {
         let raw = try high()
         do {
             let descriptor = Descriptor(owning: raw)
@@ -63,14 +63,14 @@ struct DescriptorTests {
         #expect(!isOpen(raw))
     }
 
-    @Test func itIsClosedOnDemandAndNotTwice() throws {
+    @Test func `it is closed on demand and not twice`() throws {
         let raw = try high()
         let descriptor = Descriptor(owning: raw)
         descriptor.close()
         #expect(!isOpen(raw))
     }
 
-    @Test func releasingGivesItAway() throws {
+    @Test func `releasing gives it away`() throws {
         let raw = try high()
         let descriptor = Descriptor(owning: raw)
         #expect(descriptor.release() == raw)
@@ -78,7 +78,7 @@ struct DescriptorTests {
         close(raw)
     }
 
-    @Test func aDuplicateIsIndependent() throws {
+    @Test func `a duplicate is independent`() throws {
         let ends = try Ends.sockets()
         let original = try ends.takeFirst()
         let copy = try original.duplicate()

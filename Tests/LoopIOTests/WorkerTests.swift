@@ -2,11 +2,10 @@ import Glibc
 import LoopIO
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
-struct WorkerTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerTests {
     private struct Failure: Error {}
 
-    @Test func worksElsewhereAndCompletesOnTheLoop() throws {
+    @Test func `works elsewhere and completes on the loop`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let loopThread = UInt(pthread_self())
@@ -22,7 +21,7 @@ struct WorkerTests {
         worker.stop()
     }
 
-    @Test func errorsArriveAsResults() throws {
+    @Test func `errors arrive as results`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         var isFailure = false
@@ -35,7 +34,7 @@ struct WorkerTests {
         worker.stop()
     }
 
-    @Test func worksInOrderOnePieceAtATime() throws {
+    @Test func `works in order one piece at a time`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let running = Locked(0)
@@ -60,7 +59,7 @@ struct WorkerTests {
         worker.stop()
     }
 
-    @Test func stoppingDoesWhatWasAskedForBefore() throws {
+    @Test func `stopping does what was asked for before`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let count = Locked(0)
@@ -71,7 +70,7 @@ struct WorkerTests {
         #expect(count.withLock { $0 } == 100)
     }
 
-    @Test func aSuspendedCallerGetsTheResult() async throws {
+    @Test func `a suspended caller gets the result`() async throws {
         let worker = try Worker()
         #expect(try await worker.run { 6 * 7 } == 42)
         await #expect(throws: Failure.self) { try await worker.run { throw Failure() } }
@@ -98,7 +97,7 @@ struct WorkerTests {
         { _ in withExtendedLifetime(witness) { body() } }
     }
 
-    @Test func theCompletionIsReleasedOnTheLoop() throws {
+    @Test func `the completion is released on the loop`() throws {
         let loop = try EventLoop()
         let worker = try Worker()
         let released = Locked<Bool?>(nil)
@@ -114,7 +113,7 @@ struct WorkerTests {
 }
 
 struct LockedTests {
-    @Test func threadsDoNotLoseEachOthersChanges() throws {
+    @Test func `threads do not lose each other's changes`() throws {
         let value = Locked([Int]())
         let threads = try (0..<4).map { _ in
             try OwnedThread(name: "adder") {
@@ -125,13 +124,13 @@ struct LockedTests {
         #expect(value.withLock { $0.count } == 20_000)
     }
 
-    @Test func anErrorReleasesTheLock() {
+    @Test func `an error releases the lock`() {
         let value = Locked(1)
         #expect(throws: Errno.cancelled) { try value.withLock { _ throws(Errno) in throw .cancelled } }
         #expect(value.withLock { $0 } == 1)
     }
 
-    @Test func aThreadsNameIsShown() throws {
+    @Test func `a thread's name is shown`() throws {
         let name = Locked("")
         let thread = try OwnedThread(name: "a-name-of-more-than-15") {
             let file = open("/proc/thread-self/comm", O_RDONLY)
@@ -146,7 +145,7 @@ struct LockedTests {
         #expect(name.withLock { $0 } == "a-name-of-more-")
     }
 
-    @Test func aThreadOfLowPriorityLeavesTheOthersAsTheyAre() throws {
+    @Test func `a thread of low priority leaves the others as they are`() throws {
         let before = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
         let lowered = Locked<Int32>(0)
         let kept = Locked<Int32>(0)

@@ -13,7 +13,7 @@ struct WriteQueueTests {
     }
 
     @Test(arguments: [1, 7, 100, 65_536, 1_000_000])
-    func keepsTheOrderHoweverMuchIsTaken(_ room: Int) {
+    func `keeps the order however much is taken`(_ room: Int) {
         var queue = WriteQueue()
         var written: [UInt8] = []
         var taken: [UInt8] = []
@@ -28,7 +28,7 @@ struct WriteQueueTests {
         #expect(taken == written)
     }
 
-    @Test func skipsWhatWasSentBefore() {
+    @Test func `skips what was sent before`() {
         var queue = WriteQueue()
         var taken: [UInt8] = []
         queue.append([1, 2, 3, 4], skipping: 2)
@@ -40,7 +40,7 @@ struct WriteQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func joinsSmallWrites() {
+    @Test func `joins small writes`() {
         var queue = WriteQueue()
         for _ in 0..<1_000 { queue.append([1, 2, 3]) }
         var calls = 0
@@ -51,7 +51,7 @@ struct WriteQueueTests {
         #expect(calls == 1)
     }
 
-    @Test func anErrorLeavesItToBeEmptied() {
+    @Test func `an error leaves it to be emptied`() {
         var queue = WriteQueue()
         queue.append([1, 2, 3])
         #expect(throws: Errno.brokenPipe) {
@@ -65,7 +65,7 @@ struct WriteQueueTests {
         #expect(taken == [9])
     }
 
-    @Test func aQueueThatIsNeverEmptyWorksOn() {
+    @Test func `a queue that is never empty works on`() {
         var queue = WriteQueue()
         var taken = 0
         let block = pattern(70_000)

@@ -101,7 +101,11 @@ for kind in ("avahi", "embedded"):
             process.stdin.close()
             kinds = [json.loads(line)["kind"] for line in process.stdout]
             print(f"    frames that passed the one between: {kinds}")
-            expect(kinds == [1, 2, 3, 4, 9] or not alone and not kinds, f"frames that passed: {kinds}")
+            # A joining device that hears of two windows may end one call, and make it again: a proof passes once.
+            begins = [place for place, kind in enumerate(kinds) if kind == 1] + [len(kinds)]
+            calls = [kinds[begin:end] for begin, end in zip(begins, begins[1:])]
+            expect(all(call == [1, 2, 3, 4, 9][:len(call)] for call in calls), f"frames that passed: {kinds}")
+            expect(kinds.count(4) == 1 or not alone and not kinds, f"frames that passed: {kinds}")
             expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
 
 

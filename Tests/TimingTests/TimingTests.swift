@@ -16,7 +16,7 @@ struct RateAndPauseTests {
         }
     }
 
-    @Test func aRateLetsABurstPassAndThenItsRate() {
+    @Test func `a rate lets a burst pass and then its rate`() {
         var limit = RateLimit(perSecond: 10)
         let burst = (0..<20).filter { _ in limit.admit(at: at(0)) }
         #expect(burst.count == 10)
@@ -26,7 +26,7 @@ struct RateAndPauseTests {
         #expect(later.count == 10)
     }
 
-    @Test func aHeavyEventCountsAsSeveral() {
+    @Test func `a heavy event counts as several`() {
         var limit = RateLimit(perSecond: 10, burst: 10)
         let verdicts = [10.5, 7.5, 3, 2.5].map { limit.admit(weight: $0, at: at(0)) }
         #expect(verdicts == [false, true, false, true])
@@ -36,7 +36,7 @@ struct RateAndPauseTests {
         #expect(none == [false, false, false])
     }
 
-    @Test func whatHasPassedElsewhereCounts() {
+    @Test func `what has passed elsewhere counts`() {
         var limit = RateLimit(every: .seconds(2), burst: 2)
         #expect(limit.isRested(at: at(0)) && limit.next <= at(0))
         limit.count(at: at(0))
@@ -45,7 +45,7 @@ struct RateAndPauseTests {
         #expect(limit.next == at(2000) && !limit.isRested(at: at(3999)) && limit.isRested(at: at(4000)))
     }
 
-    @Test func delaysDoubleUpToTheLongestAndVary() {
+    @Test func `delays double up to the longest and vary`() {
         var backoff = Backoff(first: .seconds(1), longest: .seconds(60), variation: 20)
         var random = FixedRandom(state: 1)
         let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
@@ -58,7 +58,7 @@ struct RateAndPauseTests {
         #expect(first <= .milliseconds(1200))
     }
 
-    @Test func whoCountsTriesGetsTheSameDelays() {
+    @Test func `who counts tries gets the same delays`() {
         let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
         let delays = [0, 1, 2, 3, 6, 7, 8, Int.max].map { backoff.delay(after: $0) }
         #expect(delays == [1, 1, 2, 4, 32, 60, 60, 60].map { .seconds($0) })
@@ -71,11 +71,11 @@ struct MonotonicInstantTests {
         (.max - 1, .seconds(1), .max), (0, .seconds(Int64.max), UInt64(Int64.max)), (7, .seconds(Int64.min), 0),
         (0, .milliseconds(1), 1_000_000),
     ])
-    func movesWithinItsRange(_ start: UInt64, _ step: Duration, _ result: UInt64) {
+    func `moves within its range`(_ start: UInt64, _ step: Duration, _ result: UInt64) {
         #expect((MonotonicInstant(nanoseconds: start) + step).nanoseconds == result)
     }
 
-    @Test func theDifferenceMayBeNegative() {
+    @Test func `the difference may be negative`() {
         let early = MonotonicInstant(nanoseconds: 10)
         let late = MonotonicInstant(nanoseconds: 35)
         #expect(late - early == .nanoseconds(25))
@@ -85,7 +85,7 @@ struct MonotonicInstantTests {
         #expect(MonotonicInstant(nanoseconds: 0) - MonotonicInstant(nanoseconds: .max) < .zero)
     }
 
-    @Test func arithmeticSaturates() {
+    @Test func `arithmetic saturates`() {
         let start = MonotonicInstant(nanoseconds: 10)
         #expect(start + .nanoseconds(5) == MonotonicInstant(nanoseconds: 15))
         #expect(start - .seconds(1) == MonotonicInstant(nanoseconds: 0))

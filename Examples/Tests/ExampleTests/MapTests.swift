@@ -6,14 +6,14 @@ import Testing
 @testable import MapOff
 
 @Suite struct MapTests {
-    @Test func aRegionIsAlwaysOneThatCanBeDrawn() {
+    @Test func `a region is always one that can be drawn`() {
         let wild = Region(latitude: 1e9, longitude: 721, latitudeSpan: -3, longitudeSpan: .infinity)
         #expect(wild == Region(latitude: 90, longitude: 1, latitudeSpan: 0.5, longitudeSpan: 360))
         #expect(Region(latitude: .nan, longitude: -181, latitudeSpan: 1, longitudeSpan: 1).longitude == 179)
         #expect(Region.world.zoomed(by: 1e300).latitudeSpan == 180)
     }
 
-    @Test func aMapGoesAroundTheWorld() {
+    @Test func `a map goes around the world`() {
         var region = Region(latitude: 0, longitude: 170, latitudeSpan: 40, longitudeSpan: 80)
         region = region.panned(.east)
         #expect(region.longitude == -170)
@@ -24,7 +24,7 @@ import Testing
                 == "0.00 -7.13 1.00 1.00")
     }
 
-    @Test func commandsMoveIt() throws {
+    @Test func `commands move it`() throws {
         #expect(Region.world.moved(by: try #require(Command("pan e"))) == Region.world.panned(.east))
         #expect(Region.world.moved(by: try #require(Command("zoom in")))?.latitudeSpan == 70)
         for line in ["pan", "pan x", "zoom", "go 1", "go a b", "open 3"] {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func landIsLandAndTheSeaIsNot() {
+    @Test func `land is land and the sea is not`() {
         for (latitude, longitude) in [
             (48.2, 16.4), (40.0, -100.0), (-10.0, -55.0), (0.0, 25.0), (-25.0, 135.0), (60.0, 100.0),
         ] {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [Region.world, Region(latitude: -12.34, longitude: 0.1, latitudeSpan: 0.7, longitudeSpan: 1.9)])
-    func aViewportComesBackAsItWas(_ region: Region) {
+    func `a viewport comes back as it was`(_ region: Region) {
         let viewport = Viewport(region)
         #expect(viewport.packed.count == Viewport.size)
         #expect(Viewport(packed: viewport.packed)?.region == region)
@@ -52,13 +52,13 @@ import Testing
         #expect(Viewport(packed: (Data([1, 2]) + viewport.packed).dropFirst(2)) == viewport)
     }
 
-    @Test func theBytesAreLittleEndianDoubles() {
+    @Test func `the bytes are little endian doubles`() {
         let viewport = Viewport(Region(latitude: 1, longitude: -2, latitudeSpan: 3, longitudeSpan: 4))
         let hex = viewport.packed.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         #expect(hex == "000000000000f03f" + "00000000000000c0" + "0000000000000840" + "0000000000001040")
     }
 
-    @Test func otherBytesAreNone() {
+    @Test func `other bytes are none`() {
         let good = Viewport(Region.world).packed
         #expect(Viewport(packed: Data()) == nil)
         #expect(Viewport(packed: good.dropLast()) == nil)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aCanvasTakesWhatFits() {
+    @Test func `a canvas takes what fits`() {
         var canvas = Canvas(width: 8, height: 3)
         canvas.write("outside", column: 5, row: 1)
         canvas.write("above", column: 0, row: -1)

@@ -6,7 +6,7 @@ import Testing
 @testable import MapViewer
 
 @Suite struct MapViewerTests {
-    @Test func aRegionAndAStoreAreReadBackFromAnActivity() throws {
+    @Test func `a region and a store are read back from an activity`() throws {
         let viewing = NSUserActivity(activityType: NSUserActivity.mapViewingActivityType)
         #expect(viewing.viewingRegion() == nil)
         let region = Region(latitude: 48.25, longitude: -0.1, latitudeSpan: 17.5, longitudeSpan: 45)
@@ -27,7 +27,7 @@ import Testing
         #expect(editing.store() == nil)
     }
 
-    @Test func favouritesAreAFile() throws {
+    @Test func `favourites are a file`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let favourites = Favourites(file: folder.appendingPathComponent("a/favourites"))
@@ -44,14 +44,14 @@ import Testing
         }
     }
 
-    @Test func everyStoreIsOnLandAndHasAPageOfItsOwn() {
+    @Test func `every store is on land and has a page of its own`() {
         #expect(Set(Store.all.compactMap(\.url)).count == Store.all.count)
         for store in Store.all {
             #expect(store.surroundings.contains(latitude: store.latitude, longitude: store.longitude))
         }
     }
 
-    @Test func thePopoverFitsIntoThePictureWhereverTheStoreIs() {
+    @Test func `the popover fits into the picture wherever the store is`() {
         for store in Store.all {
             let picture = MapPicture(region: .world, annotations: Store.all, popover: store, favourites: [store.number])
             #expect(picture.lines.contains { $0.contains("★ favourite") && $0.contains("│") })
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aStoreOutOfSightIsOpenedOnceItsPinIsThere() throws {
+    @Test func `a store out of sight is opened once its pin is there`() throws {
         let fixture = Fixture()
         let map = fixture.map
         let tokyo = try #require(Store.all.first { $0.number == 6 })
@@ -91,7 +91,7 @@ import Testing
         #expect(isThere)
     }
 
-    @Test func whoMovesTheMapMeanwhileDoesNotWantTheStoreAnyMore() throws {
+    @Test func `who moves the map meanwhile does not want the store any more`() throws {
         let fixture = Fixture()
         let map = fixture.map
         map.open(try #require(Store.all.last))
@@ -104,7 +104,7 @@ import Testing
         #expect(map.popover == nil)
     }
 
-    @Test func onlyAnOpenStoreIsClosedByBeingContinued() throws {
+    @Test func `only an open store is closed by being continued`() throws {
         let fixture = Fixture()
         let map = fixture.map
         map.show(Region.world.panned(.south))

@@ -23,7 +23,7 @@ import Testing
             ),
             (.message(id: "77"), "https://forum.example.com/message?id=77"),
         ])
-    func aRouteComesBackFromItsActivity(_ route: Route, _ page: String) {
+    func `a route comes back from its activity`(_ route: Route, _ page: String) {
         let activity = NSUserActivity(route)
         #expect(activity.activityType == route.activityType)
         #expect(activity.route == route)
@@ -40,7 +40,7 @@ import Testing
         return activity.route
     }
 
-    @Test func optionalMembersHaveDefaults() {
+    @Test func `optional members have defaults`() {
         let posts = NSUserActivity.ForumType.browsingPosts
         #expect(route(posts, ["threadID": "5"]) == .thread(id: "5", page: .nextUnread, post: nil))
         #expect(route(posts, ["threadID": "5", "page": 0]) == .thread(id: "5", page: .nextUnread, post: nil))
@@ -52,19 +52,19 @@ import Testing
         #expect(route(NSUserActivity.ForumType.listingThreads, ["bookmarks": NSNull(), "forumID": "x"]) == .bookmarks)
     }
 
-    @Test func withoutARequiredMemberThereIsNoRoute() {
+    @Test func `without a required member there is no route`() {
         for type in NSUserActivity.ForumType.all { #expect(route(type, ["version": 1, "page": 3]) == nil) }
         #expect(route(NSUserActivity.ForumType.browsingPosts, ["threadID": 5]) == nil)
         #expect(route("com.example.other", ["threadID": "5", "forumID": "5", "messageID": "5"]) == nil)
     }
 
-    @Test func aLaterVersionIsNotGuessedAt() {
+    @Test func `a later version is not guessed at`() {
         let type = NSUserActivity.ForumType.readingMessage
         #expect(route(type, ["messageID": "5", "version": 1]) == .message(id: "5"))
         #expect(route(type, ["messageID": "5", "version": 2]) == nil)
     }
 
-    @Test func aNewRouteLeavesNothingOfTheFormerOne() {
+    @Test func `a new route leaves nothing of the former one`() {
         let activity = NSUserActivity(.threadOfUser(id: "1", user: "jun", page: .specific(3), post: "1-9"))
         activity.addUserInfoEntries(from: ["mine": true])
         activity.route = .thread(id: "2", page: .nextUnread, post: nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(listing.route == nil && listing.webpageURL == nil)
     }
 
-    @Test func theNextUnreadPageIsThisReadersOwn() {
+    @Test func `the next unread page is this readers own`() {
         var reader = Reader()
         #expect(reader.open(.thread(id: "201", page: .nextUnread, post: nil)) && reader.page == 1)
         #expect(reader.open(.thread(id: "201", page: .nextUnread, post: nil)) && reader.page == 2)
@@ -92,7 +92,7 @@ import Testing
         #expect(reader.open(.thread(id: "101", page: .specific(1), post: "101-7")) && reader.topPost == 0)
     }
 
-    @Test func whatIsNotThereChangesNothing() {
+    @Test func `what is not there changes nothing`() {
         var reader = Reader()
         #expect(reader.open(.forum(id: "trails")) && reader.page == nil)
         let missing: [Route] = [
@@ -103,7 +103,7 @@ import Testing
         #expect(reader.scrolled(by: 1) == nil && reader.route(page: 1) == nil && reader.page == nil)
     }
 
-    @Test func scrollingStaysOnThePage() {
+    @Test func `scrolling stays on the page`() {
         var reader = Reader()
         _ = reader.open(.thread(id: "102", page: .specific(2), post: nil))
         #expect(reader.scrolled(by: Int.max) == .thread(id: "102", page: .specific(2), post: "102-5"))
@@ -112,7 +112,7 @@ import Testing
         #expect(reader.scrolled(by: Int.min) == .thread(id: "102", page: .specific(1), post: "102-1"))
     }
 
-    @Test func everyScreenHasAPicture() {
+    @Test func `every screen has a picture`() {
         var reader = Reader()
         let routes: [Route] = [
             .bookmarks, .forum(id: "workshop"), .message(id: "9"), .thread(id: "201", page: .specific(5), post: nil),

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ShapesTests {
     private let shape = Shape(.circle, .red, x: 10, y: -20, width: 30, height: 40)
 
-    @Test func editingComesBackFromItsUserInfo() throws {
+    @Test func `editing comes back from its user info`() throws {
         for editing in [Editing.createShape(.triangle, .blue), .editShape(number: 7, shape), .editDocumentProperties] {
             let back = try Editing(activityType: editing.activityType, userInfo: editing.userInfo)
             #expect(back == editing)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func versionOneIsBroughtUpToDate() throws {
+    @Test func `version one is brought up to date`() throws {
         let type = Editing.ActivityType.self
         #expect(
             try Editing(activityType: type.createShape, userInfo: ["activity-version": 1, "shape-type": "circle"])
@@ -28,7 +28,7 @@ import Testing
                 == .editShape(number: 2, Shape(.rectangle, .black, x: 5, y: 6, width: 7, height: 7)))
     }
 
-    @Test func whatCannotBeReadIsNamed() {
+    @Test func `what cannot be read is named`() {
         func problem(_ type: String, _ userInfo: [AnyHashable: Any]) -> Editing.Problem? {
             do throws(Editing.Problem) {
                 _ = try Editing(activityType: type, userInfo: userInfo)
@@ -53,13 +53,13 @@ import Testing
         #expect("\(Editing.Problem.newer(9))".contains("update Shapes on this device"))
     }
 
-    @Test func aShapeIsNeverOutOfRange() {
+    @Test func `a shape is never out of range`() {
         let wild = Shape(.circle, .red, x: .max, y: .min, width: -5, height: .max)
         #expect(wild == Shape(.circle, .red, x: 10_000, y: -10_000, width: 1, height: 10_000))
         #expect(Shape.range.contains(wild.moved(x: .max, y: .min).x))
     }
 
-    @Test func aDrawingComesBackFromItsText() throws {
+    @Test func `a drawing comes back from its text`() throws {
         var drawing = Drawing()
         drawing.title = "A title\nof two lines"
         drawing.author = ""
@@ -78,11 +78,11 @@ import Testing
             ("drawing 1\ntitle a\nauthor b\ncircle red 1 2 3 4\nline red 1 2 3 4\n", .line(5)),
             ("drawing 1\ntitle a\nauthor b\ncircle red 1 2 3 99999999999999999999\n", .line(4)),
         ])
-    func anotherTextIsNone(_ text: String, _ problem: Drawing.Problem) {
+    func `another text is none`(_ text: String, _ problem: Drawing.Problem) {
         #expect(throws: problem) { try Drawing(text: text.utf8) }
     }
 
-    @Test func aFrameIsReadInAnyCuts() throws {
+    @Test func `a frame is read in any cuts`() throws {
         var drawing = Drawing()
         drawing.scribble(20)
         let bytes = DrawingFrame.bytes(drawing)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aFrameThatIsNoneIsRefusedBeforeItTakesMemory() throws {
+    @Test func `a frame that is none is refused before it takes memory`() throws {
         var reader = DrawingFrame.Reader()
         #expect(throws: DrawingFrame.Problem.size(.max)) { try reader.received(Array(repeating: 0xFF, count: 9)[...]) }
         reader = DrawingFrame.Reader()
@@ -110,7 +110,7 @@ import Testing
         #expect(throws: DrawingFrame.Problem.cut(received: 0, of: 0)) { try DrawingFrame.Reader().drawing() }
     }
 
-    @Test func anythingCanBeDrawn() {
+    @Test func `anything can be drawn`() {
         var drawing = Drawing()
         drawing.scribble(1_000)
         drawing.shapes += [

@@ -45,14 +45,14 @@ import Testing
         return founder.state
     }
 
-    @Test("a file is read as it was written", arguments: Kind.allCases)
-    func roundTrip(_ kind: Kind) throws {
+    @Test(arguments: Kind.allCases)
+    func `a file is read as it was written`(_ kind: Kind) throws {
         let bytes = try kind.make()
         #expect(try kind.reread(bytes) == bytes)
     }
 
-    @Test("a file that ends anywhere before its end, or goes on, is refused", arguments: Kind.allCases)
-    func truncated(_ kind: Kind) throws {
+    @Test(arguments: Kind.allCases)
+    func `a file that ends anywhere before its end, or goes on, is refused`(_ kind: Kind) throws {
         let bytes = try kind.make()
         for count in bytes.indices {
             #expect(throws: FileError.self) { try kind.reread(Array(bytes.prefix(count))) }
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test("a file with any byte changed is refused", arguments: Kind.allCases)
-    func damaged(_ kind: Kind) throws {
+    @Test(arguments: Kind.allCases)
+    func `a file with any byte changed is refused`(_ kind: Kind) throws {
         let bytes = try kind.make()
         for index in bytes.indices {
             var damaged = bytes
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    @Test("a content that is wrong in itself never traps, even with a right checksum", arguments: Kind.allCases)
-    func invalid(_ kind: Kind) throws {
+    @Test(arguments: Kind.allCases)
+    func `a content that is wrong in itself never traps, even with a right checksum`(_ kind: Kind) throws {
         var random = SplitMix(seed: 5)
         let bytes = try kind.make()
         let content = Array(bytes[16..<(bytes.count - 32)])
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    @Test("a file of another kind, of a later version or form is named as such")
-    func headers() throws {
+    @Test
+    func `a file of another kind, of a later version or form is named as such`() throws {
         let boot = try Kind.boot.make()
         #expect(throws: FileError.notSuchAFile) { try Kind.identity.reread(boot) }
         var later = Array(boot.dropLast(32))
@@ -107,8 +107,8 @@ import Testing
         #expect(throws: FileError.unknownForm(2)) { try Kind.export.reread(sealed + SHA256.hash(sealed)) }
     }
 
-    @Test("an account survives its file with keys and exports")
-    func account() throws {
+    @Test
+    func `an account survives its file with keys and exports`() throws {
         let state = try Self.state()
         let read = try AccountState(decoding: state.encoded())
         #expect(read.view == state.view)
@@ -121,8 +121,8 @@ import Testing
         #expect(read.exports.count == 1)
     }
 
-    @Test("a device that is joining has its ticket in its file until it has the account key")
-    func joining() throws {
+    @Test
+    func `a device that is joining has its ticket in its file until it has the account key`() throws {
         var founder = try Member.founder()
         var guest = try TicketTests.importing(TicketTests.export(&founder), 5)
         let read = try AccountState(decoding: guest.state.encoded())
@@ -133,15 +133,16 @@ import Testing
     }
 
     @Test(
-        "a start gets a number above the last one, and the clock's if that is greater",
         arguments: [(nil, 100, 100), (50, 100, 100), (100, 100, 101), (200, 100, 201), (.max, 100, .max)]
             as [(UInt64?, UInt64, UInt64)])
-    func bootNumbers(_ stored: UInt64?, _ now: UInt64, _ next: UInt64) {
+    func `a start gets a number above the last one, and the clock's if that is greater`(
+        _ stored: UInt64?, _ now: UInt64, _ next: UInt64
+    ) {
         #expect(BootFile.next(stored: stored, now: now) == next)
     }
 
-    @Test("a peer's word raises the number, unless it would use the numbers up")
-    func hearsay() {
+    @Test
+    func `a peer's word raises the number, unless it would use the numbers up`() {
         #expect(BootFile.raised(current: 5, seen: 5) == nil)
         #expect(BootFile.raised(current: 5, seen: 9) == 10)
         #expect(BootFile.raised(current: 5, seen: 1 << 62) == nil)

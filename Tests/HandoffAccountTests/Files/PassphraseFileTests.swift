@@ -16,8 +16,8 @@ import Testing
         SecretBytes(copying: Array(text.utf8))
     }
 
-    @Test("a file is read with its passphrase alone, and with the cost that every file has")
-    func roundTrip() throws {
+    @Test
+    func `a file is read with its passphrase alone, and with the cost that every file has`() throws {
         let sealed = try file.encoded(passphrase: passphrase)
         let read = try AccountFile(decoding: sealed, passphrase: passphrase)
         #expect(read.ticketSeed == file.ticketSeed)
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    @Test("without the passphrase nothing in the file can be read, and no two files are alike")
-    func hides() throws {
+    @Test
+    func `without the passphrase nothing in the file can be read, and no two files are alike`() throws {
         let first = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         let second = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         #expect(first[16..<32] != second[16..<32])
@@ -40,10 +40,8 @@ import Testing
         }
     }
 
-    @Test(
-        "a missing passphrase, a wrong one, and one too many are told apart",
-        arguments: ["", "open sesam", "open sesame ", "Open sesame", "öpen sesame"])
-    func otherPassphrase(_ text: String) throws {
+    @Test(arguments: ["", "open sesam", "open sesame ", "Open sesame", "öpen sesame"])
+    func `a missing passphrase, a wrong one, and one too many are told apart`(_ text: String) throws {
         let sealed = try file.encoded(passphrase: passphrase, seal: .trivial)
         #expect(throws: text.isEmpty ? FileError.passphraseUnfit : FileError.passphraseWrong) {
             try AccountFile(decoding: sealed, passphrase: Self.secret(text), seal: .trivial)
@@ -53,8 +51,8 @@ import Testing
         #expect(throws: FileError.notProtected) { try AccountFile(decoding: clear, passphrase: Self.secret(text)) }
     }
 
-    @Test("a passphrase has 1 to 1,024 bytes", arguments: [(0, false), (1, true), (1024, true), (1025, false)])
-    func length(_ count: Int, _ isFit: Bool) throws {
+    @Test(arguments: [(0, false), (1, true), (1024, true), (1025, false)])
+    func `a passphrase has 1 to 1,024 bytes`(_ count: Int, _ isFit: Bool) throws {
         let passphrase = SecretBytes(copying: [UInt8](repeating: 0x61, count: count))
         if isFit {
             let sealed = try file.encoded(passphrase: passphrase, seal: .trivial)
@@ -66,8 +64,8 @@ import Testing
         }
     }
 
-    @Test("a file with any byte changed is refused, also when its checksum is made right again")
-    func changed() throws {
+    @Test
+    func `a file with any byte changed is refused, also when its checksum is made right again`() throws {
         let bytes = try file.encoded(passphrase: passphrase, seal: .trivial).exposedCopy()
         for index in bytes.indices.dropLast(32) {
             var changed = Array(bytes.dropLast(32))
@@ -79,8 +77,8 @@ import Testing
         }
     }
 
-    @Test("a file that is too short for salt and tag is no matter of the passphrase", arguments: [0, 15, 31])
-    func short(_ count: Int) throws {
+    @Test(arguments: [0, 15, 31])
+    func `a file that is too short for salt and tag is no matter of the passphrase`(_ count: Int) throws {
         let content = [UInt8](repeating: 0, count: count)
         let start = Array("hndf-exp".utf8) + [0, 1, 0, 1, 0, 0, 0, UInt8(count)] + content
         let file = SecretBytes(copying: start + SHA256.hash(start))

@@ -4,8 +4,8 @@ import Testing
 /// Random histories of whole accounts, each by its seed: so many hundreds. More of them find nothing new in the same code; after a
 /// change of the rules thirty hundreds are worth their minutes.
 @Suite struct RosterGossipTests {
-    @Test("devices that heard the same agree, and one round of epochs settles", arguments: 0..<3)
-    func converges(_ block: Int) throws {
+    @Test(arguments: 0..<3)
+    func `devices that heard the same agree, and one round of epochs settles`(_ block: Int) throws {
         for seed in UInt64(block * 100)..<UInt64(block * 100 + 100) {
             var gossip = try RosterGossip(seed: seed)
             #expect(gossip.refusedInVain == 0, "seed \(seed)")

@@ -9,8 +9,8 @@ import Testing
         account = try TestAccount()
     }
 
-    @Test("a signer admits 64 at most, and the complaint names it")
-    func admissions() throws {
+    @Test
+    func `a signer admits 64 at most, and the complaint names it`() throws {
         var roster = try account.roster()
         let result = try roster.merge((1...65).map { try account.add($0, by: 0) })
         #expect(result.added.count == 64)
@@ -19,8 +19,8 @@ import Testing
         #expect(result.complaints == ["account full, signer \(founder.short), limit admissions"])
     }
 
-    @Test("devices, tickets and uses count towards one limit, also for a ticket as the signer")
-    func admissionsOfEveryKind() throws {
+    @Test
+    func `devices, tickets and uses count towards one limit, also for a ticket as the signer`() throws {
         var roster = try account.roster((1...32).map { try account.add($0, by: 0) })
         let result = try roster.merge((100...132).map { try account.ticket($0, by: 0) })
         #expect(result.added.count == 32)
@@ -31,8 +31,8 @@ import Testing
         #expect(uses.refused.map(\.reason) == [.full(.admissions)])
     }
 
-    @Test("the greatest numbers that there are neither wrap nor trap")
-    func greatestNumbers() throws {
+    @Test
+    func `the greatest numbers that there are neither wrap nor trap`() throws {
         let view = try account.roster().view
         let statements = try [
             account.add(1, by: 0), account.epoch(.max, for: view, by: 1), account.epoch(.max - 1, for: view, by: 1),
@@ -47,8 +47,8 @@ import Testing
         #expect(roster.view.names.isEmpty)
     }
 
-    @Test("a second removal of one subject needs no room, and a third says nothing new")
-    func removalsOfOneSubject() throws {
+    @Test
+    func `a second removal of one subject needs no room, and a third says nothing new`() throws {
         var roster = try account.roster([account.add(1, by: 0), account.add(2, by: 1)])
         _ = try roster.merge((3...66).map { try account.remove($0, by: 1) })
         let again = try (2...9).map { try account.remove(3, keeping: [$0], by: 1) }
@@ -64,8 +64,8 @@ import Testing
         (try? TestKeys.device(number)) ?? DeviceID(checked: [])
     }
 
-    @Test("an account knows 256 keys at most, removed ones included")
-    func keys() throws {
+    @Test
+    func `an account knows 256 keys at most, removed ones included`() throws {
         // The founder, four guests, and 63 by each of them: one too many.
         var statements = try (1...4).map { try account.add($0, by: 0) }
         for guest in 1...4 { statements += try (0..<63).map { try account.add(1000 * guest + $0, by: guest) } }
@@ -77,16 +77,16 @@ import Testing
         #expect(try roster.merge([account.add(1000, by: 3)]).hasChanged, "a known key needs no room")
     }
 
-    @Test("a signer removes 64 subjects at most")
-    func removals() throws {
+    @Test
+    func `a signer removes 64 subjects at most`() throws {
         var roster = try account.roster([account.add(1, by: 0)])
         let result = try roster.merge((2...66).map { try account.remove($0, by: 1) })
         #expect(result.added.count == 64)
         #expect(result.refused.map(\.reason) == [.full(.removals)])
     }
 
-    @Test("of names by one signer for one device the greatest is kept")
-    func names() throws {
+    @Test
+    func `of names by one signer for one device the greatest is kept`() throws {
         var roster = try account.roster([account.name(0, "new", 5, by: 0)])
         #expect(try !roster.merge([account.name(0, "old", 4, by: 0)]).hasChanged)
         let result = try roster.merge([account.name(0, "newest", 6, by: 0), account.name(0, "between", 5, by: 0)])
@@ -95,8 +95,8 @@ import Testing
         #expect(roster.view.names.values.map(\.self) == ["newest"])
     }
 
-    @Test("names that a greater one in the same offer makes obsolete are not even checked")
-    func obsoleteInOneOffer() throws {
+    @Test
+    func `names that a greater one in the same offer makes obsolete are not even checked`() throws {
         let forged = try account.name(0, "old", 5, by: 0).encoded.dropLast(64) + [UInt8](repeating: 0, count: 64)
         var roster = try account.roster()
         let result = try roster.merge([Statement(decoding: Array(forged)), account.name(0, "new", 6, by: 0)])
@@ -104,8 +104,8 @@ import Testing
         #expect(roster.view.names.values.map(\.self) == ["new"])
     }
 
-    @Test("of epoch records by one signer the greatest is kept, and the others are not even checked")
-    func epochs() throws {
+    @Test
+    func `of epoch records by one signer the greatest is kept, and the others are not even checked`() throws {
         let view = try account.roster().view
         var records = try (1...20).map { try account.epoch($0, for: view, by: 0) }
         let forged = records[3].encoded.dropLast(64) + [UInt8](repeating: 0, count: 64)
@@ -116,8 +116,8 @@ import Testing
         #expect(try !roster.merge([records[3]]).hasChanged)
     }
 
-    @Test("epoch records that name other removals go, and come again with the removals that they name")
-    func epochsOfOtherRemovals() throws {
+    @Test
+    func `epoch records that name other removals go, and come again with the removals that they name`() throws {
         let base = try [account.add(1, by: 0), account.add(2, by: 0)]
         let before = try account.roster(base)
         let old = try account.epoch(7, for: before.view, by: 1)
@@ -132,8 +132,8 @@ import Testing
         #expect(try early.digest == account.roster([new, old, removal] + base).digest)
     }
 
-    @Test("pruning commutes with merging: parts in any order and grouping give one set")
-    func pruningCommutes() throws {
+    @Test
+    func `pruning commutes with merging: parts in any order and grouping give one set`() throws {
         let view = try account.roster().view
         var statements = try (1...3).map { try account.add($0, by: 0) }
         for signer in 0...3 {
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    @Test("when the bytes are used up, a removal and its epoch still fit, and nothing else does")
-    func bytes() throws {
+    @Test
+    func `when the bytes are used up, a removal and its epoch still fit, and nothing else does`() throws {
         // 64 removals of 8 KiB by each of 16 signers are 8.1 MiB.
         let ids = (0..<256).map { Fingerprint(hashing: [UInt8($0)]) }.sorted()
         var roster = try account.roster((1...17).map { try account.add($0, by: 0) })

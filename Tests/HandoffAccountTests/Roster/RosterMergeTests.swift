@@ -10,8 +10,8 @@ import Testing
         account = try TestAccount()
     }
 
-    @Test("one wrong signature, and nothing of the offer is applied")
-    func wholeOrNotAtAll() throws {
+    @Test
+    func `one wrong signature, and nothing of the offer is applied`() throws {
         var roster = try account.roster()
         let digest = roster.digest
         var bytes = try account.add(2, by: 0).encoded
@@ -24,8 +24,8 @@ import Testing
         #expect(try roster.view.liveNumbers() == [0])
     }
 
-    @Test("a statement of another account, and nothing of the offer is applied")
-    func foreignAccount() throws {
+    @Test
+    func `a statement of another account, and nothing of the offer is applied`() throws {
         var roster = try account.roster()
         let foreign = try TestAccount(nonce: 8)
         #expect(throws: StatementError.foreignAccount(foreign.id)) {
@@ -34,8 +34,8 @@ import Testing
         #expect(try roster.view.liveNumbers() == [0])
     }
 
-    @Test("signers may come after what they sign, and deep chains are no trouble")
-    func anyOrderInAnOffer() throws {
+    @Test
+    func `signers may come after what they sign, and deep chains are no trouble`() throws {
         let chain = try (1..<200).map { try account.add($0, by: $0 - 1) }
         var roster = try account.roster()
         let result = try roster.merge(chain.reversed())
@@ -43,8 +43,8 @@ import Testing
         #expect(roster.view.live.count == 200)
     }
 
-    @Test("statements of unknown signers, and names of unknown devices, are refused and not stored")
-    func orphans() throws {
+    @Test
+    func `statements of unknown signers, and names of unknown devices, are refused and not stored`() throws {
         var roster = try account.roster()
         let orphans = [
             try account.add(2, by: 1), try account.name(5, "nobody", 1, by: 0), try account.use(100, for: 3),
@@ -55,8 +55,8 @@ import Testing
         #expect(roster.ordered == [account.founding])
     }
 
-    @Test("what the roster has is not checked again")
-    func checkedOnce() throws {
+    @Test
+    func `what the roster has is not checked again`() throws {
         let statement = try account.add(1, by: 0)
         var roster = try account.roster([statement])
         // The same text with another signature: would it be checked, the merge would throw.
@@ -64,8 +64,8 @@ import Testing
         #expect(try !roster.merge([copy]).hasChanged)
     }
 
-    @Test("every beginning of the ordered list can be merged by itself")
-    func prefixes() throws {
+    @Test
+    func `every beginning of the ordered list can be merged by itself`() throws {
         var statements = try (1..<20).map { try account.add($0, by: $0 / 2) }
         statements += [try account.ticket(100, by: 3), try account.use(100, for: 30)]
         statements += [try account.name(19, "x", 1, by: 7), try account.remove(5, by: 6)]
@@ -77,8 +77,8 @@ import Testing
         #expect(copy.digest == roster.digest)
     }
 
-    @Test("an introduction that must be short still makes its device a member")
-    func introduction() throws {
+    @Test
+    func `an introduction that must be short still makes its device a member`() throws {
         var statements = try (1..<50).map { try account.add($0, by: $0 - 1) }
         let member = try account.roster(statements)
         statements.append(try account.add(60, by: 49))
@@ -92,8 +92,8 @@ import Testing
         #expect(guest.introduction(of: device, limit: 512 * 1024).count == guest.ordered.count)
     }
 
-    @Test("a roster survives encoding; a cut or foreign one is refused")
-    func coding() throws {
+    @Test
+    func `a roster survives encoding; a cut or foreign one is refused`() throws {
         let roster = try account.roster(account.oneOfEach())
         let read = try Roster(decoding: roster.encoded())
         #expect(read.digest == roster.digest)
@@ -103,8 +103,8 @@ import Testing
         #expect(throws: StatementError.noFounder) { try Roster(decoding: headless) }
     }
 
-    @Test("the digest is the hash of the sorted ids")
-    func digest() throws {
+    @Test
+    func `the digest is the hash of the sorted ids`() throws {
         let roster = try account.roster(account.oneOfEach())
         let ids = roster.ordered.map(\.id).sorted().flatMap(\.bytes)
         #expect(roster.digest == SHA256.hash(ids))

@@ -20,23 +20,24 @@ import Testing
         try [1, 2, 3].map { try account.add($0, by: 0) }
     }
 
-    @Test("two that remove each other are both out, the others go on")
-    func mutualRemoval() throws {
+    @Test
+    func `two that remove each other are both out, the others go on`() throws {
         let crossed = [
             try account.remove(1, keeping: [], by: 2), try account.remove(2, keeping: [], by: 1),
         ]
         #expect(try live(base() + crossed) == [0, 3])
     }
 
-    @Test("what a removed device admits without the remover's knowing is void, whenever it says to have done so")
-    func backDatedAdd() throws {
+    @Test
+    func `what a removed device admits without the remover's knowing is void, whenever it says to have done so`() throws
+    {
         let removal = try account.remove(2, keeping: [0, 1, 3], by: 1)
         #expect(try live(base() + [removal, account.add(4, by: 2)]) == [0, 1, 3])
         #expect(try live(base() + [account.add(4, by: 2), removal]) == [0, 1, 3])
     }
 
-    @Test("whom the remover keeps stays, with all whom they admitted")
-    func keptEarlierAdd() throws {
+    @Test
+    func `whom the remover keeps stays, with all whom they admitted`() throws {
         let statements =
             try base() + [
                 account.add(4, by: 2), account.add(5, by: 4), account.remove(2, keeping: [4], by: 1),
@@ -44,8 +45,8 @@ import Testing
         #expect(try live(statements) == [0, 1, 3, 4, 5])
     }
 
-    @Test("of several removals, only whom all keep stays")
-    func everyRemovalMustKeep() throws {
+    @Test
+    func `of several removals, only whom all keep stays`() throws {
         let statements =
             try base() + [
                 account.add(4, by: 2), account.add(5, by: 2), account.remove(2, keeping: [4, 5], by: 1),
@@ -54,31 +55,31 @@ import Testing
         #expect(try live(statements) == [0, 1, 3, 5])
     }
 
-    @Test("the founder may be removed; whom it admitted stays if kept")
-    func founderRemoved() throws {
+    @Test
+    func `the founder may be removed; whom it admitted stays if kept`() throws {
         #expect(try live(base() + [account.remove(0, keeping: [1, 2, 3], by: 1)]) == [1, 2, 3])
         #expect(try live(base() + [account.remove(0, keeping: [], by: 1)]) == [])
     }
 
-    @Test("a removed key never comes back")
-    func removalIsForEver() throws {
+    @Test
+    func `a removed key never comes back`() throws {
         #expect(try live(base() + [account.remove(2, by: 1), account.add(2, by: 3)]) == [0, 1, 3])
     }
 
-    @Test("a void device can be admitted again by a member")
-    func voidIsNotRemoved() throws {
+    @Test
+    func `a void device can be admitted again by a member`() throws {
         let statements = try base() + [account.add(4, by: 2), account.remove(2, by: 1), account.add(4, by: 3)]
         #expect(try live(statements) == [0, 1, 3, 4])
     }
 
-    @Test("a ticket admits one device")
-    func ticketOnce() throws {
+    @Test
+    func `a ticket admits one device`() throws {
         let ticket = try account.ticket(100, by: 0)
         #expect(try live([ticket, account.use(100, for: 4)]) == [0, 4])
     }
 
-    @Test("two users of one ticket cancel each other")
-    func ticketTwice() throws {
+    @Test
+    func `two users of one ticket cancel each other`() throws {
         let statements = [
             try account.ticket(100, by: 0), try account.use(100, for: 4), try account.use(100, for: 5),
         ]
@@ -87,8 +88,8 @@ import Testing
         #expect(try view.openTickets.map(\.users) == [[TestKeys.device(4), TestKeys.device(5)].sorted()])
     }
 
-    @Test("a closed ticket admits nobody after the one that was kept")
-    func ticketReplayed() throws {
+    @Test
+    func `a closed ticket admits nobody after the one that was kept`() throws {
         let statements = [
             try account.ticket(100, by: 0), try account.use(100, for: 4),
             try account.removeTicket(100, keeping: [4], by: 0), try account.use(100, for: 5),
@@ -98,24 +99,24 @@ import Testing
         #expect(view.openTickets.isEmpty)
     }
 
-    @Test("a ticket that was closed unused admits nobody")
-    func ticketClosedUnused() throws {
+    @Test
+    func `a ticket that was closed unused admits nobody`() throws {
         let statements = [
             try account.ticket(100, by: 0), try account.removeTicket(100, by: 0), try account.use(100, for: 5),
         ]
         #expect(try live(statements) == [0])
     }
 
-    @Test("a ticket can only be used: what else its key signs has no known signer")
-    func ticketSignsNothingElse() throws {
+    @Test
+    func `a ticket can only be used: what else its key signs has no known signer`() throws {
         var roster = try account.roster([account.ticket(100, by: 0)])
         let result = try roster.merge([account.add(4, by: 100), account.remove(0, by: 100)])
         #expect(result.refused.map(\.reason) == [.unknownKey, .unknownKey])
         #expect(try roster.view.liveNumbers() == [0])
     }
 
-    @Test("a device that came by the ticket of a removed member stays if the ticket is kept")
-    func keepsReachThroughTickets() throws {
+    @Test
+    func `a device that came by the ticket of a removed member stays if the ticket is kept`() throws {
         let statements =
             try base() + [
                 account.ticket(100, by: 2), account.use(100, for: 4), account.removeTicket(100, keeping: [4], by: 1),
@@ -130,8 +131,8 @@ import Testing
         #expect(try live(statements + [removal]) == [0, 1, 3, 4])
     }
 
-    @Test("the open ticket of a removed member is void")
-    func ticketsOfTheRemoved() throws {
+    @Test
+    func `the open ticket of a removed member is void`() throws {
         let statements =
             try base() + [
                 account.ticket(100, by: 2), account.remove(2, by: 1), account.use(100, for: 4),
@@ -141,8 +142,8 @@ import Testing
         #expect(view.openTickets.isEmpty)
     }
 
-    @Test("a second removal of one subject by one signer cannot bring anybody back")
-    func contradictoryRemovals() throws {
+    @Test
+    func `a second removal of one subject by one signer cannot bring anybody back`() throws {
         // 1 removed 2, and was then removed itself; both keys are in one hand now, and admit 4.
         let honest = try base() + [account.remove(2, keeping: [], by: 1), account.remove(1, keeping: [], by: 0)]
         for number in 4..<30 {  // some of these have a greater id than the honest removal, some a smaller one
@@ -154,8 +155,8 @@ import Testing
         }
     }
 
-    @Test("a name is the one with the greatest counter by a live device; a spoof ends with its author")
-    func names() throws {
+    @Test
+    func `a name is the one with the greatest counter by a live device; a spoof ends with its author`() throws {
         let statements =
             try base() + [
                 account.name(1, "laptop", 1, by: 1), account.name(1, "laptop 2", 2, by: 0),
@@ -166,8 +167,8 @@ import Testing
         #expect(try account.roster(statements + [account.remove(2, by: 0)]).view.names[device] == "laptop 2")
     }
 
-    @Test("an epoch counts while its signer is live and the removed are those it names")
-    func epochs() throws {
+    @Test
+    func `an epoch counts while its signer is live and the removed are those it names`() throws {
         let start = try account.roster(base())
         let first = try account.epoch(1, for: start.view, by: 1)
         let second = try account.epoch(2, for: start.view, by: 2)
@@ -178,8 +179,8 @@ import Testing
         #expect(try account.roster(removed.ordered + [third]).view.currentEpoch?.id == third.id)
     }
 
-    @Test("of two epochs with one number the greater id holds, whatever the order")
-    func equalEpochs() throws {
+    @Test
+    func `of two epochs with one number the greater id holds, whatever the order`() throws {
         let view = try account.roster(base()).view
         let pair = [try account.epoch(5, for: view, by: 1), try account.epoch(5, for: view, by: 2)]
         let greater = pair.map(\.id).max()
@@ -187,8 +188,8 @@ import Testing
         #expect(try account.roster(base() + pair.reversed()).view.currentEpoch?.id == greater)
     }
 
-    @Test("a hostile number of an epoch vanishes with its signer")
-    func hostileNumber() throws {
+    @Test
+    func `a hostile number of an epoch vanishes with its signer`() throws {
         let view = try account.roster(base()).view
         let hostile = try account.epoch(.max, for: view, by: 2)
         let roster = try account.roster(base() + [hostile])

@@ -11,13 +11,13 @@ import Testing
         samples = try SealingSamples()
     }
 
-    @Test func theReceiverReadsWhatTheDeviceSaid() throws {
+    @Test func `the receiver reads what the device said`() throws {
         let datagram = try samples.sealed()
         #expect(datagram.count == 1200 && datagram.first == 1)
         #expect(try samples.open(datagram) == .advert(samples.announcement, from: samples.labelA))
     }
 
-    @Test func oneSignatureServesAllReceivers() throws {
+    @Test func `one signature serves all receivers`() throws {
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         for label in [samples.labelB, .random(labelKey: samples.keys.label)] {
             let datagram = try AdvertSeal.seal(advert, to: label, advertKey: samples.keys.advert)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func theLabelBeforeThePresentOneIsHonoured() throws {
+    @Test func `the label before the present one is honoured`() throws {
         let datagram = try samples.sealed()
         let present = Label.random(labelKey: samples.keys.label)
         let opened = try samples.open(datagram, receivers: [present, samples.labelB])
@@ -35,24 +35,24 @@ import Testing
         #expect(throws: SealError.shape) { try samples.open(datagram, receivers: []) }
     }
 
-    @Test func aDatagramForBIsRefusedAtC() throws {
+    @Test func `a datagram for B is refused at C`() throws {
         let labelC = Label.random(labelKey: samples.keys.label)
         let datagram = try samples.sealed(to: samples.labelB)
         #expect(throws: SealError.notGenuine) { try samples.open(datagram, receivers: [labelC]) }
     }
 
-    @Test func aReflectedDatagramIsRefusedByItsSender() throws {
+    @Test func `a reflected datagram is refused by its sender`() throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.notGenuine) { try samples.open(datagram, receivers: [samples.labelA]) }
     }
 
-    @Test func anAdvertOfASignedByBIsRefused() throws {
+    @Test func `an advert of A signed by B is refused`() throws {
         let forged = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyB)
         let datagram = try AdvertSeal.seal(forged, to: samples.labelB, advertKey: samples.keys.advert)
         #expect(throws: SealError.wrongSignature) { try samples.open(datagram) }
     }
 
-    @Test func aMemberCannotPassOnAnothersAdvertUnderItsOwnLabel() throws {
+    @Test func `a member cannot pass on another's advert under its own label`() throws {
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         let own = Label.random(labelKey: samples.keys.label)
         let moved = SignedAdvert(label: own, plaintext: advert.plaintext)
@@ -60,7 +60,7 @@ import Testing
         #expect(throws: SealError.wrongSignature) { try samples.open(datagram) }
     }
 
-    @Test func theBytesOfABeaconSentAsADatagramAreRefused() throws {
+    @Test func `the bytes of a beacon sent as a datagram are refused`() throws {
         let strings = try samples.beacon()
         let record = strings.flatMap { [UInt8($0.count)] + $0 }
         let sealed = strings.dropFirst().flatMap { $0.dropFirst(3) }
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: SealError.notGenuine) { try samples.open(padded) }
     }
 
-    @Test func aBeaconsSignatureIsVoidInAnAdvert() throws {
+    @Test func `a beacon's signature is void in an advert`() throws {
         let body = samples.announcement.encode(capacity: SignedAdvert.bodyCount)
         let input = Array("handoff/1 beacon sig".utf8) + [0] + samples.labelA.bytes + body
         let signature = try samples.keyA.sign(input)
@@ -80,31 +80,33 @@ import Testing
         #expect(throws: SealError.wrongSignature) { try samples.open(datagram) }
     }
 
-    @Test(arguments: [0, 1, 16, 17, 32, 33, 600, 1183, 1184, 1199]) func aChangedByteDoesNotOpen(offset: Int) throws {
+    @Test(arguments: [0, 1, 16, 17, 32, 33, 600, 1183, 1184, 1199]) func `a changed byte does not open`(offset: Int)
+        throws
+    {
         var datagram = try samples.sealed()
         datagram[offset] ^= 1
         #expect(throws: SealError.self) { try samples.open(datagram) }
     }
 
-    @Test(arguments: [0, 1, 16, 17, 49, 128, 1199]) func aCutDatagramHasTheWrongShape(count: Int) throws {
+    @Test(arguments: [0, 1, 16, 17, 49, 128, 1199]) func `a cut datagram has the wrong shape`(count: Int) throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.shape) { try samples.open(Array(datagram.prefix(count))) }
         #expect(throws: SealError.shape) { try samples.open(datagram + [0]) }
     }
 
-    @Test func aTypeOfALaterVersionIsIgnored() throws {
+    @Test func `a type of a later version is ignored`() throws {
         var datagram = try samples.sealed()
         datagram[0] = 3
         #expect(throws: SealError.shape) { try samples.open(datagram) }
     }
 
-    @Test func aSenderOfAnotherAccountCostsOneHMAC() throws {
+    @Test func `a sender of another account costs one HMAC`() throws {
         var datagram = try samples.sealed()
         datagram[5] ^= 1
         #expect(throws: SealError.foreignLabel) { try samples.open(datagram) }
     }
 
-    @Test func aDeviceThatIsNotLiveIsNotHeard() throws {
+    @Test func `a device that is not live is not heard`() throws {
         let datagram = try samples.sealed()
         #expect(throws: SealError.unknownDevice) {
             try AdvertSeal.open(
@@ -113,13 +115,13 @@ import Testing
         }
     }
 
-    @Test func aMemberWithABrokenProgramIsRefusedBeforeItsSignature() throws {
+    @Test func `a member with a broken program is refused before its signature`() throws {
         let broken = SignedAdvert(label: samples.labelA, plaintext: [UInt8](repeating: 0xFF, count: 1151))
         let datagram = try AdvertSeal.seal(broken, to: samples.labelB, advertKey: samples.keys.advert)
         #expect(throws: SealError.malformed) { try samples.open(datagram) }
     }
 
-    @Test func acknowledgementsOpenAtTheirReceiverOnly() throws {
+    @Test func `acknowledgements open at their receiver only`() throws {
         let value = Acknowledgement(
             deviceID: DeviceID(samples.keyB.publicKey), position: samples.announcement.position)
         let datagram = try AdvertSeal.seal(

@@ -11,16 +11,16 @@ import Testing
         samples = try SealingSamples()
     }
 
-    @Test func membersReadWhatTheDeviceSaid() throws {
+    @Test func `members read what the device said`() throws {
         #expect(try samples.open(beacon: samples.beacon()) == samples.announcement)
     }
 
-    @Test func theOrderOfTheStringsDoesNotMatterNorDoUnknownOnes() throws {
+    @Test func `the order of the strings does not matter nor do unknown ones`() throws {
         let strings = try samples.beacon()
         #expect(try samples.open(beacon: strings.reversed() + [Array("x=1".utf8)]) == samples.announcement)
     }
 
-    @Test(arguments: [0, 1, 2, 20, 200]) func theRecordHasOneSizeWhateverItSays(activities: Int) throws {
+    @Test(arguments: [0, 1, 2, 20, 200]) func `the record has one size whatever it says`(activities: Int) throws {
         let announcement = try SealingSamples.announcement(by: samples.keyA, seq: 1, activities: activities)
         let signed = try BeaconSeal.sign(announcement, label: samples.labelA, key: samples.keyA)
         let strings = try BeaconSeal.seal(
@@ -31,13 +31,13 @@ import Testing
         #expect(BeaconText.recordCount == 831)
     }
 
-    @Test func twoBeaconsOfOneStateShareNoString() throws {
+    @Test func `two beacons of one state share no string`() throws {
         let first = try samples.beacon()
         let second = try samples.beacon()
         #expect(zip(first, second).dropFirst().allSatisfy { $0 != $1 })
     }
 
-    @Test func aMissingDoubledOrCutPartOrAnotherVersionIsNoBeacon() throws {
+    @Test func `a missing doubled or cut part or another version is no beacon`() throws {
         let strings = try samples.beacon()
         var records = strings.indices.dropLast().map { index in
             strings.enumerated().filter { $0.offset != index }.map(\.element)
@@ -47,20 +47,20 @@ import Testing
         for record in records { #expect(throws: SealError.shape) { try samples.open(beacon: record) } }
     }
 
-    @Test func aBeaconUnderAnotherLabelDoesNotOpen() throws {
+    @Test func `a beacon under another label does not open`() throws {
         let strings = try samples.beacon()
         #expect(throws: SealError.notGenuine) { try samples.open(beacon: strings, label: samples.labelB) }
         let foreign = try #require(Label(bytes: [UInt8](repeating: 1, count: 16)))
         #expect(throws: SealError.foreignLabel) { try samples.open(beacon: strings, label: foreign) }
     }
 
-    @Test(arguments: [0, 15, 16, 200, 400, 683]) func aChangedByteDoesNotOpen(offset: Int) throws {
+    @Test(arguments: [0, 15, 16, 200, 400, 683]) func `a changed byte does not open`(offset: Int) throws {
         var strings = try samples.beacon()
         strings[1 + offset / 228][3 + offset % 228] ^= 1
         #expect(throws: SealError.notGenuine) { try samples.open(beacon: strings) }
     }
 
-    @Test func aMemberCannotSpeakForAnother() throws {
+    @Test func `a member cannot speak for another`() throws {
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyB)
         let strings = try BeaconSeal.seal(
             signed, label: samples.labelA, beaconKey: samples.keys.beacon,
@@ -68,7 +68,7 @@ import Testing
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings) }
     }
 
-    @Test func aMemberCannotMoveAnothersWordsUnderAnotherLabel() throws {
+    @Test func `a member cannot move another's words under another label`() throws {
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
         let strings = try BeaconSeal.seal(
             signed, label: samples.labelB, beaconKey: samples.keys.beacon,
@@ -76,7 +76,7 @@ import Testing
         #expect(throws: SealError.wrongSignature) { try samples.open(beacon: strings, label: samples.labelB) }
     }
 
-    @Test func aDeviceThatIsNotLiveIsNotHeard() throws {
+    @Test func `a device that is not live is not heard`() throws {
         let strings = try samples.beacon()
         #expect(throws: SealError.unknownDevice) {
             try BeaconSeal.open(
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aFormerEpochsBeaconDoesNotOpen() throws {
+    @Test func `a former epochs beacon does not open`() throws {
         let next = try EpochKeys(accountKey: SecretBytes(random: 32), accountID: samples.accountID)
         let strings = try samples.beacon()
         #expect(throws: SealError.foreignLabel) {

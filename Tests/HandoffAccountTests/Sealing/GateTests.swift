@@ -22,7 +22,7 @@ import Timing
         Gate.isValid(token, key: samples.keys.gate, label: label, greeting)
     }
 
-    @Test func aTokenOpensForItsServerLabelAndClientHelloOnly() {
+    @Test func `a token opens for its server label and client hello only`() {
         let token = Gate.token(key: samples.keys.gate, label: samples.labelB, greeting())
         #expect(isValid(token, label: samples.labelB, greeting()))
         #expect(!isValid(token, label: samples.labelA, greeting()))
@@ -37,7 +37,7 @@ import Timing
         #expect(!isValid([], label: samples.labelB, greeting()))
     }
 
-    @Test func aTokenOfAnotherPairDoesNotOpen() throws {
+    @Test func `a token of another pair does not open`() throws {
         let pair = try PairwiseKeys(device: samples.keyA, device: samples.keyB.publicKey, accountID: samples.accountID)
         let other = try PairwiseKeys(device: SigningKey(), device: samples.keyB.publicKey, accountID: samples.accountID)
         let token = Gate.token(key: other.gate, label: samples.labelB, greeting())
@@ -49,11 +49,11 @@ import Timing
             ([22, 3, 1, 0, 1], 1), ([22, 3, 1, 4, 0], 1024), ([22, 3, 1, 4, 1], nil), ([22, 3, 1, 0, 0], nil),
             ([23, 3, 1, 0, 1], nil), ([22, 3, 1, 0], nil), ([22, 3, 1, 0xFF, 0xFF], nil), ([], nil),
         ] as [([UInt8], Int?)])
-    func aRecordIsAHandshakeOfAtMost1024Bytes(header: [UInt8], count: Int?) {
+    func `a record is a handshake of at most1024 bytes`(header: [UInt8], count: Int?) {
         #expect(Gate.recordBodyCount(header: header) == count)
     }
 
-    @Test func aStaticLabelHoldsForItsPeriodAndItsNeighbours() {
+    @Test func `a static label holds for its period and its neighbours`() {
         let label = Gate.staticLabel(unixSeconds: 10 * 1024)
         func isTaken(at seconds: UInt64) -> Bool {
             Gate.staticLabels(unixSeconds: seconds).contains(label)
@@ -66,17 +66,17 @@ import Timing
         #expect(Gate.staticLabels(unixSeconds: .max).count == 3)
     }
 
-    @Test func aStaticLabelIsNoMembersLabel() {
+    @Test func `a static label is no members label`() {
         #expect(!Gate.staticLabel(unixSeconds: 0).isMember(labelKey: samples.keys.label))
     }
 
-    @Test func aTokenOpensOnce() {
+    @Test func `a token opens once`() {
         var seen = SeenTokens()
         let results = [1, 2, 1].map { seen.insert([UInt8](repeating: $0, count: 32)) }
         #expect(results == [true, true, false])
     }
 
-    @Test func aFullMemoryTakesNoTokenAndSaysSo() {
+    @Test func `a full memory takes no token and says so`() {
         var seen = SeenTokens()
         for number in 0..<SeenTokens.maxCount {
             let isNew = seen.insert([UInt8(number & 0xFF), UInt8(number >> 8)])
@@ -86,7 +86,7 @@ import Timing
         #expect(seen.isFull && !isTaken)
     }
 
-    @Test func labelsAreRecognisedByMembersOnly() throws {
+    @Test func `labels are recognised by members only`() throws {
         let label = Label.random(labelKey: samples.keys.label)
         #expect(label.isMember(labelKey: samples.keys.label))
         #expect(!label.isMember(labelKey: samples.keys.gate))

@@ -21,13 +21,13 @@ import Testing
         }
     }
 
-    @Test func bothSidesOfAPairHaveTheSameKeys() throws {
+    @Test func `both sides of a pair have the same keys`() throws {
         let other = try PairwiseKeys(device: samples.keyB, device: samples.keyA.publicKey, accountID: samples.accountID)
         #expect(other.gate == pair.gate)
         #expect(other.mark(under: samples.labelA, salt: salt) == pair.mark(under: samples.labelA, salt: salt))
     }
 
-    @Test func eachPairEachAccountAndEachLabelHasItsOwn() throws {
+    @Test func `each pair each account and each label has its own`() throws {
         let third = try SigningKey()
         let account = try #require(AccountID(bytes: [UInt8](repeating: 9, count: 16)))
         for other in [
@@ -41,7 +41,7 @@ import Testing
         #expect(pair.mark(under: samples.labelA, salt: salt) != pair.mark(under: samples.labelB, salt: salt))
     }
 
-    @Test func whoIsMissedIsMarkedAnywhereAndTheRestIsRandom() throws {
+    @Test func `who is missed is marked anywhere and the rest is random`() throws {
         let label = samples.labelA
         let made = (0..<32).map { _ in Marks(under: label, salt: salt, for: [pair]) }
         #expect(
@@ -60,7 +60,7 @@ import Testing
         #expect(Marks(under: label, salt: salt, for: []) != Marks(under: label, salt: salt, for: []))
     }
 
-    @Test func moreThanSixteenFindNoPlace() throws {
+    @Test func `more than sixteen find no place`() throws {
         let pairs = try (0..<20).map { _ in
             try PairwiseKeys(device: samples.keyA, device: SigningKey().publicKey, accountID: samples.accountID)
         }
@@ -69,19 +69,19 @@ import Testing
         #expect(pairs.count { marks.contains($0.mark(under: samples.labelA, salt: salt)) } == Marks.places)
     }
 
-    @Test func marksAreFoundInTheRecordWhateverItsOrder() throws {
+    @Test func `marks are found in the record whatever its order`() throws {
         let strings = try samples.beacon(salt: salt, marking: [pair])
         let found = try #require(BeaconText.marks(in: strings.reversed() + [Array("x=1".utf8)]))
         #expect(found.salt == salt)
         #expect(found.marks.contains(pair.mark(under: samples.labelA, salt: salt)))
     }
 
-    @Test func noTwoBeaconsHaveAMarkInCommon() throws {
+    @Test func `no two beacons have a mark in common`() throws {
         let other = [UInt8](repeating: 1, count: 16)
         #expect(pair.mark(under: samples.labelA, salt: salt) != pair.mark(under: samples.labelA, salt: other))
     }
 
-    @Test func aTicketSharesSecretsWithEachDeviceAndThoseOnlyWithIt() throws {
+    @Test func `a ticket shares secrets with each device and those only with it`() throws {
         let ticket = try SigningKey()
         let device = try PairwiseKeys(device: samples.keyA, ticket: ticket.publicKey, accountID: samples.accountID)
         let holder = try PairwiseKeys(ticket: ticket, device: samples.keyA.publicKey, accountID: samples.accountID)
@@ -93,7 +93,7 @@ import Testing
         #expect(device.gate != other.gate)
     }
 
-    @Test func missingDoubledOrCutMarksOrAnotherVersionAreNone() throws {
+    @Test func `missing doubled or cut marks or another version are none`() throws {
         let strings = try samples.beacon()
         var records = [[], Array(strings.dropLast()), Array(strings.dropFirst()), strings + [strings[4]]]
         records += [strings + [Array("v=2".utf8)], strings.dropLast() + [Array(strings[4].dropLast())]]
@@ -103,7 +103,7 @@ import Testing
         #expect(try samples.open(beacon: Array(strings.dropLast())) == samples.announcement)
     }
 
-    @Test func aRemovedDeviceRecognisesNobodyAndOpensNothing() throws {
+    @Test func `a removed device recognises nobody and opens nothing`() throws {
         // All that it ever had: its device key, the account, every epoch key, and all public keys.
         let removed = try SigningKey()
         let marks = Marks(under: samples.labelA, salt: salt, for: [pair])

@@ -37,7 +37,7 @@ import Timing
 
     private var salt: [UInt8] { Array(0x70...0x7F) }
 
-    @Test func keys() throws {
+    @Test func `keys`() throws {
         try expect("accountKey", secret(samples.accountKey))
         try expect("accountID", samples.accountID.bytes)
         try expect("commitment", EpochKeys.commitment(to: samples.accountKey))
@@ -53,7 +53,7 @@ import Timing
         try expect("deviceB", DeviceID(samples.keyB.publicKey).bytes)
     }
 
-    @Test func labels() throws {
+    @Test func `labels`() throws {
         try expect("labelA", samples.labelA.bytes)
         try expect("labelB", samples.labelB.bytes)
         try expect("instanceA", Array(samples.labelA.instanceName.utf8))
@@ -62,13 +62,13 @@ import Timing
             Gate.staticLabel(unixSeconds: 1_800_000_000).bytes)
     }
 
-    @Test func announcement() throws {
+    @Test func `announcement`() throws {
         let text = try vectors["announcement"]
         try expect("announcement", Array(samples.announcement.encode(capacity: 1087).prefix(text.count)))
         #expect(try Announcement(decoding: text) == samples.announcement)
     }
 
-    @Test func beacon() throws {
+    @Test func `beacon`() throws {
         let signed = try BeaconSeal.sign(samples.announcement, label: samples.labelA, key: samples.keyA)
         try expect("beaconSignature", Array(signed.suffix(64)))
         try expect("salt", salt)
@@ -81,7 +81,7 @@ import Timing
         #expect(try Array(record.suffix(Marks.byteCount)) == vectors["marks"])
     }
 
-    @Test func pairwiseSecrets() throws {
+    @Test func `pairwise secrets`() throws {
         try expect("coordinateA", #require(samples.keyA.publicKey.montgomery))
         try expect("coordinateB", #require(samples.keyB.publicKey.montgomery))
         try expect("agreement", secret(samples.keyA.sharedSecret(with: samples.keyB.publicKey)))
@@ -94,7 +94,7 @@ import Timing
         try expect("ticketMark", ticketKeys.mark(under: samples.labelA, salt: salt))
     }
 
-    @Test func datagrams() throws {
+    @Test func `datagrams`() throws {
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         try expect("advertSignature", Array(advert.plaintext.suffix(64)))
         try expect("advert", samples.sealed(salt: salt))
@@ -106,7 +106,7 @@ import Timing
                 acknowledgement, from: samples.labelB, to: samples.labelA, advertKey: samples.keys.advert, salt: salt))
     }
 
-    @Test func gate() throws {
+    @Test func `gate`() throws {
         let hello = try vectors["clientHello"]
         let toA = Gate.Greeting(hello, to: DeviceID(samples.keyA.publicKey))
         let toB = Gate.Greeting(hello, to: DeviceID(samples.keyB.publicKey))
@@ -117,7 +117,7 @@ import Timing
         try expect("introductionToken", Gate.token(key: samples.keys.gate, label: samples.labelB, toB))
     }
 
-    @Test func frames() throws {
+    @Test func `frames`() throws {
         let hello = try #require(
             Hello(
                 software: "example/1", kind: .laptop, port: 24863, label: samples.labelA, boot: 1_800_000_000,

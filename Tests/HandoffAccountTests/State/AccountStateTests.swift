@@ -4,8 +4,8 @@ import HandoffModel
 import Testing
 
 @Suite struct AccountStateTests {
-    @Test("a new account has one live device with its name, and epoch 1 with its key")
-    func creating() throws {
+    @Test
+    func `a new account has one live device with its name, and epoch 1 with its key`() throws {
         let founder = try Member.founder()
         #expect(founder.state.view.live == [founder.id])
         #expect(founder.state.view.names == [founder.id: "founder"])
@@ -15,8 +15,8 @@ import Testing
         #expect(founder.state.view.currentEpoch?.keyCommitment == commitment)
     }
 
-    @Test("a paired device has the same view and the same key, without a new epoch")
-    func pairing() throws {
+    @Test
+    func `a paired device has the same view and the same key, without a new epoch`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         #expect(guest.state.view == founder.state.view)
@@ -25,8 +25,8 @@ import Testing
         #expect(founder.state.view.names[guest.id] == "device 1")
     }
 
-    @Test("a removal makes a new epoch, and its key goes to the live only")
-    func removing() throws {
+    @Test
+    func `a removal makes a new epoch, and its key goes to the live only`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         var other = try founder.pair(2)
@@ -44,8 +44,8 @@ import Testing
         #expect(other.state.isCurrent)
     }
 
-    @Test("a removed device cannot act, and cannot be admitted again")
-    func removedIsOut() throws {
+    @Test
+    func `a removed device cannot act, and cannot be admitted again`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Member.start)
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    @Test("who leaves keeps those whom it admitted, and the others make the epoch")
-    func leaving() throws {
+    @Test
+    func `who leaves keeps those whom it admitted, and the others make the epoch`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.leaving(by: founder.key)
@@ -72,8 +72,8 @@ import Testing
         #expect(guest.state.isCurrent)
     }
 
-    @Test("only the key that the record commits to is accepted")
-    func wrongKey() throws {
+    @Test
+    func `only the key that the record commits to is accepted`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: Member.start)
@@ -85,8 +85,8 @@ import Testing
         #expect(!state.isCurrent)
     }
 
-    @Test("the sub-keys differ by purpose, account and key")
-    func subkeys() throws {
+    @Test
+    func `the sub-keys differ by purpose, account and key`() throws {
         let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         let account = try TestAccount().id
         let sets = [
@@ -99,8 +99,8 @@ import Testing
         #expect(try sets[0].gate == HKDF.expand(key, info: Array("handoff/1 gate".utf8) + account.bytes))
     }
 
-    @Test("a device that was unknown is admitted by what it presents, or nothing is kept")
-    func introduction() throws {
+    @Test
+    func `a device that was unknown is admitted by what it presents, or nothing is kept`() throws {
         var founder = try Member.founder()
         let away = try founder.pair(1)
         let guest = try founder.pair(2)
@@ -112,8 +112,8 @@ import Testing
         #expect(try founder.state.admits(guest.key.publicKey, with: guest.state.roster.ordered) == nil)
     }
 
-    @Test("a name replaces all others by its counter; the same name changes nothing")
-    func naming() throws {
+    @Test
+    func `a name replaces all others by its counter; the same name changes nothing`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let renamed = try founder.state.naming(guest.id, "phone", by: founder.key)
@@ -123,8 +123,8 @@ import Testing
         #expect(throws: AccountError.badName) { try founder.state.naming(guest.id, "", by: founder.key) }
     }
 
-    @Test("a name with the greatest counter stops renaming until its author is removed")
-    func exhaustedNames() throws {
+    @Test
+    func `a name with the greatest counter stops renaming until its author is removed`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let spoof = try Statement.sign(
@@ -137,8 +137,8 @@ import Testing
         #expect(try founder.state.naming(founder.id, "mine", by: founder.key).view.names[founder.id] == "mine")
     }
 
-    @Test("a hostile epoch number stops new epochs until its author is removed, and nothing traps")
-    func exhaustedEpochs() throws {
+    @Test
+    func `a hostile epoch number stops new epochs until its author is removed, and nothing traps`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let hostile = try Statement.sign(
@@ -154,8 +154,8 @@ import Testing
         #expect(founder.state.isCurrent)
     }
 
-    @Test("large numbers of a hostile member are forgotten with it, also when others have passed them")
-    func passedEpochs() throws {
+    @Test
+    func `large numbers of a hostile member are forgotten with it, also when others have passed them`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         let hostile = try Statement.sign(
@@ -172,8 +172,8 @@ import Testing
         #expect(founder.state.isCurrent)
     }
 
-    @Test("a roster keeps one epoch record of each signer, and none that names other removals")
-    func records() throws {
+    @Test
+    func `a roster keeps one epoch record of each signer, and none that names other removals`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         let other = try founder.pair(2)

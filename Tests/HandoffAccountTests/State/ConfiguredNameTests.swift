@@ -7,8 +7,8 @@ import Testing
 @Suite struct ConfiguredNameTests {
     private func name(_ state: AccountState, of member: Member) -> String? { state.view.names[member.id] }
 
-    @Test("a name that the user gave holds until another one is configured")
-    func renaming() throws {
+    @Test
+    func `a name that the user gave holds until another one is configured`() throws {
         var founder = try Member.founder()
         founder.state = try founder.state.configured(name: "desk", by: founder.key)
         #expect(name(founder.state, of: founder) == "desk")
@@ -20,8 +20,8 @@ import Testing
         #expect(name(founder.state, of: founder) == "board")
     }
 
-    @Test("a name that was taken out of the configuration, and stands there again, is another one")
-    func without() throws {
+    @Test
+    func `a name that was taken out of the configuration, and stands there again, is another one`() throws {
         var founder = try Member.founder()
         founder.state = try founder.state.configured(name: "desk", by: founder.key)
         founder.state = try founder.state.naming(founder.id, "table", by: founder.key)
@@ -31,15 +31,15 @@ import Testing
         #expect(name(founder.state, of: founder) == "desk")
     }
 
-    @Test("the file keeps it", arguments: [nil, "Küche 🏠", String(repeating: "x", count: 64)])
-    func stored(configured: String?) throws {
+    @Test(arguments: [nil, "Küche 🏠", String(repeating: "x", count: 64)])
+    func `the file keeps it`(configured: String?) throws {
         let founder = try Member.founder()
         let state = try founder.state.configured(name: configured, by: founder.key)
         #expect(try AccountState(decoding: state.encoded()).configuredName == configured)
     }
 
-    @Test("a file whose name is no text is refused")
-    func broken() throws {
+    @Test
+    func `a file whose name is no text is refused`() throws {
         let founder = try Member.founder()
         let state = try founder.state.configured(name: "x", by: founder.key)
         let content = state.encoded().exposedCopy()[16...].dropLast(SHA256.byteCount)

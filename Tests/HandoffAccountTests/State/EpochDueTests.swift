@@ -6,14 +6,14 @@ import Testing
 @Suite struct EpochDueTests {
     static let day: UInt64 = 24 * 60 * 60
 
-    @Test("no epoch is due while one is in force")
-    func notDue() throws {
+    @Test
+    func `no epoch is due while one is in force`() throws {
         let founder = try Member.founder()
         #expect(founder.state.epochDue(for: founder.id, now: Member.start) == nil)
     }
 
-    @Test("when none counts, members wait by their rank, ten seconds at most")
-    func turns() throws {
+    @Test
+    func `when none counts, members wait by their rank, ten seconds at most`() throws {
         var founder = try Member.founder()
         var members = [founder]
         for number in 1...24 { members.append(try founder.pair(number)) }
@@ -31,8 +31,8 @@ import Testing
         #expect(state.epochDue(for: members[24].id, now: Member.start) == nil)
     }
 
-    @Test("an epoch is renewed after thirty days and up to three more, on the device's own clock")
-    func monthly() throws {
+    @Test
+    func `an epoch is renewed after thirty days and up to three more, on the device's own clock`() throws {
         let founder = try Member.founder()
         func due(_ days: UInt64) -> EpochDue? {
             founder.state.epochDue(for: founder.id, now: Member.start + days * Self.day)
@@ -42,8 +42,8 @@ import Testing
         #expect(founder.state.epochDue(for: founder.id, now: 0) == nil, "a clock that went back is no reason")
     }
 
-    @Test("a key that nobody hands over is replaced")
-    func withheld() throws {
+    @Test
+    func `a key that nobody hands over is replaced`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: 0)
@@ -59,8 +59,8 @@ import Testing
         #expect(founder.state.epoch == 3)
     }
 
-    @Test("when two removals keep different ones, the key that was in force is replaced")
-    func exposed() throws {
+    @Test
+    func `when two removals keep different ones, the key that was in force is replaced`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         var thief = try founder.pair(2)

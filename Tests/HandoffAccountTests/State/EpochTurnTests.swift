@@ -12,8 +12,8 @@ import Timing
 
     private let missing = EpochDue(reason: .missing, after: .milliseconds(1500))
 
-    @Test("the wait ends, however often it is asked for")
-    func ends() {
+    @Test
+    func `the wait ends, however often it is asked for`() {
         var turn = EpochTurn()
         #expect(turn.rest(of: missing, at: Self.after(0)) == .milliseconds(1500))
         #expect(turn.rest(of: missing, at: Self.after(600)) == .milliseconds(900))
@@ -21,16 +21,16 @@ import Timing
         #expect(turn.rest(of: missing, at: Self.after(9000)) == .zero)
     }
 
-    @Test("an epoch that another device made ends the wait, and the next one begins anew")
-    func beginsAnew() {
+    @Test
+    func `an epoch that another device made ends the wait, and the next one begins anew`() {
         var turn = EpochTurn()
         _ = turn.rest(of: missing, at: Self.after(0))
         #expect(turn.rest(of: nil, at: Self.after(1000)) == nil)
         #expect(turn.rest(of: missing, at: Self.after(2000)) == .milliseconds(1500))
     }
 
-    @Test("another reason begins anew")
-    func otherReason() {
+    @Test
+    func `another reason begins anew`() {
         var turn = EpochTurn()
         _ = turn.rest(of: missing, at: Self.after(0))
         let exposed = EpochDue(reason: .exposed, after: .milliseconds(500))
@@ -38,8 +38,8 @@ import Timing
         #expect(turn.rest(of: exposed, at: Self.after(1900)) == .zero)
     }
 
-    @Test("the wait for a key is the account's own")
-    func withheld() {
+    @Test
+    func `the wait for a key is the account's own`() {
         var turn = EpochTurn()
         #expect(turn.rest(of: EpochDue(reason: .withheld, after: .seconds(30)), at: Self.after(0)) == .seconds(30))
         #expect(turn.rest(of: EpochDue(reason: .withheld, after: .zero), at: Self.after(1)) == .zero)

@@ -27,8 +27,8 @@ import Timing
         try member.meet(&guest)
     }
 
-    @Test("a device that imports a file has no key, knows whom to look for, and makes no epoch")
-    func importing() throws {
+    @Test
+    func `a device that imports a file has no key, knows whom to look for, and makes no epoch`() throws {
         var founder = try Member.founder()
         let guest = try Self.importing(Self.export(&founder), 5)
         #expect(guest.state.standing(of: guest.id) == .joining)
@@ -37,8 +37,8 @@ import Timing
         #expect(guest.state.ticketsDue(for: guest.id, now: Self.now + 2 * 86_400) == [], "it never closes its own")
     }
 
-    @Test("the member that lets it in closes the ticket in the same write, and hands over the key in force")
-    func closing() throws {
+    @Test
+    func `the member that lets it in closes the ticket in the same write, and hands over the key in force`() throws {
         var founder = try Member.founder()
         let file = try Self.export(&founder)
         #expect(founder.state.ticketsDue(for: founder.id, now: Self.now) == [])
@@ -57,8 +57,8 @@ import Timing
         #expect(after.state.view.isLive(guest.id), "a replay does not harm the device that was kept")
     }
 
-    @Test("every file is good, in any order, across other files, new keys and removals")
-    func severalFiles() throws {
+    @Test
+    func `every file is good, in any order, across other files, new keys and removals`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let third = try founder.pair(2)
@@ -83,8 +83,8 @@ import Timing
         #expect(founder.state.view.openTickets.isEmpty)
     }
 
-    @Test("a use that another member has let in is closed after its turn, if that has not done so")
-    func turns() throws {
+    @Test
+    func `a use that another member has let in is closed after its turn, if that has not done so`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -100,8 +100,8 @@ import Timing
         }
     }
 
-    @Test("a file that was used twice before it was closed admits nobody, and closing keeps nobody")
-    func usedTwice() throws {
+    @Test
+    func `a file that was used twice before it was closed admits nobody, and closing keeps nobody`() throws {
         var founder = try Member.founder()
         let file = try Self.export(&founder)
         let guests = [try Self.importing(file, 5), try Self.importing(file, 6)]
@@ -119,8 +119,8 @@ import Timing
         #expect(founder.state.view.openTickets.isEmpty)
     }
 
-    @Test("two members that close one ticket at once keep the device")
-    func closedTwice() throws {
+    @Test
+    func `two members that close one ticket at once keep the device`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -136,8 +136,8 @@ import Timing
         #expect(copy.state.isCurrent && other.state.isCurrent)
     }
 
-    @Test("an unused file is closed by its exporter after a day", arguments: [(86_399, false), (86_400, true)])
-    func expires(_ age: UInt64, _ isDue: Bool) throws {
+    @Test(arguments: [(86_399, false), (86_400, true)])
+    func `an unused file is closed by its exporter after a day`(_ age: UInt64, _ isDue: Bool) throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -154,8 +154,8 @@ import Timing
         #expect(try founder.state.admits(late.key.publicKey, with: late.state.roster.ordered) == nil)
     }
 
-    @Test("a file is of no use to a device that was removed")
-    func removedDevice() throws {
+    @Test
+    func `a file is of no use to a device that was removed`() throws {
         var founder = try Member.founder()
         let guest = try founder.pair(1)
         founder.state = try founder.state.removing(guest.id, keeping: [], by: founder.key, now: Self.now)
@@ -163,8 +163,8 @@ import Timing
         #expect(throws: AccountError.removedForEver(guest.id)) { try Self.importing(file, 1) }
     }
 
-    @Test("a device that waits for the key in force can export all the same: the file holds no key")
-    func noKey() throws {
+    @Test
+    func `a device that waits for the key in force can export all the same: the file holds no key`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         founder.state = try founder.state.makingEpoch(by: founder.key, now: Self.now)
@@ -176,8 +176,8 @@ import Timing
         #expect(guest.state.isCurrent)
     }
 
-    @Test("a revocation keeps nobody, also not the one whom another member keeps at the same time")
-    func revoking() throws {
+    @Test
+    func `a revocation keeps nobody, also not the one whom another member keeps at the same time`() throws {
         var founder = try Member.founder()
         var second = try founder.pair(1)
         let file = try Self.export(&founder)
@@ -205,8 +205,8 @@ import Timing
         }
     }
 
-    @Test("a revocation that puts a member out makes a new epoch in the same write")
-    func revokingAUsedOne() throws {
+    @Test
+    func `a revocation that puts a member out makes a new epoch in the same write`() throws {
         var founder = try Member.founder()
         let guest = try Self.importing(Self.export(&founder), 5)
         founder.state = try founder.state.merging(guest.state.roster.ordered).state
@@ -216,8 +216,8 @@ import Timing
         #expect(founder.state.epoch == 2 && founder.state.isCurrent)
     }
 
-    @Test("a device that came by a file knows whether it was one of two, or came in vain")
-    func standing() throws {
+    @Test
+    func `a device that came by a file knows whether it was one of two, or came in vain`() throws {
         var founder = try Member.founder()
         #expect(founder.state.standing(of: founder.id) == .member)
         let file = try Self.export(&founder)

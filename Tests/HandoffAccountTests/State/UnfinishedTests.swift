@@ -12,22 +12,22 @@ import Testing
         return (founder, guest, DeviceID(guest))
     }
 
-    @Test("a paired device is a member and unfinished, in one state")
-    func pairing() throws {
+    @Test
+    func `a paired device is a member and unfinished, in one state`() throws {
         let (founder, _, id) = try paired()
         #expect(founder.state.view.isLive(id))
         #expect(founder.state.unfinished == [id])
         #expect(founder.state.finishing(id).unfinished.isEmpty)
     }
 
-    @Test("the file keeps it")
-    func stored() throws {
+    @Test
+    func `the file keeps it`() throws {
         let (founder, _, id) = try paired()
         #expect(try AccountState(decoding: founder.state.encoded()).unfinished == [id])
     }
 
-    @Test("whoever is no member any more is not unfinished either")
-    func removed() throws {
+    @Test
+    func `whoever is no member any more is not unfinished either`() throws {
         let (founder, _, id) = try paired()
         let removed = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
         #expect(removed.unfinished.isEmpty)
@@ -35,8 +35,8 @@ import Testing
         #expect(heard.state.unfinished.isEmpty)
     }
 
-    @Test("who has left is known by its own word only")
-    func leaving() throws {
+    @Test
+    func `who has left is known by its own word only`() throws {
         var (founder, _, id) = try paired()
         #expect(!founder.state.hasLeft(founder.id))
         founder.state = try founder.state.removing(id, keeping: [], by: founder.key, now: Member.start)
@@ -46,8 +46,8 @@ import Testing
         #expect(try AccountState(decoding: founder.state.encoded()).hasLeft(founder.id))
     }
 
-    @Test("who let a device in is told: by itself, by a file, nobody for the founder")
-    func admitters() throws {
+    @Test
+    func `who let a device in is told: by itself, by a file, nobody for the founder`() throws {
         var founder = try Member.founder()
         var guest = try founder.pair(1)
         let other = try guest.pair(2)

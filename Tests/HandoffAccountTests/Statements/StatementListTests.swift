@@ -2,15 +2,15 @@ import HandoffAccount
 import Testing
 
 @Suite struct StatementListTests {
-    @Test("a list survives encoding in its order")
-    func roundTrip() throws {
+    @Test
+    func `a list survives encoding in its order`() throws {
         let statements = try TestAccount().oneOfEach()
         #expect(try StatementList.decode(StatementList.encode(statements)) == statements)
         #expect(try StatementList.decode([]).isEmpty)
     }
 
-    @Test("a list that is cut inside a statement is refused")
-    func truncated() throws {
+    @Test
+    func `a list that is cut inside a statement is refused`() throws {
         let statements = try TestAccount().oneOfEach()
         let bytes = StatementList.encode(statements)
         var ends: Set<Int> = [0]
@@ -20,8 +20,8 @@ import Testing
         }
     }
 
-    @Test("a length that promises more than there is, is refused")
-    func hostileLength() {
+    @Test
+    func `a length that promises more than there is, is refused`() {
         #expect(throws: StatementError.layout) { try StatementList.decode([0xFF, 0xFF, 1]) }
         #expect(throws: StatementError.layout) { try StatementList.decode([0, 0]) }
     }

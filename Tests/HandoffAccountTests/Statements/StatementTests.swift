@@ -4,8 +4,8 @@ import HandoffModel
 import Testing
 
 @Suite struct StatementTests {
-    @Test("every kind survives encoding, with its id, and is genuine")
-    func roundTrip() throws {
+    @Test
+    func `every kind survives encoding, with its id, and is genuine`() throws {
         for statement in try TestAccount().oneOfEach() {
             let read = try Statement(decoding: statement.encoded)
             #expect(read.id == statement.id)
@@ -16,8 +16,8 @@ import Testing
         }
     }
 
-    @Test("a statement that ends early or goes on is refused")
-    func truncated() throws {
+    @Test
+    func `a statement that ends early or goes on is refused`() throws {
         for statement in try TestAccount().oneOfEach() {
             let bytes = statement.encoded
             for count in bytes.indices {
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    @Test("no bit can be changed: the layout or the signature is wrong then")
-    func flippedBits() throws {
+    @Test
+    func `no bit can be changed: the layout or the signature is wrong then`() throws {
         for statement in try TestAccount().oneOfEach() {
             for index in statement.encoded.indices {
                 var bytes = statement.encoded
@@ -39,8 +39,8 @@ import Testing
         }
     }
 
-    @Test("random bytes are refused or read, and never trap")
-    func randomBytes() throws {
+    @Test
+    func `random bytes are refused or read, and never trap`() throws {
         var random = SplitMix(seed: 1)
         for round in 0..<20_000 {
             var bytes = random.bytes(Int.random(in: 0..<220, using: &random))
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    @Test("a removal lists each kept key once, in order, and no more than an account can know")
-    func keepsAreASet() throws {
+    @Test
+    func `a removal lists each kept key once, in order, and no more than an account can know`() throws {
         let account = try TestAccount()
         let keys = (0..<300).map { Fingerprint(hashing: [UInt8($0 % 256), UInt8($0 / 256)]) }.sorted()
         let subject = keys[0]
@@ -67,39 +67,37 @@ import Testing
         #expect(try sign(Array(keys.prefix(256))).encodedCount == Statement.longest)
     }
 
-    @Test(
-        "a name has 1 to 64 bytes of UTF-8, and keeps its composition",
-        arguments: ["", String(repeating: "é", count: 33)])
-    func badNames(_ name: String) throws {
+    @Test(arguments: ["", String(repeating: "é", count: 33)])
+    func `a name has 1 to 64 bytes of UTF-8, and keeps its composition`(_ name: String) throws {
         let account = try TestAccount()
         #expect(throws: StatementError.layout) { try account.name(0, name, 1, by: 0) }
     }
 
-    @Test("a name is bytes: composed and decomposed are two")
-    func namesAreBytes() throws {
+    @Test
+    func `a name is bytes: composed and decomposed are two`() throws {
         let account = try TestAccount()
         let composed = try account.name(0, "\u{e9}", 1, by: 0)
         let decomposed = try account.name(0, "e\u{301}", 1, by: 0)
         #expect(composed.id != decomposed.id)
     }
 
-    @Test("invalid UTF-8 in a name is refused, not repaired")
-    func invalidText() throws {
+    @Test
+    func `invalid UTF-8 in a name is refused, not repaired`() throws {
         var bytes = try TestAccount().name(0, "abc", 1, by: 0).encoded
         bytes[bytes.count - Statement.signatureCount - 1] = 0xFF
         #expect(throws: StatementError.layout) { try Statement(decoding: bytes) }
     }
 
-    @Test("a signature without the domain of statements is not genuine")
-    func domain() throws {
+    @Test
+    func `a signature without the domain of statements is not genuine`() throws {
         let statement = try TestAccount().add(1, by: 0)
         let canonical = Array(statement.encoded.dropLast(Statement.signatureCount))
         let raw = try TestKeys.key(0).sign(canonical)
         #expect(try !Statement(decoding: canonical + raw).isGenuine)
     }
 
-    @Test("the account id binds the founder and the nonce")
-    func foundingBindsAccount() throws {
+    @Test
+    func `the account id binds the founder and the nonce`() throws {
         let account = try TestAccount()
         let other = try Statement.sign(
             .found(nonce: [UInt8](repeating: 9, count: 16)), accountID: account.id, with: TestKeys.key(0))
@@ -109,8 +107,8 @@ import Testing
         #expect(!stranger.isGenuine)
     }
 
-    @Test("a device and a ticket of one key have two ids")
-    func deviceIsNoTicket() throws {
+    @Test
+    func `a device and a ticket of one key have two ids`() throws {
         let key = try TestKeys.key(5).publicKey
         #expect(Fingerprint(ticket: key) != Fingerprint(DeviceID(key)))
     }

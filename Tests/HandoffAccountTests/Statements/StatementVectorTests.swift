@@ -13,15 +13,15 @@ import Testing
         vectors = try ProtocolVectors("roster")
     }
 
-    @Test("accounts, devices and tickets have the ids of the vectors")
-    func ids() throws {
+    @Test
+    func `accounts, devices and tickets have the ids of the vectors`() throws {
         #expect(try account.id.bytes == vectors["account"])
         #expect(try TestKeys.device(0).bytes == vectors["device0"])
         #expect(try Fingerprint(ticket: TestKeys.key(100).publicKey).bytes == vectors["ticket100"])
     }
 
-    @Test("statements have the bytes of the vectors, signatures included")
-    func statements() throws {
+    @Test
+    func `statements have the bytes of the vectors, signatures included`() throws {
         // Its record names the removed of an account in which nobody is.
         let statements = try account.oneOfEach()
         let names = ["found", "add", "ticket", "use", "remove", "name", "epoch"]
@@ -32,15 +32,15 @@ import Testing
         #expect(try SHA256.hash(statements.flatMap(\.encoded)) == vectors["statements"])
     }
 
-    @Test("the roster and the removed have the digests of the vectors")
-    func digests() throws {
+    @Test
+    func `the roster and the removed have the digests of the vectors`() throws {
         let roster = try account.roster(account.oneOfEach())
         #expect(try roster.digest == vectors["digest"])
         #expect(try roster.view.removedDigest.bytes == vectors["removed1"])
     }
 
-    @Test("account files have the bytes of the vectors")
-    func files() throws {
+    @Test
+    func `account files have the bytes of the vectors`() throws {
         let file = AccountFile(
             ticketSeed: try TestKeys.key(100).seed, roster: try account.roster())
         #expect(try SHA256.hash(file.encoded().exposedCopy()) == vectors["fileClear"])

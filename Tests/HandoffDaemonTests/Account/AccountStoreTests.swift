@@ -97,7 +97,7 @@ import Timing
         let value = Atomic(0)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aFloodOfKeysDuringAStoreUsesNoStack() throws {
+    @Test(.timeLimit(.minutes(5))) func `a flood of keys during a store uses no stack`() throws {
         let rig = try Rig()
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.accountStore.review()  // Makes an epoch, which is being stored while the keys arrive.
@@ -117,7 +117,7 @@ import Timing
     }
 
     @Test(arguments: [(members: 1, inReach: 0, epoch: 2), (2, 0, 1), (2, 1, 2)] as [(Int, Int, UInt32)])
-    func theMonthlyKeyIsNotMadeInSolitude(members: Int, inReach: Int, epoch: UInt32) throws {
+    func `the monthly key is not made in solitude`(members: Int, inReach: Int, epoch: UInt32) throws {
         let rig = try Rig(members: members)
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.inReach.value.store(inReach, ordering: .relaxed)
@@ -128,7 +128,7 @@ import Timing
         #expect(rig.accountStore.state?.epoch == epoch)
     }
 
-    @Test(.timeLimit(.minutes(5))) func whoHasFinishedIsNotForgottenWhenThatCannotBeStored() throws {
+    @Test(.timeLimit(.minutes(5))) func `who has finished is not forgotten when that cannot be stored`() throws {
         let couch = try SigningKey().publicKey
         let rig = try Rig(paired: couch)
         rig.failing.value.store(3, ordering: .relaxed)
@@ -146,7 +146,7 @@ import Timing
         #expect(rig.accountStore.state?.unfinished.isEmpty == true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func whoIsPairedAnewHasToFinishAnew() throws {
+    @Test(.timeLimit(.minutes(5))) func `who is paired anew has to finish anew`() throws {
         let couch = try SigningKey().publicKey
         let rig = try Rig(paired: couch)
         rig.failing.value.store(1, ordering: .relaxed)
@@ -160,7 +160,7 @@ import Timing
         #expect(rig.accountStore.state?.unfinished.isEmpty == true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aNewKeyThatCannotBeStoredIsTriedAgainSoon() throws {
+    @Test(.timeLimit(.minutes(5))) func `a new key that cannot be stored is tried again soon`() throws {
         let rig = try Rig()
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.failing.value.store(1, ordering: .relaxed)

@@ -2,8 +2,8 @@ import HandoffDaemon
 import HandoffModel
 import Testing
 
-@Suite("Sources of the configuration")
-struct ConfigurationLoaderTests {
+/// Sources of the configuration.
+@Suite struct ConfigurationLoaderTests {
     func loader(
         _ files: [String: String], file: String? = nil, options: [ConfigurationEntry] = [],
         environment: [String: String] = ["HOME": "/home/u"]
@@ -22,13 +22,13 @@ struct ConfigurationLoaderTests {
         }
     }
 
-    @Test("with nothing given, the defaults hold")
-    func defaults() throws {
+    @Test
+    func `with nothing given, the defaults hold`() throws {
         #expect(try loader([:]).load() == Configuration())
     }
 
-    @Test("command line over environment over the user's file over the system's")
-    func precedence() throws {
+    @Test
+    func `command line over environment over the user's file over the system's`() throws {
         var files: [String: String] = [:]
         var environment = ["HOME": "/home/u"]
         #expect(try loader(files, environment: environment).load().name == nil)
@@ -44,14 +44,14 @@ struct ConfigurationLoaderTests {
         #expect(all.titles == false)
     }
 
-    @Test("an empty value in a stronger source is the default, and not the weaker value")
-    func emptyOverridesWeaker() throws {
+    @Test
+    func `an empty value in a stronger source is the default, and not the weaker value`() throws {
         let files = ["/etc/handoff/handoffd.conf": "name = system", "/home/u/.config/handoff/handoffd.conf": "name ="]
         #expect(try loader(files).load().name == nil)
     }
 
-    @Test("a list replaces the weaker list")
-    func lists() throws {
+    @Test
+    func `a list replaces the weaker list`() throws {
         let files = [
             "/etc/handoff/handoffd.conf": "peer = a:1\npeer = b:2\ninterface = eth0",
             "/home/u/.config/handoff/handoffd.conf": "peer = c:3\npeer = d:4",
@@ -65,33 +65,31 @@ struct ConfigurationLoaderTests {
         #expect(other.interfaces == [])
     }
 
-    @Test(
-        "the user's file is where XDG says",
-        arguments: [
-            (["HOME": "/home/u"], ["/etc/handoff/handoffd.conf", "/home/u/.config/handoff/handoffd.conf"]),
-            (
-                ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
-                ["/etc/handoff/handoffd.conf", "/c/handoff/handoffd.conf"]
-            ),
-            (
-                ["HOME": "/home/u", "XDG_CONFIG_HOME": "rel"],
-                ["/etc/handoff/handoffd.conf", "/home/u/.config/handoff/handoffd.conf"]
-            ),
-            (["HOME": "x"], ["/etc/handoff/handoffd.conf"]), ([:], ["/etc/handoff/handoffd.conf"]),
-        ])
-    func paths(_ environment: [String: String], _ paths: [String]) {
+    @Test(arguments: [
+        (["HOME": "/home/u"], ["/etc/handoff/handoffd.conf", "/home/u/.config/handoff/handoffd.conf"]),
+        (
+            ["HOME": "/home/u", "XDG_CONFIG_HOME": "/c"],
+            ["/etc/handoff/handoffd.conf", "/c/handoff/handoffd.conf"]
+        ),
+        (
+            ["HOME": "/home/u", "XDG_CONFIG_HOME": "rel"],
+            ["/etc/handoff/handoffd.conf", "/home/u/.config/handoff/handoffd.conf"]
+        ),
+        (["HOME": "x"], ["/etc/handoff/handoffd.conf"]), ([:], ["/etc/handoff/handoffd.conf"]),
+    ])
+    func `the user's file is where XDG says`(_ environment: [String: String], _ paths: [String]) {
         #expect(loader([:], environment: environment).paths == paths)
     }
 
-    @Test("a file that is named must exist, and is the only one read")
-    func namedFile() throws {
+    @Test
+    func `a file that is named must exist, and is the only one read`() throws {
         let files = ["/etc/handoff/handoffd.conf": "rubbish", "/my.conf": "name = mine"]
         #expect(try loader(files, file: "/my.conf").load().name == "mine")
         #expect(failure(loader(files, file: "/none.conf")) == "/none.conf: cannot read the file: no such file")
     }
 
-    @Test("an error says where the value came from, and what is allowed")
-    func errors() {
+    @Test
+    func `an error says where the value came from, and what is allowed`() {
         let file = ["/etc/handoff/handoffd.conf": "\nport = http"]
         #expect(
             failure(loader(file)) == "/etc/handoff/handoffd.conf:2: 'http' is no value of port: allowed is 'default', "

@@ -2,8 +2,8 @@ import Glibc
 import HandoffDaemon
 import Testing
 
-@Suite("Reading configuration files")
-struct ConfigurationReaderTests {
+/// Reading configuration files.
+@Suite struct ConfigurationReaderTests {
     func failure(_ path: String) -> String? {
         do {
             _ = try ConfigurationReader.read(path)
@@ -13,13 +13,13 @@ struct ConfigurationReaderTests {
         }
     }
 
-    @Test("a file that does not exist is nothing", arguments: ["/nonexistent/a", "/etc/passwd/a"])
-    func missing(_ path: String) throws {
+    @Test(arguments: ["/nonexistent/a", "/etc/passwd/a"])
+    func `a file that does not exist is nothing`(_ path: String) throws {
         #expect(try ConfigurationReader.read(path) == nil)
     }
 
-    @Test("what is no regular file is refused, without waiting", .timeLimit(.minutes(5)))
-    func irregular() throws {
+    @Test(.timeLimit(.minutes(5)))
+    func `what is no regular file is refused, without waiting`() throws {
         #expect(failure("/") == "/: cannot read the file: it is no regular file")
         #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is no regular file")
         let pipe = "/tmp/handoff-test-\(getpid())-pipe"
@@ -28,8 +28,8 @@ struct ConfigurationReaderTests {
         #expect(failure(pipe) == "\(pipe): cannot read the file: it is no regular file")
     }
 
-    @Test("of a large file no more is read than shows that it is too large")
-    func large() throws {
+    @Test
+    func `of a large file no more is read than shows that it is too large`() throws {
         let path = "/tmp/handoff-test-\(getpid())-large"
         let file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0o600)
         try #require(file >= 0)

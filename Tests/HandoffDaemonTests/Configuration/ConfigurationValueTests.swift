@@ -4,15 +4,15 @@ import HandoffModel
 import LoopIO
 import Testing
 
-@Suite("Values of settings")
-struct ConfigurationValueTests {
+/// Values of settings.
+@Suite struct ConfigurationValueTests {
     func value(_ key: ConfigurationKey, _ text: String) -> Configuration? {
         var configuration = Configuration()
         return key.apply(text, to: &configuration) ? configuration : nil
     }
 
-    @Test("allowed values are taken")
-    func allowed() {
+    @Test
+    func `allowed values are taken`() {
         #expect(value(.name, "Käte's laptop")?.name == "Käte's laptop")
         #expect(value(.discovery, "static")?.discovery == .static)
         #expect(value(.port, "default")?.port == .standard)
@@ -57,8 +57,8 @@ struct ConfigurationValueTests {
         (.logLevel, ["warning", "INFO", "5"]),
     ]
 
-    @Test("other values are refused, and change nothing", arguments: refusedValues)
-    func refused(_ key: ConfigurationKey, _ texts: [String]) {
+    @Test(arguments: refusedValues)
+    func `other values are refused, and change nothing`(_ key: ConfigurationKey, _ texts: [String]) {
         for text in texts {
             var configuration = Configuration()
             #expect(!key.apply(text, to: &configuration), "\(key.rawValue) = \(text)")
@@ -66,13 +66,13 @@ struct ConfigurationValueTests {
         }
     }
 
-    @Test("every key is in the table of refused values")
-    func tableIsComplete() {
+    @Test
+    func `every key is in the table of refused values`() {
         #expect(Set(Self.refusedValues.map(\.0)) == Set(ConfigurationKey.allCases))
     }
 
-    @Test("an empty value is the default", arguments: ConfigurationKey.allCases)
-    func empty(_ key: ConfigurationKey) {
+    @Test(arguments: ConfigurationKey.allCases)
+    func `an empty value is the default`(_ key: ConfigurationKey) {
         var configuration = Configuration()
         configuration.name = "a"
         configuration.discovery = .static
@@ -96,8 +96,8 @@ struct ConfigurationValueTests {
         #expect(configuration == Configuration())
     }
 
-    @Test("the same peer or interface twice counts once")
-    func twice() {
+    @Test
+    func `the same peer or interface twice counts once`() {
         var configuration = Configuration()
         for _ in 0..<2 {
             #expect(ConfigurationKey.peer.apply("a:1", to: &configuration))

@@ -1,8 +1,8 @@
 import HandoffDaemon
 import Testing
 
-@Suite("The configuration file that is shipped")
-struct ShippedConfigurationTests {
+/// The configuration file that is shipped.
+@Suite struct ShippedConfigurationTests {
     /// config/handoffd.conf of this working copy.
     static let path = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/config/handoffd.conf"
 
@@ -20,13 +20,13 @@ struct ShippedConfigurationTests {
         return bytes
     }
 
-    @Test("as shipped it sets nothing")
-    func setsNothing() throws {
+    @Test
+    func `as shipped it sets nothing`() throws {
         #expect(try ConfigurationFile.parse(try shipped(), path: Self.path) == [])
     }
 
-    @Test("its comments name every key once, with the default as value")
-    func showsDefaults() throws {
+    @Test
+    func `its comments name every key once, with the default as value`() throws {
         let entries = try ConfigurationFile.parse(try uncommented(), path: Self.path)
         #expect(
             entries.map(\.key).sorted { $0.rawValue < $1.rawValue }

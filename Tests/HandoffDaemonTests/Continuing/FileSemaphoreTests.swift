@@ -6,8 +6,8 @@ import Testing
 @Suite struct FileSemaphoreTests {
     private final class Call {}
 
-    @Test("One device cannot have all places, and gets one back for each file that ends")
-    func perDevice() {
+    @Test
+    func `one device cannot have all places, and gets one back for each file that ends`() {
         let calls = (0..<40).map { _ in Call() }
         let ids = calls.map { ObjectIdentifier($0) }
         let one = DeviceID(checked: [UInt8](repeating: 1, count: DeviceID.byteCount))

@@ -6,7 +6,7 @@ import Testing
 
 /// Account files on the control sockets of whole daemons.
 @Suite struct AccountFileTests {
-    @Test func aFileWithAPassphraseAdmitsWhoKnowsIt() throws {
+    @Test func `a file with a passphrase admits who knows it`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -23,7 +23,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func aFileInTheClearIsNotTheOneThatAPassphraseWasGivenFor() throws {
+    @Test func `a file in the clear is not the one that a passphrase was given for`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -34,7 +34,6 @@ import Testing
     }
 
     @Test(
-        "what is no import is refused",
         arguments: [
             ([], ControlErrorName.invalidAccountFile),
             ([0, 0, 0], .invalidAccountFile),
@@ -42,7 +41,7 @@ import Testing
             ([0, 0, 4, 1], .wrongPassphrase),
             ([0xFF, 0xFF, 0xFF, 0xFF, 1], .wrongPassphrase),
         ] as [([UInt8], ControlErrorName)])
-    func noImport(_ bytes: [UInt8], _ error: ControlErrorName) throws {
+    func `what is no import is refused`(_ bytes: [UInt8], _ error: ControlErrorName) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -50,10 +49,8 @@ import Testing
         #expect(try desk.status().account == nil)
     }
 
-    @Test(
-        "what asks for no export gets no file and makes no ticket",
-        arguments: [[0, 0, 4, 1], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1]] as [[UInt8]])
-    func noExport(_ bytes: [UInt8]) throws {
+    @Test(arguments: [[0, 0, 4, 1], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1]] as [[UInt8]])
+    func `what asks for no export gets no file and makes no ticket`(_ bytes: [UInt8]) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -65,7 +62,7 @@ import Testing
         #expect(try desk.status().tickets.isEmpty)
     }
 
-    @Test func aClientThatEndsBeforeItsPassphraseLeavesNothing() throws {
+    @Test func `a client that ends before its passphrase leaves nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -82,7 +79,7 @@ import Testing
         #expect(try desk.status().epoch == 1)
     }
 
-    @Test func theTicketOfAFileThatNobodyTookIsClosedAtOnce() throws {
+    @Test func `the ticket of a file that nobody took is closed at once`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -97,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aClientMayEndItsSideBeforeItGetsTheFile() throws {
+    @Test func `a client may end its side before it gets the file`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -110,7 +107,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func thoseWhoSendNothingAreSentAwayAndMakeRoom() throws {
+    @Test func `those who send nothing are sent away and make room`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -127,7 +124,7 @@ import Testing
         #expect(try !desk.exportAccount().isEmpty)
     }
 
-    @Test func anExportIsListedWithItsAge() throws {
+    @Test func `an export is listed with its age`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")

@@ -25,7 +25,7 @@ import Testing
         try fleet.poll("\(count) offers") { try couch.offers().count == count }
     }
 
-    @Test func everyTypeOfUserInfoArrivesEqual() throws {
+    @Test func `every type of user info arrives equal`() throws {
         let values: [(UserInfoValue, UserInfoValue)] = [
             (.string("null"), .null),
             (.string("true"), .bool(true)),
@@ -76,7 +76,7 @@ import Testing
         #expect(content.origin.deviceName == "desk")
     }
 
-    @Test func theHandlerHearsOfItBeforeTheDataAndTheOriginAfterwards() throws {
+    @Test func `the handler hears of it before the data and the origin afterwards`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("old")
         let viewer = try couch.attach("Viewer", types: Note.type)
@@ -108,7 +108,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func anAnswerCountsOnce() throws {
+    @Test func `an answer counts once`() throws {
         _ = try desk.publish(Note.activity("once"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffers(1)
@@ -123,7 +123,7 @@ import Testing
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func oneActivityIsContinuedAgainAndAgain() throws {
+    @Test func `one activity is continued again and again`() throws {
         let published = try desk.publish(Note.activity("again"))
         try awaitOffers(1)
         for _ in 0..<3 {
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func withoutNewsTheOwnerIsNotAsked() throws {
+    @Test func `without news the owner is not asked`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("saved"))
         try awaitOffers(1)
@@ -149,7 +149,7 @@ import Testing
         guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func anOwnerThatDoesNotAnswerIsNotWaitedForLong() throws {
+    @Test func `an owner that does not answer is not waited for long`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engageInUnsaved("last saved")
         try awaitOffers(1)
@@ -165,7 +165,7 @@ import Testing
         #expect(content.userInfo == Note.userInfo("last saved"))
     }
 
-    @Test func aSecondDeviceGetsTheSameSaveAsTheFirst() throws {
+    @Test func `a second device gets the same save as the first`() throws {
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])

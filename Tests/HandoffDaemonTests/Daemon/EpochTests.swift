@@ -30,7 +30,7 @@ import Timing
         fleet.network.release()
     }
 
-    @Test func twoWhoMadeAKeyEachWhileApartAgreeOnOne() throws {
+    @Test func `two who made a key each while apart agree on one`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -50,7 +50,7 @@ import Timing
         for member in members { #expect(try member.deviceList().allSatisfy(\.current)) }
     }
 
-    @Test func allAgreeOnTheMonthlyKey() throws {
+    @Test func `all agree on the monthly key`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")

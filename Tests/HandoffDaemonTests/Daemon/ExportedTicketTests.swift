@@ -11,7 +11,7 @@ import Testing
         _ = try device.call(.revokeExport, ["ticket": .string(ticket)])
     }
 
-    @Test func aRevokedFileAdmitsNobodyAndItsDeviceIsToldWhatToDo() throws {
+    @Test func `a revoked file admits nobody and its device is told what to do`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -39,7 +39,7 @@ import Testing
         for member in members { #expect(try member.deviceList().count == 2) }
     }
 
-    @Test func aMemberThatMarksAFileNoMoreIsNotSaidToBeInReach() throws {
+    @Test func `a member that marks a file no more is not said to be in reach`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try #require(try fleet.account("desk").first)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func anImportIsNotCalledJoinedWhenTheDeviceHasJoinedAnotherAccountMeanwhile() throws {
+    @Test func `an import is not called joined when the device has joined another account meanwhile`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -83,7 +83,7 @@ import Testing
         #expect(answer?["joined"] == .bool(false))
     }
 
-    @Test func aRevocationThatMeetsAnImportAdmitsNobody() throws {
+    @Test func `a revocation that meets an import admits nobody`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -107,10 +107,10 @@ import Testing
         #expect(admitted == (reply.error == ControlErrorName.noSuchTicket.rawValue), "\(reply)")
     }
 
-    @Test(
-        "what means no ticket is said",
-        arguments: ["", "012", "0000000", "zzzz", "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"])
-    func noTicket(_ identifier: String) throws {
+    @Test(arguments: [
+        "", "012", "0000000", "zzzz", "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    ])
+    func `what means no ticket is said`(_ identifier: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceThatUsesAFileAfterItWasClosedIsToldWhatIsMissing() throws {
+    @Test func `a device that uses a file after it was closed is told what is missing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let (desk, couch) = (try fleet.device("desk"), try fleet.device("couch"))
@@ -146,7 +146,7 @@ import Testing
         try fleet.settle([desk, couch, late])
     }
 
-    @Test func severalFilesLetTheirDevicesInInAnyOrderAcrossNewKeysAndRemovals() throws {
+    @Test func `several files let their devices in in any order across new keys and removals`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -165,7 +165,7 @@ import Testing
         for guest in guests.prefix(2) { #expect(guest.log.contains { $0.contains("Joined an account") }) }
     }
 
-    @Test func twoFilesThatAreImportedAtOnceLetBothIn() throws {
+    @Test func `two files that are imported at once let both in`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -176,7 +176,7 @@ import Testing
         try fleet.settle([desk] + guests)
     }
 
-    @Test func aFileLetsInThroughAnyMemberThatKnowsTheTicket() throws {
+    @Test func `a file lets in through any member that knows the ticket`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -191,7 +191,7 @@ import Testing
         try fleet.settle(members + [late])
     }
 
-    @Test func ofTwoDevicesThatUseAFileAtOnceTheOneThatIsOutSaysSo() throws {
+    @Test func `of two devices that use a file at once the one that is out says so`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func whenPartedMembersEachConfirmAnotherDeviceOfOneFileBothDevicesAreOut() throws {
+    @Test func `when parted members each confirm another device of one file both devices are out`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -255,7 +255,7 @@ import Testing
         try fleet.settle(members + [guests[1]])
     }
 
-    @Test func theKeyCanBeChangedByHand() throws {
+    @Test func `the key can be changed by hand`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -273,7 +273,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func withoutAnAccountThereIsNoKeyToChange() throws {
+    @Test func `without an account there is no key to change`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

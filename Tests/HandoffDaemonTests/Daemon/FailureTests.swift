@@ -45,7 +45,7 @@ import Testing
         let call: OpenCall
     }
 
-    @Test func anOriginThatHasVanishedIsUnreachable() throws {
+    @Test func `an origin that has vanished is unreachable`() throws {
         _ = try desk.publish(Note.activity("gone"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -68,7 +68,7 @@ import Testing
         #expect(try watcher.removed().deviceName == "desk")
     }
 
-    @Test func anOriginThatHangsIsUnreachable() throws {
+    @Test func `an origin that hangs is unreachable`() throws {
         _ = try desk.publish(Note.activity("hangs"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -84,7 +84,7 @@ import Testing
         #expect(try viewer.didFail(continuation) == failure)
     }
 
-    @Test func anActivityThatWasWithdrawnIsUnknown() throws {
+    @Test func `an activity that was withdrawn is unknown`() throws {
         let published = try desk.publish(Note.activity("withdrawn"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -103,7 +103,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func anOwnerThatIsSlowerThanTheUserWaitsTimesOut() throws {
+    @Test func `an owner that is slower than the user waits times out`() throws {
         let begun = try beginUnsaved(ContinueRequest(timeout: 5))
 
         fleet.pass(.seconds(5))
@@ -120,7 +120,7 @@ import Testing
         #expect(begun.editor.waiting == 0)
     }
 
-    @Test func aHandlerThatDoesNotDecideTimesOut() throws {
+    @Test func `a handler that does not decide times out`() throws {
         _ = try desk.publish(Note.activity("undecided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -139,7 +139,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func anOwnerThatDiesWhileAskedToSaveIsGone() throws {
+    @Test func `an owner that dies while asked to save is gone`() throws {
         let begun = try beginUnsaved()
         begun.editor.crash()
         let failure = try begun.call.failure()
@@ -150,7 +150,7 @@ import Testing
         #expect(begun.viewer.waiting == 0)
     }
 
-    @Test func aHandlerThatDiesWhileFetchingIsGone() throws {
+    @Test func `a handler that dies while fetching is gone`() throws {
         let begun = try beginUnsaved()
         begun.viewer.crash()
         let failure = try begun.call.failure()
@@ -161,7 +161,7 @@ import Testing
         #expect(begun.editor.waiting == 0)
     }
 
-    @Test func aHandlerThatDiesWhileDecidingIsGone() throws {
+    @Test func `a handler that dies while deciding is gone`() throws {
         let published = try desk.publish(Note.activity("undecided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -172,7 +172,7 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func aHandlerThatRefusesIsNamed() throws {
+    @Test func `a handler that refuses is named`() throws {
         let published = try desk.publish(Note.activity("refused"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -187,7 +187,7 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func aCallerThatDiesWhileFetchingCancels() throws {
+    @Test func `a caller that dies while fetching cancels`() throws {
         let begun = try beginUnsaved()
         begun.call.close()
         let failure = try begun.viewer.didFail(begun.continuation)
@@ -197,7 +197,7 @@ import Testing
         #expect(begun.viewer.waiting == 0)
     }
 
-    @Test func aCallerThatDiesWhileTheHandlerDecidesChangesNothing() throws {
+    @Test func `a caller that dies while the handler decides changes nothing`() throws {
         let published = try desk.publish(Note.activity("decided"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
@@ -211,7 +211,7 @@ import Testing
         #expect(viewer.waiting == 0)
     }
 
-    @Test func aPayloadAboveTheLimitIsTooLarge() throws {
+    @Test func `a payload above the limit is too large`() throws {
         let published = try desk.publish(Note.activity(String(repeating: "x", count: Limits.payloadDefault)))
         #expect(published.advice != nil)
         let viewer = try couch.attach("Viewer", types: Note.type)
@@ -223,7 +223,7 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func aPayloadOfTheLimitArrives() throws {
+    @Test func `a payload of the limit arrives`() throws {
         let text = String(repeating: "x", count: Limits.payloadDefault - 256)
         _ = try desk.publish(Note.activity(text))
         try awaitOffer()
@@ -235,7 +235,7 @@ import Testing
         #expect(content.userInfo == Note.userInfo(text))
     }
 
-    @Test func aDeviceThatAsksAgainTakesThePlaceOfItsFirstRequest() throws {
+    @Test func `a device that asks again takes the place of its first request`() throws {
         let begun = try beginUnsaved()
         let second = try couch.continue(ContinueRequest(take: true))
         let failure = try begun.call.failure()

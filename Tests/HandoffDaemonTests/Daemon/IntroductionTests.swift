@@ -37,7 +37,7 @@ import Timing
         return try #require(result).get()
     }
 
-    @Test(arguments: [false, true]) func whoIsRemovedMeanwhileIsSentAway(hasSaidAll: Bool) throws {
+    @Test(arguments: [false, true]) func `who is removed meanwhile is sent away`(hasSaidAll: Bool) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")

@@ -6,7 +6,7 @@ import Testing
 
 /// How devices become an account, by whole daemons.
 @Suite struct JoiningTests {
-    @Test func joinsByTicketAndSeesTheFirstActivity() throws {
+    @Test func `joins by ticket and sees the first activity`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -25,7 +25,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func closesTheTicketWithTheFirstUseAndKeepsTheKey() throws {
+    @Test func `closes the ticket with the first use and keeps the key`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -43,7 +43,7 @@ import Testing
         #expect(after.tickets.isEmpty)
     }
 
-    @Test func threeDevicesSeeEachOther() throws {
+    @Test func `three devices see each other`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "train")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func theRosterHealsForADeviceThatWasAwayWhenAnotherJoined() throws {
+    @Test func `the roster heals for a device that was away when another joined`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -89,7 +89,7 @@ import Testing
         #expect(try watcher.added().deviceName == "train")
     }
 
-    @Test func aDeviceThatJoinedByAnAbsentMemberMeetsTheOthersLater() throws {
+    @Test func `a device that joined by an absent member meets the others later`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -108,7 +108,7 @@ import Testing
         try fleet.settle([desk, couch, train])
     }
 
-    @Test func aFileThatWasUsedAdmitsNobodyElse() throws {
+    @Test func `a file that was used admits nobody else`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func oneFileAdmitsOneDeviceAtMost() throws {
+    @Test func `one file admits one device at most`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func membersThatLetOthersInWhileTheyWereApartMeetAgain() throws {
+    @Test func `members that let others in while they were apart meet again`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -192,7 +192,7 @@ import Testing
         try fleet.settle(members + guests)
     }
 
-    @Test func withoutAnAccountNothingIsExported() throws {
+    @Test func `without an account nothing is exported`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -200,7 +200,7 @@ import Testing
         #expect(try call.refusal().name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test func aMemberJoinsNoOtherAccount() throws {
+    @Test func `a member joins no other account`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -226,7 +226,7 @@ import Testing
         case noFile
     }
 
-    @Test(arguments: Damage.allCases) func aDamagedAccountFileChangesNothing(_ damage: Damage) throws {
+    @Test(arguments: Damage.allCases) func `a damaged account file changes nothing`(_ damage: Damage) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

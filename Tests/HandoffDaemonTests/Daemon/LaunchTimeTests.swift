@@ -62,7 +62,7 @@ import Timing
         return call
     }
 
-    @Test func afterThirtySecondsItHasFailedAndNotBefore() throws {
+    @Test func `after thirty seconds it has failed and not before`() throws {
         let call = try launch()
         let begin = fleet.clock.now
         fleet.clock.advance(by: .seconds(29))
@@ -81,7 +81,7 @@ import Timing
         #expect(late.waiting == 0)
     }
 
-    @Test func anAppThatComesInTheLastMomentGetsItsActivity() throws {
+    @Test func `an app that comes in the last moment gets its activity`() throws {
         let call = try launch()
         fleet.clock.advance(by: .seconds(28))
         let app = try couch.attach("app", types: Note.type)
@@ -94,7 +94,7 @@ import Timing
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
-    @Test func aShorterTimeOfTheCallerIsTheWhole() throws {
+    @Test func `a shorter time of the caller is the whole`() throws {
         let call = try launch(ContinueRequest(timeout: 3))
         fleet.clock.advance(by: .seconds(3))
         #expect(try call.failure().reason == "appNotAttached")

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func whoLeavesTellsTheOthersAndIsNewAfterwards() throws {
+    @Test func `who leaves tells the others and is new afterwards`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whoLetTheOthersInMayLeave() throws {
+    @Test func `who let the others in may leave`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -49,7 +49,7 @@ import Testing
         #expect(try Set(members[1].deviceList().map(\.name)) == ["couch", "train"])
     }
 
-    @Test func whoWasNamedByADeviceThatLeavesNamesItself() throws {
+    @Test func `who was named by a device that leaves names itself`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -63,7 +63,7 @@ import Testing
         try fleet.settle([members[1], train])
     }
 
-    @Test func whoHasLeftJoinsAgainAsANewDevice() throws {
+    @Test func `who has left joins again as a new device`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -80,7 +80,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func theLastMemberLeavesAndMakesAnotherAccount() throws {
+    @Test func `the last member leaves and makes another account`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -91,7 +91,7 @@ import Testing
         #expect(try desk.call(.createAccount)["account"]?.string != former)
     }
 
-    @Test func clientsAreLeftAndMayAttachAnew() throws {
+    @Test func `clients are left and may attach anew`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -107,7 +107,7 @@ import Testing
         _ = try desk.attach("org.example.editor", types: Note.type)
     }
 
-    @Test func withoutAnAccountThereIsNothingToLeave() throws {
+    @Test func `without an account there is nothing to leave`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -115,7 +115,7 @@ import Testing
         #expect(try call.refusal().name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test func nobodyInReachIsNobodyTold() throws {
+    @Test func `nobody in reach is nobody told`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -125,7 +125,7 @@ import Testing
         try begins(members[1], otherThan: identity, in: fleet)
     }
 
-    @Test func aMemberWithoutConnectionIsCalledToBeTold() throws {
+    @Test func `a member without connection is called to be told`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -139,7 +139,7 @@ import Testing
     /// What cannot be written, and where that leaves a device: each folder in the place of a temporary file is a disk that
     /// fails there.
     @Test(arguments: ["account", "leaving", "identity"])
-    func aLeaveThatCannotBeStoredIsFinishedLater(_ file: String) throws {
+    func `a leave that cannot be stored is finished later`(_ file: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["leaving", "identity"]) func aLeaveThatFailedIsAskedForAgain(_ file: String) throws {
+    @Test(arguments: ["leaving", "identity"]) func `a leave that failed is asked for again`(_ file: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

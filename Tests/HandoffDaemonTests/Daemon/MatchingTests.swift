@@ -23,7 +23,7 @@ import Testing
         try fleet.poll("\(count) offers") { try couch.offers().count == count }
     }
 
-    @Test func withoutAnOfferThereIsNothingToContinue() throws {
+    @Test func `without an offer there is nothing to continue`() throws {
         let refusal = try couch.continue(ContinueRequest(take: true)).refusal()
         #expect(refusal.name == ControlErrorName.nothingToContinue.rawValue)
         _ = try desk.publish(Note.activity("here"))
@@ -36,13 +36,13 @@ import Testing
         }
     }
 
-    @Test func withoutAnAccountNothingIsContinued() throws {
+    @Test func `without an account nothing is continued`() throws {
         let lone = try fleet.device("lone")
         let refusal = try lone.continue(ContinueRequest(take: true)).refusal()
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test func theBeginningOfAnIdThatFitsSeveralIsAmbiguous() throws {
+    @Test func `the beginning of an id that fits several is ambiguous`() throws {
         // Of 17 random ids two begin with the same digit.
         let published = try (0..<17).map { try desk.publish(Note.activity("\($0)")) }
         try awaitOffers(17)
@@ -84,7 +84,7 @@ import Testing
         ]
     }
 
-    @Test func typeAndTeamMustBothMatch() throws {
+    @Test func `type and team must both match`() throws {
         for match in Match.all {
             var activity = ActivityDescription(type: match.type)
             activity.team = match.team
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func ofSeveralHandlersTheLatestTakesOver() throws {
+    @Test func `of several handlers the latest takes over`() throws {
         _ = try desk.publish(Note.activity("wanted"))
         let first = try couch.attach("First", types: Note.type)
         let second = try couch.attach("Second", types: Note.type)
@@ -126,7 +126,7 @@ import Testing
         _ = try first.willContinue()
     }
 
-    @Test func watchersLearnWhatWouldOpenAnOffer() throws {
+    @Test func `watchers learn what would open an offer`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
         _ = try desk.publish(Note.activity("opens"))
@@ -139,7 +139,7 @@ import Testing
         #expect(after.opens.kind == .nothing)
     }
 
-    @Test func theUserNamesTheDeviceOrTheType() throws {
+    @Test func `the user names the device or the type`() throws {
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])

@@ -8,7 +8,7 @@ import Timing
 
 /// What devices are called, by whole daemons.
 @Suite struct NamingTests {
-    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func aNameIsSeenByAll(_ name: String) throws {
+    @Test(arguments: ["Küche 🏠", "e\u{301}", "a\u{7}b\u{202E}"]) func `a name is seen by all`(_ name: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -20,7 +20,7 @@ import Timing
         }
     }
 
-    @Test(arguments: ["", String(repeating: "x", count: 65)]) func aBadNameIsRefused(_ name: String) throws {
+    @Test(arguments: ["", String(repeating: "x", count: 65)]) func `a bad name is refused`(_ name: String) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -30,7 +30,7 @@ import Timing
         #expect(try desk.deviceList().map(\.name) == ["desk"])
     }
 
-    @Test func aNameThatTheUserGaveOutlastsTheConfiguredOne() throws {
+    @Test func `a name that the user gave outlasts the configured one`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch") { $0.configuration.name = $0.name }
@@ -52,7 +52,7 @@ import Timing
         try fleet.settle(members)
     }
 
-    @Test func aNameReachesAMemberWhoseConnectionHasEndedUnnoticed() throws {
+    @Test func `a name reaches a member whose connection has ended unnoticed`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")

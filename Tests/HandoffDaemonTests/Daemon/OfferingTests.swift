@@ -22,7 +22,7 @@ import Testing
         return (devices[0], devices[1], watcher)
     }
 
-    @Test func anActivityThatBecomesCurrentAgainHasANewId() throws {
+    @Test func `an activity that becomes current again has a new id`() throws {
         let (desk, couch, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("again"))
@@ -44,7 +44,7 @@ import Testing
         #expect(try watcher.removed().id == again.id)
     }
 
-    @Test func theNextActivityOfAnAppTakesThePlaceOfTheFormer() throws {
+    @Test func `the next activity of an app takes the place of the former`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let first = try editor.engage(Note.activity("first"))
@@ -54,7 +54,7 @@ import Testing
         #expect(try watcher.added().id == second)
     }
 
-    @Test func anActivityExpires() throws {
+    @Test func `an activity expires`() throws {
         let (desk, _, watcher) = try pair()
         var activity = Note.activity("for a while")
         activity.expirationDate = fleet.appleSeconds + 20
@@ -65,7 +65,7 @@ import Testing
         guard case .withdrawn(published.activity) = try published.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func aChangeOfTheTitleIsSeen() throws {
+    @Test func `a change of the title is seen`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("text", title: "Draft"))
@@ -81,7 +81,7 @@ import Testing
         #expect(try watcher.removed().id == id)
     }
 
-    @Test func withTitlesOffOnlyThePayloadHasTheTitle() throws {
+    @Test func `with titles off only the payload has the title`() throws {
         let (desk, couch, watcher) = try pair { $0.configuration.titles = false }
         _ = try desk.publish(Note.activity("text", title: "Secret"))
         #expect(try watcher.added().title == nil)
@@ -93,7 +93,7 @@ import Testing
         #expect(content.title == "Secret")
     }
 
-    @Test func aBareBeaconDoesNotChangeWithWhatTheUserDoes() throws {
+    @Test func `a bare beacon does not change with what the user does`() throws {
         let (desk, couch, watcher) = try pair { $0.configuration.advertise = .beaconOnly }
         // What joining had to say has been said.
         fleet.pass(.seconds(10))
@@ -111,7 +111,7 @@ import Testing
         #expect(desk.discovery.publicationCount == before)
     }
 
-    @Test func whoComesLaterLearnsAlsoWhatABareBeaconLeavesOut() throws {
+    @Test func `who comes later learns also what a bare beacon leaves out`() throws {
         let (desk, couch, _) = try pair { $0.configuration.advertise = .beaconOnly }
         let published = try desk.publish(Note.activity("here already"))
         try couch.stop()
@@ -119,7 +119,7 @@ import Testing
         try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
     }
 
-    @Test func aFullBeaconChangesWithWhatTheUserDoes() throws {
+    @Test func `a full beacon changes with what the user does`() throws {
         let (desk, _, watcher) = try pair()
         fleet.pass(.seconds(10))
         _ = try desk.status()
@@ -130,7 +130,7 @@ import Testing
         try fleet.run("the beacon is renewed") { desk.discovery.publicationCount > before }
     }
 
-    @Test func withAdvertisingOffNothingIsOffered() throws {
+    @Test func `with advertising off nothing is offered`() throws {
         let (desk, couch, watcher) = try pair { device in
             if device.name == "desk" { device.configuration.advertise = .off }
         }
@@ -150,7 +150,7 @@ import Testing
         #expect(watcher.waiting == 0)
     }
 
-    @Test func moreActivitiesThanFitAreFetched() throws {
+    @Test func `more activities than fit are fetched`() throws {
         let (desk, couch, _) = try pair()
         let title = String(repeating: "long title ", count: 30)
         let published = try (0..<20).map { try desk.publish(Note.activity("\($0)", title: title)) }

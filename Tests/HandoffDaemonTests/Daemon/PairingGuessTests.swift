@@ -35,7 +35,7 @@ import Timing
 
     // MARK: - Guessing
 
-    @Test func aWrongCodeIsCountedAndTheRightOneWorksAfterAPause() throws {
+    @Test func `a wrong code is counted and the right one works after a pause`() throws {
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         #expect(try guess(opened) == "wrongCode")
@@ -46,7 +46,7 @@ import Timing
         #expect(before.duration(to: fleet.clock.now) > .milliseconds(500))
     }
 
-    @Test func fiveWrongCodesEndTheCodeButNotTheLink() throws {
+    @Test func `five wrong codes end the code but not the link`() throws {
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         for left in [4, 3, 2, 1] {
@@ -71,7 +71,7 @@ import Timing
         }
     }
 
-    @Test func leavingTheAccountGivesNoFurtherCodesToGuessAt() throws {
+    @Test func `leaving the account gives no further codes to guess at`() throws {
         try useUpTheCodes()
         let former = try desk.status().device
         _ = try desk.call(.leaveAccount)
@@ -80,7 +80,7 @@ import Timing
         #expect(try desk.pair().opened().code == nil)
     }
 
-    @Test func afterThreeCodesThatWereGuessedAtThereIsOnlyTheLink() throws {
+    @Test func `after three codes that were guessed at there is only the link`() throws {
         try useUpTheCodes()
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
@@ -94,7 +94,7 @@ import Timing
         #expect(try desk.pair().opened().code != nil)
     }
 
-    @Test func aLinkOfAnotherWindowOpensNothing() throws {
+    @Test func `a link of another window opens nothing`() throws {
         let former = try desk.pair()
         let old = try former.opened()
         former.close()
@@ -110,7 +110,9 @@ import Timing
 
     // MARK: - Others who invite
 
-    @Test(arguments: [true, false]) func theRightInviterIsFoundBesideAForeignOne(_ isForeignFirst: Bool) throws {
+    @Test(arguments: [true, false]) func `the right inviter is found beside a foreign one`(_ isForeignFirst: Bool)
+        throws
+    {
         let neighbour = try fleet.device("neighbour")
         _ = try neighbour.call(.createAccount)
         let order = isForeignFirst ? [neighbour, desk] : [desk, neighbour]
@@ -121,7 +123,7 @@ import Timing
         #expect(try neighbour.members() == ["neighbour"])
     }
 
-    @Test func aWrongCodeIsReportedOnceNobodyElseHasShownUp() throws {
+    @Test func `a wrong code is reported once nobody else has shown up`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         let join = try couch.join(code: try wrongCode(code))
@@ -132,7 +134,7 @@ import Timing
         #expect(window.waiting == 0)
     }
 
-    @Test func whoDoesNotKnowTheCodeIsNoticed() throws {
+    @Test func `who does not know the code is noticed`() throws {
         let impostor = try Impostor(fleet)
         let window = try desk.pair()
         let code = try window.opened().code
@@ -142,7 +144,7 @@ import Timing
         #expect(window.waiting == 0)
     }
 
-    @Test func whoSpeaksAnotherProtocolIsNoticed() throws {
+    @Test func `who speaks another protocol is noticed`() throws {
         let identity = try TLSIdentity(key: try SigningKey())
         let listener = try PairingListener(
             ports: nil, address: .loopbackIPv4, context: try TLSContext(identity: identity, role: .server),
@@ -156,7 +158,7 @@ import Timing
         #expect(try join.failure() == "versionsDiffer")
     }
 
-    @Test func aCallerThatSpeaksAnotherProtocolGetsAnAlert() throws {
+    @Test func `a caller that speaks another protocol gets an alert`() throws {
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         let context = try TLSContext(identity: TLSIdentity(key: try SigningKey()), role: .client)
@@ -180,7 +182,7 @@ import Timing
         case garbageInARecord
     }
 
-    @Test(arguments: Opening.allCases) func anHonestJoinerGetsThroughAFlood(_ opening: Opening) throws {
+    @Test(arguments: Opening.allCases) func `an honest joiner gets through a flood`(_ opening: Opening) throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let address = try #require(opened.addresses.first.flatMap { SocketAddress(text: $0) })
@@ -217,7 +219,7 @@ import Timing
 
     // MARK: - Storing
 
-    @Test func nothingIsHandedOverThatTheInviterCannotStore() throws {
+    @Test func `nothing is handed over that the inviter cannot store`() throws {
         try #require(desk.blockAccountFile())
         let window = try desk.pair(automatic: true)
         let join = try couch.join(code: try window.opened().code)
@@ -231,7 +233,7 @@ import Timing
         try fleet.settle([desk, couch])
     }
 
-    @Test func aJoinerThatCannotStoreIsUnfinishedAndJoinsLater() throws {
+    @Test func `a joiner that cannot store is unfinished and joins later`() throws {
         try #require(couch.blockAccountFile())
         let window = try desk.pair(automatic: true)
         let join = try couch.join(code: try window.opened().code)
@@ -247,7 +249,7 @@ import Timing
         for member in [desk, couch] { #expect(try member.deviceList().filter(\.unfinished) == []) }
     }
 
-    @Test func aRemovedIdentityIsNotLetIn() throws {
+    @Test func `a removed identity is not let in`() throws {
         let id = try couch.status().device
         let first = try desk.pair(automatic: true)
         _ = try couch.join(code: try first.opened().code).account()

@@ -26,17 +26,19 @@ import Testing
 
     // MARK: - Before anything
 
-    @Test func aWindowNeedsAnAccount() throws {
+    @Test func `a window needs an account`() throws {
         let refusal = try couch.open(ControlMethod.pair.rawValue, more: true).refusal()
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
     }
 
-    @Test(arguments: [ControlMethod.pair, .join]) func theClientMustTakeMoreReplies(_ method: ControlMethod) throws {
+    @Test(arguments: [ControlMethod.pair, .join]) func `the client must take more replies`(_ method: ControlMethod)
+        throws
+    {
         let refusal = try desk.open(method.rawValue, ["code": "12345678"]).refusal()
         #expect(refusal.name == ControlErrorName.expectedMore.rawValue)
     }
 
-    @Test func thereIsOneWindowAtATime() throws {
+    @Test func `there is one window at a time`() throws {
         let window = try desk.pair()
         _ = try window.opened()
         #expect(try desk.pair().failure() == "busy")
@@ -45,27 +47,31 @@ import Testing
         _ = try desk.pair().opened()
     }
 
-    @Test func aDeviceThatHasAnAccountDoesNotJoin() throws {
+    @Test func `a device that has an account does not join`() throws {
         let refusal = try desk.join(code: "12345678").refusal()
         #expect(refusal.name == ControlErrorName.accountExists.rawValue)
         #expect(try refusal.parameters["account"]?.string == desk.status().account?.hex)
     }
 
-    @Test(arguments: ["", "1234567", "123456789", "1234567x"]) func whatIsNoCodeIsRefusedAtOnce(_ code: String) throws {
+    @Test(arguments: ["", "1234567", "123456789", "1234567x"]) func `what is no code is refused at once`(_ code: String)
+        throws
+    {
         #expect(try couch.join(code: code).failure() == "wrongCode")
     }
 
     @Test(arguments: ["", "handoff:pair/1/", "handoff:pair/2/abc/1.2.3.4:5", "https://example.org"])
-    func whatIsNoLinkIsRefusedAtOnce(_ link: String) throws {
+    func `what is no link is refused at once`(_ link: String) throws {
         #expect(try couch.join(link: link).failure() == "failed")
     }
 
-    @Test(arguments: ["", "host", "1.2.3.4", "1.2.3.4:0"]) func whatIsNoAddressIsRefusedAtOnce(_ text: String) throws {
+    @Test(arguments: ["", "host", "1.2.3.4", "1.2.3.4:0"]) func `what is no address is refused at once`(_ text: String)
+        throws
+    {
         let refusal = try couch.join(code: "12345678", address: text).refusal()
         #expect(refusal.name == ControlErrorName.invalidAddress.rawValue)
     }
 
-    @Test func nobodyIsAskedAboutADeviceThatIsNotThere() throws {
+    @Test func `nobody is asked about a device that is not there`() throws {
         let device = PairingDevice(id: try couch.status().device, name: "couch")
         #expect(throws: OpenCall.Refused.self) { try self.desk.answer(device, accept: true) }
         _ = try desk.pair().opened()
@@ -74,7 +80,7 @@ import Testing
 
     // MARK: - Nobody there
 
-    @Test func nobodyInvites() throws {
+    @Test func `nobody invites`() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         try fleet.poll("it looks") { fleet.pairingNetwork.stationCount == 1 }
@@ -83,7 +89,7 @@ import Testing
         try fleet.poll("it looks no more") { fleet.pairingNetwork.stationCount == 0 }
     }
 
-    @Test func aWindowThatOpensLaterIsFound() throws {
+    @Test func `a window that opens later is found`() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         fleet.pass(.seconds(10))
@@ -91,21 +97,21 @@ import Testing
         guard case .calling = try join.next() else { throw UnexpectedEvent() }
     }
 
-    @Test func nobodyListensAtTheAddress() throws {
+    @Test func `nobody listens at the address`() throws {
         let port = try BoundPort(port: 0, address: .loopbackIPv4).port
         #expect(try couch.join(code: "12345678", address: "127.0.0.1:\(port)").failure() == "unreachable")
     }
 
-    @Test func anotherServiceListensAtTheAddress() throws {
+    @Test func `another service listens at the address`() throws {
         #expect(try couch.join(code: "12345678", address: desk.address.description).failure() == "unreachable")
         #expect(try desk.status().warnings.isEmpty)
     }
 
-    @Test func aHostOfThatNameDoesNotExist() throws {
+    @Test func `a host of that name does not exist`() throws {
         #expect(try couch.join(code: "12345678", address: "no-such-host.invalid:24863").failure() == "unreachable")
     }
 
-    @Test func onlyAnotherVersionInvites() throws {
+    @Test func `only another version invites`() throws {
         let station = fleet.pairingNetwork.station()
         let text = [Array("v=2".utf8)]
         station.publish(Publication(instance: "later", host: "host", port: 9, text: text))
@@ -118,7 +124,7 @@ import Testing
 
     // MARK: - People change their minds
 
-    @Test func theUserDeclines() throws {
+    @Test func `the user declines`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -129,7 +135,7 @@ import Testing
         #expect(try desk.members() == ["desk"])
     }
 
-    @Test func theJoinerGivesUpWhileItLooks() throws {
+    @Test func `the joiner gives up while it looks`() throws {
         let join = try couch.join(code: "12345678")
         #expect(try join.next() == .looking)
         join.close()
@@ -138,7 +144,7 @@ import Testing
         _ = try couch.join(code: try window.opened().code).account()
     }
 
-    @Test func theJoinerGivesUpWhileTheUserIsAsked() throws {
+    @Test func `the joiner gives up while the user is asked`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         let join = try couch.join(code: code)
@@ -154,7 +160,7 @@ import Testing
         _ = try again.account()
     }
 
-    @Test func theInviterGivesUpBeforeAnybodyCame() throws {
+    @Test func `the inviter gives up before anybody came`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         window.close()
@@ -163,7 +169,7 @@ import Testing
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
     }
 
-    @Test func theInviterGivesUpWhileTheUserIsAsked() throws {
+    @Test func `the inviter gives up while the user is asked`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()
@@ -172,7 +178,7 @@ import Testing
         #expect(try desk.members() == ["desk"])
     }
 
-    @Test func whatTheUserAgreedToHappensWithoutHim() throws {
+    @Test func `what the user agreed to happens without him`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -185,7 +191,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func theInvitersDaemonEnds() throws {
+    @Test func `the inviters daemon ends`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()
@@ -194,7 +200,7 @@ import Testing
         #expect(fleet.pairingNetwork.publications.isEmpty)
     }
 
-    @Test func theJoinersDaemonEnds() throws {
+    @Test func `the joiners daemon ends`() throws {
         let window = try desk.pair()
         let code = try window.opened().code
         _ = try couch.join(code: code)
@@ -207,7 +213,7 @@ import Testing
         _ = try again.account()
     }
 
-    @Test func theJoinerGetsAnAccountOtherwise() throws {
+    @Test func `the joiner gets an account otherwise`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -230,8 +236,8 @@ import Testing
         _ = try member.open(ControlMethod.removeDevice.rawValue, ["device": .string(name)], more: true).result()
     }
 
-    @Test("a window closes when its device is a member no more", arguments: WayOut.allCases, [false, true])
-    private func noMemberAnyMore(_ way: WayOut, _ isAsked: Bool) throws {
+    @Test(arguments: WayOut.allCases, [false, true])
+    private func `a window closes when its device is a member no more`(_ way: WayOut, _ isAsked: Bool) throws {
         let train = try fleet.device("train")
         _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
         try fleet.settle([desk, train])
@@ -264,7 +270,7 @@ import Testing
         try fleet.poll("the names are known") { try train.members() == ["train", "couch"] }
     }
 
-    @Test func aDeviceThatWasRemovedIsToldSoWhenItInvitesOrJoins() throws {
+    @Test func `a device that was removed is told so when it invites or joins`() throws {
         let train = try fleet.device("train")
         _ = try train.join(code: try desk.pair(automatic: true).opened().code).account()
         try fleet.settle([desk, train])
@@ -284,7 +290,7 @@ import Testing
 
     // MARK: - Time
 
-    @Test func theWindowRunsOut() throws {
+    @Test func `the window runs out`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         #expect(opened.seconds == 180)
@@ -294,7 +300,7 @@ import Testing
         #expect(try couch.join(code: opened.code, address: address).failure() == "unreachable")
     }
 
-    @Test func theAnswerMayComeAMinuteAfterTheEnd() throws {
+    @Test func `the answer may come a minute after the end`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         let device = try window.confirm()
@@ -306,7 +312,7 @@ import Testing
         _ = try join.account()
     }
 
-    @Test func theAnswerMayComeTooLate() throws {
+    @Test func `the answer may come too late`() throws {
         let window = try desk.pair()
         let join = try couch.join(code: try window.opened().code)
         _ = try window.confirm()

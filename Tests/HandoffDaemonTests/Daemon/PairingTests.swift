@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func joinsByCodeOverDiscovery() throws {
+    @Test func `joins by code over discovery`() throws {
         let window = try desk.pair()
         let code = try #require(try window.opened().code)
         #expect(fleet.pairingNetwork.publications.map(\.text) == [[Array("v=1".utf8)]])
@@ -56,7 +56,7 @@ import Testing
         #expect(fleet.pairingNetwork.stationCount == 0)
     }
 
-    @Test func theNewMemberSeesWhatIsOffered() throws {
+    @Test func `the new member sees what is offered`() throws {
         let published = try desk.publish(Note.activity("first"))
         let watcher = try couch.watch()
         try watcher.ready()
@@ -65,7 +65,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func joinsByCodeAtAnAddress() throws {
+    @Test func `joins by code at an address`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let address = try #require(opened.addresses.first)
@@ -75,14 +75,14 @@ import Testing
         try finish(window, join)
     }
 
-    @Test func joinsByCodeAtAName() throws {
+    @Test func `joins by code at a name`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let port = try #require(opened.addresses.first?.split(separator: ":").last)
         try finish(window, try couch.join(code: opened.code, address: "localhost:\(port)"))
     }
 
-    @Test func joinsByLink() throws {
+    @Test func `joins by link`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         #expect(opened.link.hasPrefix("handoff:pair/1/"))
@@ -91,13 +91,13 @@ import Testing
         try finish(window, join)
     }
 
-    @Test func groupsInACodeDoNotMatter() throws {
+    @Test func `groups in a code do not matter`() throws {
         let window = try desk.pair()
         let code = try #require(try window.opened().code)
         try finish(window, try couch.join(code: code.prefix(4) + " " + code.suffix(4)))
     }
 
-    @Test func letsTheFirstInWithoutAQuestion() throws {
+    @Test func `lets the first in without a question`() throws {
         let window = try desk.pair(automatic: true)
         let join = try couch.join(code: try window.opened().code)
         #expect(try join.account() == desk.status().account)
@@ -106,7 +106,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func theNewMemberCanInviteTheNext() throws {
+    @Test func `the new member can invite the next`() throws {
         let train = try fleet.device("train")
         let first = try desk.pair(automatic: true)
         _ = try couch.join(code: try first.opened().code).account()
@@ -116,7 +116,7 @@ import Testing
         #expect(try desk.members() == ["desk", "couch", "train"])
     }
 
-    @Test func theEpochStaysAsItIs() throws {
+    @Test func `the epoch stays as it is`() throws {
         let before = try desk.status().epoch
         let window = try desk.pair(automatic: true)
         _ = try couch.join(code: try window.opened().code).account()
@@ -124,7 +124,7 @@ import Testing
         #expect(try desk.status().epoch == before)
     }
 
-    @Test func theFasterOfTwoJoinersIsAskedAboutAndTheOtherWaits() throws {
+    @Test func `the faster of two joiners is asked about and the other waits`() throws {
         let train = try fleet.device("train")
         let window = try desk.pair()
         let code = try window.opened().code
@@ -145,7 +145,7 @@ import Testing
         #expect(try second.account() == desk.status().account)
     }
 
-    @Test func secretsAreNotLogged() throws {
+    @Test func `secrets are not logged`() throws {
         let window = try desk.pair()
         let opened = try window.opened()
         let code = try #require(opened.code)

@@ -33,7 +33,7 @@ import Testing
         return (watcher, published)
     }
 
-    @Test func aGoodbyeTakesTheOffersAwayAtOnce() throws {
+    @Test func `a goodbye takes the offers away at once`() throws {
         let (watcher, published) = try watchOne()
         // mDNS is not what tells.
         couch.discovery.goDeaf()
@@ -43,7 +43,7 @@ import Testing
         #expect(try couch.deviceList().first { $0.name == "desk" }?.online == false)
     }
 
-    @Test func aDaemonThatStopsCallsNobodyAnyMore() throws {
+    @Test func `a daemon that stops calls nobody any more`() throws {
         let discovery = desk.discovery
         discovery.stopSlowly()
         couch.blockConnections()
@@ -63,7 +63,7 @@ import Testing
         #expect(try couch.offers().isEmpty)
     }
 
-    @Test func aDaemonThatStartsAgainReplacesWhatItOffered() throws {
+    @Test func `a daemon that starts again replaces what it offered`() throws {
         let (watcher, before) = try watchOne()
         try desk.vanish(unnoticedBy: couch)
         try desk.start()
@@ -83,7 +83,7 @@ import Testing
         #expect(try couch.offers().map(\.id) == [after.activity])
     }
 
-    @Test func aRemovalInMulticastDNSOnlyProbes() throws {
+    @Test func `a removal in multicast DNS only probes`() throws {
         let (watcher, _) = try watchOne()
         let instance = try #require(desk.discovery.publication?.instance)
         couch.discovery.emit(.removed(instance: instance))
@@ -99,7 +99,7 @@ import Testing
         #expect(try couch.status().peers.count == 1)
     }
 
-    @Test func aRemovalOfADeviceThatIsGoneRemovesIt() throws {
+    @Test func `a removal of a device that is gone removes it`() throws {
         let (watcher, published) = try watchOne()
         let instance = try #require(desk.discovery.publication?.instance)
         try desk.vanish(unnoticedBy: couch)
@@ -108,7 +108,7 @@ import Testing
         try fleet.poll("the desk is gone") { try couch.status().peers.isEmpty }
     }
 
-    @Test func whereDatagramsAreBlockedNewsComeByConnection() throws {
+    @Test func `where datagrams are blocked news come by connection`() throws {
         desk.blockDatagrams()
         couch.blockDatagrams()
         // The beacons are of no help either.
@@ -125,7 +125,7 @@ import Testing
         #expect(try watcher.added().id == next.activity)
     }
 
-    @Test func newsComeByTheBeaconWhereNothingElsePasses() throws {
+    @Test func `news come by the beacon where nothing else passes`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
         couch.blockDatagrams()
@@ -134,7 +134,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func whatIsHeardLateIsTakenAsItIsThen() throws {
+    @Test func `what is heard late is taken as it is then`() throws {
         let train = try fleet.device("train")
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func aNewLabelAfterAConflictOrOnAnotherNetworkIsFollowed() throws {
+    @Test func `a new label after a conflict or on another network is followed`() throws {
         let watcher = try couch.watch()
         try watcher.ready()
         for event in 0..<2 {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func theOlderOfTwoDaemonsOnCopiesOfOneStateFolderFallsSilent() throws {
+    @Test func `the older of two daemons on copies of one state folder falls silent`() throws {
         let clone = try fleet.device("clone") { clone in
             for file in ["identity", "account", "boot"] {
                 copy(couch.state.file(file), to: clone.state.file(file))

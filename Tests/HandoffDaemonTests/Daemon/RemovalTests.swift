@@ -24,7 +24,7 @@ import Testing
         try Set(devices.map { try $0.status().device })
     }
 
-    @Test func theOthersHearOfARemovalAndConfirmIt() throws {
+    @Test func `the others hear of a removal and confirm it`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -48,7 +48,7 @@ import Testing
         #expect(members[2].discovery.publication == nil)
     }
 
-    @Test func thoseWhoAreAwayConfirmWhenTheyComeBack() throws {
+    @Test func `those who are away confirm when they come back`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -64,7 +64,7 @@ import Testing
         #expect(confirmed.waiting.isEmpty)
     }
 
-    @Test func whomTheRemovedOneLetInStaysUnlessDropped() throws {
+    @Test func `whom the removed one let in stays unless dropped`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -95,7 +95,7 @@ import Testing
         try fleet.poll("the attic is out") { try guests[1].status().peers.isEmpty }
     }
 
-    @Test func nothingOfARemovedDeviceSurvives() throws {
+    @Test func `nothing of a removed device survives`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -116,7 +116,7 @@ import Testing
         #expect(try members[2].offers().isEmpty)
     }
 
-    @Test func aContinuationInFlightEndsWithAClearFailure() throws {
+    @Test func `a continuation in flight ends with a clear failure`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -135,7 +135,7 @@ import Testing
         #expect(try continuing.refusal().parameters["reason"]?.string == "notMember")
     }
 
-    @Test func theRemovedOneGetsNothingThatItAskedFor() throws {
+    @Test func `the removed one gets nothing that it asked for`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -155,7 +155,7 @@ import Testing
         _ = try continuing.refusal()
     }
 
-    @Test func twoWhoRemovedEachOtherWhileApartAreBothOutForThoseWhoHearOfBoth() throws {
+    @Test func `two who removed each other while apart are both out for those who hear of both`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train", "attic")
@@ -189,7 +189,7 @@ import Testing
         #expect(try Set(train.deviceList().map(\.name)) == ["train", "attic", "couch"])
     }
 
-    @Test func aRemovedDeviceMayOnlyLeaveAndIsNewThen() throws {
+    @Test func `a removed device may only leave and is new then`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -212,7 +212,7 @@ import Testing
         try fleet.settle(members)
     }
 
-    @Test func whoRemovesItselfLeaves() throws {
+    @Test func `who removes itself leaves`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -223,7 +223,7 @@ import Testing
         try fleet.poll("the couch begins anew") { try members[1].status().device != ids[1] }
     }
 
-    @Test func devicesAreMeantByNameOrByTheBeginningOfTheirID() throws {
+    @Test func `devices are meant by name or by the beginning of their ID`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -240,7 +240,7 @@ import Testing
         #expect(event.device == ids[2])
     }
 
-    @Test func aRemovalThatCannotBeStoredChangesNothing() throws {
+    @Test func `a removal that cannot be stored changes nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -257,7 +257,7 @@ import Testing
         #expect(try watcher.added().id == published.activity)
     }
 
-    @Test func aFileOfARemovedDeviceAdmitsNobody() throws {
+    @Test func `a file of a removed device admits nobody`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -277,7 +277,7 @@ import Testing
     }
 
     /// A thief who has copied all that the device ever knew.
-    @Test func aRemovedDeviceWithAllItsOldSecretsLearnsNothing() throws {
+    @Test func `a removed device with all its old secrets learns nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")
@@ -310,7 +310,7 @@ import Testing
         #expect(try Set(desk.deviceList().map(\.name)) == ["desk", "couch"])
     }
 
-    @Test func aMemberThatWasAwayIsTheRemovedOnesNoMore() throws {
+    @Test func `a member that was away is the removed ones no more`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch", "train")

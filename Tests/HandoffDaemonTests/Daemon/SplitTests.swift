@@ -40,7 +40,7 @@ import Timing
             device: own.identity, device: their, accountID: try #require(own.account).accountID)
     }
 
-    @Test(arguments: [1, 20]) func twoMembersMeetAgainHoweverManyEpochsEachMade(count: Int) throws {
+    @Test(arguments: [1, 20]) func `two members meet again however many epochs each made`(count: Int) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -58,7 +58,7 @@ import Timing
         try fleet.poll("the offer") { try couch.offers().map(\.id) == [published.activity] }
     }
 
-    @Test func aMemberThatHasHeardTheOtherInItsOwnEpochIsFound() throws {
+    @Test func `a member that has heard the other in its own epoch is found`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -77,7 +77,7 @@ import Timing
         try fleet.settle(devices)
     }
 
-    @Test func twoPairsMeetAgain() throws {
+    @Test func `two pairs meet again`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("a", "b", "c", "d")
@@ -96,7 +96,7 @@ import Timing
     }
 
     /// The first call to it may fail for any reason, as where a machine is busy.
-    @Test func aMemberThatDidNotAnswerIsCalledAgainSoon() throws {
+    @Test func `a member that did not answer is called again soon`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -115,7 +115,7 @@ import Timing
         try fleet.settle(devices)
     }
 
-    @Test func aSplitMemberIsFoundAmongThreeHundredForeignServices() throws {
+    @Test func `a split member is found among three hundred foreign services`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch")
@@ -141,7 +141,7 @@ import Timing
         #expect(try couch.status().peers.count == 1)
     }
 
-    @Test func marksChangeWithEveryBeaconAndTheRecordHasOneSize() throws {
+    @Test func `marks change with every beacon and the record has one size`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "train")
@@ -179,7 +179,7 @@ import Timing
         #expect(try size() == BeaconText.recordCount)
     }
 
-    @Test func aTicketGetsAMarkUntilItIsClosed() throws {
+    @Test func `a ticket gets a mark until it is closed`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -198,7 +198,7 @@ import Timing
         try fleet.poll("the mark goes with the next beacon") { try !Self.hasMark(desk, for: keys) }
     }
 
-    @Test func aRemovedDeviceWithAllFormerSecretsGetsNothing() throws {
+    @Test func `a removed device with all former secrets gets nothing`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let devices = try fleet.account("desk", "couch", "thief")

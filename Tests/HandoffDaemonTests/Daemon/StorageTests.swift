@@ -15,7 +15,7 @@ import Testing
         try #require(rmdir(device.state.file(".account.new")) == 0)
     }
 
-    @Test func anAccountThatCannotBeStoredIsNotCreated() throws {
+    @Test func `an account that cannot be stored is not created`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -32,7 +32,7 @@ import Testing
         #expect(try desk.status().account != nil)
     }
 
-    @Test func anAccountThatCannotBeStoredIsNotJoined() throws {
+    @Test func `an account that cannot be stored is not joined`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -51,7 +51,7 @@ import Testing
         try fleet.settle([desk, couch])
     }
 
-    @Test func aTicketThatCannotBeStoredIsNotHandedOut() throws {
+    @Test func `a ticket that cannot be stored is not handed out`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")
@@ -65,7 +65,7 @@ import Testing
         #expect(try !desk.exportAccount().isEmpty)
     }
 
-    @Test func aStaticPeerThatCannotBeStoredIsNotAdded() throws {
+    @Test func `a static peer that cannot be stored is not added`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let desk = try fleet.device("desk")

@@ -29,7 +29,7 @@ import Testing
         return try #require(TLSSession(context: context, accepts: { _ in true }).start())
     }
 
-    @Test func anotherAccountSeesNothing() throws {
+    @Test func `another account sees nothing`() throws {
         let other = try fleet.device("other")
         _ = try other.call(.createAccount)
         let theirs = try other.publish(Note.activity("theirs"))
@@ -43,7 +43,7 @@ import Testing
         #expect(try desk.status().peers.count == 1)
     }
 
-    @Test func anotherAccountThatKnowsTheAddressGetsNotAByte() throws {
+    @Test func `another account that knows the address gets not a byte`() throws {
         let other = try fleet.device("other")
         let mate = try fleet.device("mate")
         _ = try other.call(.createAccount)
@@ -63,7 +63,7 @@ import Testing
         #expect(tap.answered == 0)
     }
 
-    @Test func aDeviceWithoutAnAccountSeesNothing() throws {
+    @Test func `a device without an account sees nothing`() throws {
         let lone = try fleet.device("lone")
         let ours = try desk.publish(Note.activity("ours"))
         try fleet.poll("the couch sees ours") { try couch.offers().map(\.id) == [ours.activity] }
@@ -84,7 +84,7 @@ import Testing
         case halfAToken
     }
 
-    @Test(arguments: Opening.allCases) func aStrangerGetsNotAByte(_ opening: Opening) throws {
+    @Test(arguments: Opening.allCases) func `a stranger gets not a byte`(_ opening: Opening) throws {
         let bytes: [UInt8] =
             switch opening {
             case .wrongToken: [UInt8](repeating: 7, count: 32) + (try clientHello())
@@ -103,7 +103,7 @@ import Testing
         #expect(try desk.status().warnings.isEmpty)
     }
 
-    @Test func aRecordedOpeningOpensNothingAgain() throws {
+    @Test func `a recorded opening opens nothing again`() throws {
         let tap = try Wiretap(before: desk.address, on: fleet.loop)
         _ = try couch.call(.addPeer, ["address": .string(tap.address.description)])
         try fleet.run("the call is answered") { tap.answered > 0 }
@@ -114,7 +114,7 @@ import Testing
         #expect(replay.received.isEmpty)
     }
 
-    @Test func forgedRecordsChangeNothing() throws {
+    @Test func `forged records change nothing`() throws {
         let genuine = try #require(couch.discovery.publication)
         let published = try desk.publish(Note.activity("before"))
         try fleet.poll("the offer") { try couch.offers().count == 1 }

@@ -110,7 +110,7 @@ import Testing
 
     // MARK: - Opening
 
-    @Test func bytesFlowBothWaysAndBothSidesLearnHowItEnded() throws {
+    @Test func `bytes flow both ways and both sides learn how it ended`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let early = try couch.awaitStream(other.id)
@@ -132,7 +132,7 @@ import Testing
         #expect(late.name == AppErrorName.noSuchStream.rawValue)
     }
 
-    @Test func manyStreamsAreOpenAtOnce() throws {
+    @Test func `many streams are open at once`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let calls = try (0..<30).map { _ in try couch.openStream(.continuation(continuation)) }
@@ -145,7 +145,7 @@ import Testing
         #expect(Set(got) == Set(0..<30))
     }
 
-    @Test func whoHasNotContinuedOpensNothing() throws {
+    @Test func `who has not continued opens nothing`() throws {
         _ = try publish()
         let id = try #require(ContinuationID(hex: String(repeating: "ab", count: 16)))
         let failure = try failure(couch.openStream(.continuation(id)))
@@ -155,19 +155,19 @@ import Testing
         #expect(refusal.name == AppErrorName.noSuchStream.rawValue)
     }
 
-    @Test func anActivityWithoutStreamsHasNone() throws {
+    @Test func `an activity without streams has none`() throws {
         _ = try publish(hasStreams: false)
         let failure = try failure(couch.openStream(.continuation(couch.take())))
         #expect((failure.code, failure.reason) == (3328, HandoffFailure.streamsUnsupported(device: "desk").reason))
     }
 
-    @Test func aStreamNeedsAnUpgrade() throws {
+    @Test func `a stream needs an upgrade`() throws {
         _ = try publish()
         let call = try couch.openStream(.continuation(couch.take()), upgrade: false)
         #expect(try call.refusal().name == AppErrorName.expectedUpgrade.rawValue)
     }
 
-    @Test func aStreamThatNoAppTakesIsRefusedAfterHalfAMinute() throws {
+    @Test func `a stream that no app takes is refused after half a minute`() throws {
         let publisher = try publish()
         let other = try couch.stream(couch.openStream(.continuation(couch.take())))
         let id = try offered(publisher)
@@ -182,13 +182,13 @@ import Testing
         #expect(try other.call.rest() == [])
     }
 
-    @Test func aStreamIsTakenOnce() throws {
+    @Test func `a stream is taken once`() throws {
         let publisher = try publish()
         let (origin, _) = try open(publisher, couch.take())
         #expect(try desk.openStream(.stream(origin.id)).refusal().name == AppErrorName.noSuchStream.rawValue)
     }
 
-    @Test func theEndOfAnAppsSessionEndsItsRightAndNotItsStreams() throws {
+    @Test func `the end of an app's session ends its right and not its streams`() throws {
         let publisher = try publish()
         let viewer = try couch.attach("Viewer", types: Note.type)
         try fleet.poll("an offer") { try couch.offers().count == 1 }
@@ -208,7 +208,7 @@ import Testing
         #expect(try other.call.read(1) == [7])
     }
 
-    @Test func anOriginThatIsGoneIsNotReached() throws {
+    @Test func `an origin that is gone is not reached`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         try desk.vanish(unnoticedBy: couch)
@@ -217,7 +217,7 @@ import Testing
         #expect([4608, 4609, 4610].contains(failure.code), "\(failure)")
     }
 
-    @Test func aStreamIsOpenedWhileAnotherDeviceJoins() throws {
+    @Test func `a stream is opened while another device joins`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let train = try fleet.device("train")
@@ -230,7 +230,7 @@ import Testing
         #expect(try origin.call.read(1) == [8])
     }
 
-    @Test func whatIsWrittenWhileAnotherDeviceJoinsArrivesOrIsToldToBeLost() throws {
+    @Test func `what is written while another device joins arrives or is told to be lost`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let train = try fleet.device("train")
@@ -240,7 +240,7 @@ import Testing
         #expect(try other.call.read(1) == [7])
     }
 
-    @Test func aStreamThatIsNotTakenAndCannotBeOpenedAgainIsGone() throws {
+    @Test func `a stream that is not taken and cannot be opened again is gone`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let other = try couch.stream(couch.openStream(.continuation(continuation)))
@@ -254,7 +254,7 @@ import Testing
 
     // MARK: - Ends
 
-    @Test func aClosedAppIsToldThere() throws {
+    @Test func `a closed app is told there`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         other.call.close()
@@ -263,7 +263,7 @@ import Testing
         #expect(try origin.call.rest() == [])
     }
 
-    @Test func aRemovedDevicesStreamsEndAtOnceOnBothSides() throws {
+    @Test func `a removed devices streams end at once on both sides`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let there = try couch.awaitStream(other.id)
@@ -274,7 +274,7 @@ import Testing
         #expect(try other.call.rest() == [])
     }
 
-    @Test func aDaemonThatStopsEndsItsStreams() throws {
+    @Test func `a daemon that stops ends its streams`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let (origin, other) = try open(publisher, continuation)
@@ -293,7 +293,7 @@ import Testing
         try couch.stop()
     }
 
-    @Test func aDaemonMayStopWhileStreamsAreBeingOpened() throws {
+    @Test func `a daemon may stop while streams are being opened`() throws {
         let publisher = try publish()
         let continuation = try couch.take()
         let calls = try (0..<20).map { _ in try couch.openStream(.continuation(continuation)) }
@@ -305,7 +305,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test func aFileGoesIntoTheStreamAndOutOfIt() throws {
+    @Test func `a file goes into the stream and out of it`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -331,7 +331,7 @@ import Testing
         #expect(Array(content.dropLast()) == bytes)
     }
 
-    @Test func aCallWithoutADescriptorPassesNothing() throws {
+    @Test func `a call without a descriptor passes nothing`() throws {
         let publisher = try publish()
         // Both ends are kept: an app that goes ends the stream.
         let (origin, other) = try open(publisher, couch.take())
@@ -347,7 +347,7 @@ import Testing
         withExtendedLifetime((origin, other)) {}
     }
 
-    @Test func aPlaceThatHasPassedIsRefused() throws {
+    @Test func `a place that has passed is refused`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         origin.call.stream.write([1, 2, 3])
@@ -359,7 +359,7 @@ import Testing
         #expect(refusal.parameters["position"] == .integer(3))
     }
 
-    @Test func theEndOfTheStreamIsTheEndOfThePassing() throws {
+    @Test func `the end of the stream is the end of the passing`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let target = try file()
@@ -372,7 +372,7 @@ import Testing
         #expect(try couch.outcome(of: other.id).outcome == .reset)
     }
 
-    @Test func whoPassedAFileAndGoesEndsTheStream() throws {
+    @Test func `who passed a file and goes ends the stream`() throws {
         let publisher = try publish()
         let (origin, other) = try open(publisher, couch.take())
         let receiving = try couch.passFile(

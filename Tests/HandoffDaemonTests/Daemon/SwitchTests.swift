@@ -16,7 +16,7 @@ import Testing
         fleet.end()
     }
 
-    @Test func whatWasOnOfferAMomentAgoIsNotGivenOnceAdvertisingIsOff() throws {
+    @Test func `what was on offer a moment ago is not given once advertising is off`() throws {
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         let watcher = try couch.watch()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["two words", "/bin/sh", "-x", "naïve", "a=b", "\u{202E}abc"])
-    func anAppThatCouldNotBeSwitchedOffIsRefused(name: String) throws {
+    func `an app that could not be switched off is refused`(name: String) throws {
         let desk = try fleet.account("desk")[0]
         let call = try desk.open(AppMethod.attach.rawValue, AttachRequest(app: name).json, more: true)
         let refusal = try call.refusal()
@@ -44,7 +44,7 @@ import Testing
         #expect(refusal.parameters["message"]?.string?.contains("org.example.Editor") == true)
     }
 
-    @Test func aTimeEndsByTheClock() throws {
+    @Test func `a time ends by the clock`() throws {
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         let watcher = try couch.watch()

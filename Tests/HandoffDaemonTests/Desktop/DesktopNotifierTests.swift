@@ -71,7 +71,7 @@ import Testing
         try test.turns(20)
     }
 
-    @Test func aChoiceWaitsForTheIDOfWhatWasChosen() throws {
+    @Test func `a choice waits for the ID of what was chosen`() throws {
         try wait { seen == ["appeared"] }
         show()
         try wait { shows.count == 1 }
@@ -82,7 +82,7 @@ import Testing
         #expect(seen[1...] == ["shown 7", "token(7, \"token\")", "chosen(7, key: \"default\")"])
     }
 
-    @Test func aServerThatEndsTakesItsEventsWithIt() throws {
+    @Test func `a server that ends takes its events with it`() throws {
         try wait { seen == ["appeared"] }
         show()
         try wait { shows.count == 1 }

@@ -5,8 +5,8 @@ import HandoffJSON
 import HandoffModel
 import Testing
 
-@Suite("The log of continuations on the disk")
-struct HistoryFileTests {
+/// The log of continuations on the disk.
+@Suite struct HistoryFileTests {
     private let folder: TestFolder
     private let stored: StoredState
 
@@ -22,8 +22,8 @@ struct HistoryFileTests {
             app: "Editor", outcome: "ended", sent: 5, received: .max)
     }
 
-    @Test("entries come back as they were written, with numbers that go on over restarts")
-    func roundTrip() throws {
+    @Test
+    func `entries come back as they were written, with numbers that go on over restarts`() throws {
         let file = HistoryFile(stored.folder)
         #expect(try file.page(after: 0) == ControlLogPage(entries: [], hasMore: false))
         var first = try file.append(entry("a\u{202E}\"\n"))
@@ -37,8 +37,8 @@ struct HistoryFileTests {
         #expect(first == entry("a\u{202E}\"\n"))
     }
 
-    @Test("lines that are cut or none of ours are passed by, and the next one stands alone")
-    func damage() throws {
+    @Test
+    func `lines that are cut or none of ours are passed by, and the next one stands alone`() throws {
         try append("nonsense\n{}\n{\"number\": 7}\n\u{0}\n{\"number\": 8, \"ti")
         let file = HistoryFile(stored.folder)
         let written = try file.append(entry())
@@ -46,8 +46,8 @@ struct HistoryFileTests {
         #expect(try file.page(after: 0).entries == [written])
     }
 
-    @Test("numbers of an entry that nobody wrote never trap")
-    func hugeNumbers() throws {
+    @Test
+    func `numbers of an entry that nobody wrote never trap`() throws {
         var last = entry()
         last.number = .max
         try append(String(decoding: JSON.object(last.json).encoded(), as: UTF8.self) + "\n")
@@ -57,8 +57,8 @@ struct HistoryFileTests {
         #expect(try file.page(after: .min).entries.count == 2)
     }
 
-    @Test("a full file takes the place of the former one, and pages go on over both")
-    func rotation() throws {
+    @Test
+    func `a full file takes the place of the former one, and pages go on over both`() throws {
         let file = HistoryFile(stored.folder)
         let long = entry(String(repeating: "\u{1}", count: HistoryFile.maxText))
         var last = 0
@@ -75,8 +75,8 @@ struct HistoryFileTests {
         #expect(numbers == Array(1...last))
     }
 
-    @Test("texts that are too long are cut, so that the longest entry can be read again")
-    func longTexts() throws {
+    @Test
+    func `texts that are too long are cut, so that the longest entry can be read again`() throws {
         var long = entry(String(repeating: "\u{1}", count: 100_000))
         long.type = long.deviceName
         long.app = "e" + String(repeating: "\u{301}", count: 100_000)
@@ -88,8 +88,8 @@ struct HistoryFileTests {
         #expect(try file.page(after: 0).entries == [written])
     }
 
-    @Test("nothing but a plain file is written to")
-    func link() throws {
+    @Test
+    func `nothing but a plain file is written to`() throws {
         #expect(symlink("/dev/null", "\(folder.path)/history") == 0)
         #expect(throws: StateError.self) { _ = try HistoryFile(stored.folder).append(entry()) }
     }

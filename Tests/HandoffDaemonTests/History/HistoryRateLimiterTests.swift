@@ -5,8 +5,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite("What other devices may fill the log of continuations with")
-struct HistoryRateLimiterTests {
+/// What other devices may fill the log of continuations with.
+@Suite struct HistoryRateLimiterTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
     private func entry(
@@ -26,8 +26,8 @@ struct HistoryRateLimiterTests {
         return pace
     }
 
-    @Test("what is beyond the burst waits until there is one more, put together by kind")
-    func joined() {
+    @Test
+    func `what is beyond the burst waits until there is one more, put together by kind`() {
         var pace = spent()
         for time in 1...5 { #expect(pace.take(entry(time: Double(time), sent: 10), at: start) == nil) }
         #expect(pace.take(entry(1, .continuation), at: start) == nil)
@@ -42,23 +42,23 @@ struct HistoryRateLimiterTests {
         #expect(pace.next == nil)
     }
 
-    @Test("nothing overtakes what waits")
-    func order() {
+    @Test
+    func `nothing overtakes what waits`() {
         var pace = spent()
         #expect(pace.take(entry(), at: start) == nil)
         #expect(pace.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
         #expect(pace.due(at: start + HistoryRateLimiter.interval * 2).map(\.event) == [.payload, .continuation])
     }
 
-    @Test("one device does not use up what another has")
-    func devices() {
+    @Test
+    func `one device does not use up what another has`() {
         var pace = spent()
         #expect(pace.take(entry(1), at: start) == nil)
         #expect(pace.take(entry(2), at: start) == entry(2))
     }
 
-    @Test("a member that is hundreds of devices has no more than all together have, and all is counted")
-    func identities() {
+    @Test
+    func `a member that is hundreds of devices has no more than all together have, and all is counted`() {
         var pace = HistoryRateLimiter()
         let devices = UInt8(1)...250
         var written = 0
@@ -72,8 +72,8 @@ struct HistoryRateLimiterTests {
         #expect(hour.count <= 119 && !hour.isEmpty)
     }
 
-    @Test("a day of asking a hundred times a minute makes as many entries as the pace allows, and all are counted")
-    func flood() {
+    @Test
+    func `a day of asking a hundred times a minute makes as many entries as the pace allows, and all are counted`() {
         var pace = HistoryRateLimiter()
         var written: [ControlLogEntry] = []
         for minute in 0..<1440 {
@@ -85,16 +85,16 @@ struct HistoryRateLimiterTests {
         #expect((written + pace.drain()).map(\.count).reduce(0, +) == 144_000)
     }
 
-    @Test("what waits at the end is there to be written, once")
-    func drain() {
+    @Test
+    func `what waits at the end is there to be written, once`() {
         var pace = spent()
         #expect(pace.take(entry(), at: start) == nil)
         #expect(pace.drain() == [entry()])
         #expect(pace.drain().isEmpty && pace.next == nil)
     }
 
-    @Test("sums that no number holds never trap")
-    func hugeSums() {
+    @Test
+    func `sums that no number holds never trap`() {
         var pace = spent()
         for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
         #expect(pace.drain().first?.sent == .max)

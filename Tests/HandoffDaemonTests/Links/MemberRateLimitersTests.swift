@@ -11,7 +11,7 @@ import Timing
         try #require(DeviceID(bytes: [UInt8](repeating: number, count: DeviceID.byteCount)))
     }
 
-    @Test func identitiesThatCostNothingShareOneBudget() throws {
+    @Test func `identities that cost nothing share one budget`() throws {
         let budgets = MemberRateLimiters()
         let (one, other) = (try device(1), try device(2))
         budgets.retain([one, other])

@@ -6,8 +6,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite("Which notification stands for which device")
-struct NotificationMachineTests {
+/// Which notification stands for which device.
+@Suite struct NotificationMachineTests {
     private var screen = PlayedScreen()
     private let first = Sample.notificationOffer(title: "First", activity: 1)
     private let second = Sample.notificationOffer(title: "Second", activity: 2)
@@ -15,8 +15,8 @@ struct NotificationMachineTests {
 
     // MARK: - What is shown
 
-    @Test("an offer is shown once there is a server, and taken off when it ends")
-    mutating func shows() {
+    @Test
+    mutating func `an offer is shown once there is a server, and taken off when it ends`() {
         #expect(screen.questions == 0)
         screen.take([first])
         #expect(screen.titles == ["Editor: First"] && screen.questions == 1)
@@ -26,8 +26,8 @@ struct NotificationMachineTests {
         #expect(screen.standing.isEmpty && screen.withdrawn == [1] && screen.machine.deadline == nil)
     }
 
-    @Test("each device has one notification, that of its newest activity")
-    mutating func devices() {
+    @Test
+    mutating func `each device has one notification, that of its newest activity`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([second, other, first])
         #expect(screen.titles == ["Editor: Other", "Editor: Second"])
@@ -35,8 +35,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: Second"])
     }
 
-    @Test("a newer activity takes the place of the older after a second at the earliest")
-    mutating func replaces() {
+    @Test
+    mutating func `a newer activity takes the place of the older after a second at the earliest`() {
         screen.take([first])
         screen.take([second, first])
         #expect(screen.titles == ["Editor: First"])
@@ -49,8 +49,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: First"] && screen.id == 1)
     }
 
-    @Test("an activity that ended is replaced if that is allowed in a moment, and else taken off at once")
-    mutating func outdated() {
+    @Test
+    mutating func `an activity that ended is replaced if that is allowed in a moment, and else taken off at once`() {
         screen.take([first])
         screen.take([second])
         #expect(screen.titles == ["Editor: First"])
@@ -67,8 +67,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: 6"])
     }
 
-    @Test("another title changes what stands there, and shows nothing that went off the screen")
-    mutating func titles() {
+    @Test
+    mutating func `another title changes what stands there, and shows nothing that went off the screen`() {
         screen.take([first])
         screen.pass(.seconds(1))
         let renamed = Sample.notificationOffer(title: "Renamed", activity: 1)
@@ -81,8 +81,8 @@ struct NotificationMachineTests {
         #expect(screen.standing.isEmpty && screen.shown.count == 2)
     }
 
-    @Test("a thousand changes in ten seconds show six notifications, and in the end the last")
-    mutating func flood() {
+    @Test
+    mutating func `a thousand changes in ten seconds show six notifications, and in the end the last`() {
         for number in 1...1000 {
             screen.take([Sample.notificationOffer(title: "\(number)", activity: UInt8(number % 250))])
             screen.pass(.milliseconds(10))
@@ -95,8 +95,8 @@ struct NotificationMachineTests {
         }
     }
 
-    @Test("a member that is hundreds of devices fills no screen, and does not keep it busy")
-    mutating func identities() {
+    @Test
+    mutating func `a member that is hundreds of devices fills no screen, and does not keep it busy`() {
         func offers(_ activity: UInt8) -> [NotificationOffer?] {
             (1...250).map { Sample.notificationOffer(title: "\(activity)", device: $0, activity: activity) }
         }
@@ -116,8 +116,8 @@ struct NotificationMachineTests {
 
     // MARK: - The user
 
-    @Test("what the user does not want stays away, also when the device was out of reach", arguments: [2, 0])
-    mutating func dismisses(_ reason: UInt32) {
+    @Test(arguments: [2, 0])
+    mutating func `what the user does not want stays away, also when the device was out of reach`(_ reason: UInt32) {
         screen.take([first])
         if reason == 0 {
             screen.change { $0.chosen(1, key: "dismiss", now: $1) }
@@ -136,16 +136,16 @@ struct NotificationMachineTests {
         #expect(screen.standing.isEmpty)
     }
 
-    @Test("what is older than something that the user does not want is not shown in its stead")
-    mutating func older() {
+    @Test
+    mutating func `what is older than something that the user does not want is not shown in its stead`() {
         screen.take([second, first])
         screen.close(1, 2)
         screen.pass(.seconds(60))
         #expect(screen.standing.isEmpty)
     }
 
-    @Test("Continue continues, with the token that came before", arguments: ["default", "continue"])
-    mutating func continues(_ key: String) {
+    @Test(arguments: ["default", "continue"])
+    mutating func `continue continues, with the token that came before`(_ key: String) {
         screen.take([first])
         screen.machine.token(1, "token")
         screen.change { $0.chosen(1, key: key, now: $1) }
@@ -158,8 +158,8 @@ struct NotificationMachineTests {
         #expect(screen.continued.count == 1 && screen.shown.count == 1 && screen.standing.isEmpty)
     }
 
-    @Test("what is no token, and one for another notification, is none")
-    mutating func badToken() {
+    @Test
+    mutating func `what is no token, and one for another notification, is none`() {
         screen.take([first])
         screen.machine.token(1, "to\nken")
         screen.machine.token(2, "token")
@@ -167,8 +167,8 @@ struct NotificationMachineTests {
         #expect(screen.continued.count == 1 && screen.continued.first?.token == nil)
     }
 
-    @Test("what the user cannot have chosen changes nothing")
-    mutating func unknownChoices() {
+    @Test
+    mutating func `what the user cannot have chosen changes nothing`() {
         screen.take([first])
         for (id, key) in [(7, "default"), (0, "default"), (1, "inline-reply"), (1, "")] as [(UInt32, String)] {
             screen.change { $0.chosen(id, key: key, now: $1) }
@@ -177,8 +177,8 @@ struct NotificationMachineTests {
         #expect(screen.continued.isEmpty && screen.titles == ["Editor: First"])
     }
 
-    @Test("a choice that crosses a change is about what the user saw")
-    mutating func crossing() {
+    @Test
+    mutating func `a choice that crosses a change is about what the user saw`() {
         screen.take([first])
         screen.answers = false
         screen.pass(.seconds(1))
@@ -192,8 +192,8 @@ struct NotificationMachineTests {
         #expect(screen.standing.isEmpty, "it was continued")
     }
 
-    @Test("what is continued in another way is taken off")
-    mutating func continuedElsewhere() {
+    @Test
+    mutating func `what is continued in another way is taken off`() {
         screen.take([second, first])
         screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }
         #expect(screen.standing.isEmpty)
@@ -203,8 +203,10 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: First"], "another device's activity was continued")
     }
 
-    @Test("why it was not continued is shown until the user has seen it, or the device offers something new")
-    mutating func fails() throws {
+    @Test
+    mutating func `why it was not continued is shown until the user has seen it, or the device offers something new`()
+        throws
+    {
         let offer = try #require(first)
         screen.take([first])
         screen.change { $0.chosen(1, key: "default", now: $1) }
@@ -231,8 +233,8 @@ struct NotificationMachineTests {
 
     // MARK: - The session and the setting
 
-    @Test("nothing is shown, and nobody asked, before it is known who looks")
-    mutating func quiet() {
+    @Test
+    mutating func `nothing is shown, and nobody asked, before it is known who looks`() {
         screen = PlayedScreen(isQuiet: true)
         screen.take([first])
         #expect(screen.questions == 0)
@@ -242,8 +244,8 @@ struct NotificationMachineTests {
         #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
     }
 
-    @Test("who comes back is shown what stands then, but not what is not wanted")
-    mutating func comesBack() {
+    @Test
+    mutating func `who comes back is shown what stands then, but not what is not wanted`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([first, other])
         for (id, notification) in screen.standing {
@@ -256,8 +258,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: First"])
     }
 
-    @Test("switched off nothing is shown, and switched on what stands then")
-    mutating func off() {
+    @Test
+    mutating func `switched off nothing is shown, and switched on what stands then`() {
         screen.take([first])
         screen.change { $0.setOn(false, now: $1) }
         #expect(screen.standing.isEmpty)
@@ -266,8 +268,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: First"])
     }
 
-    @Test("at the end everything is taken off, also what is on its way")
-    mutating func stops() {
+    @Test
+    mutating func `at the end everything is taken off, also what is on its way`() {
         let other = Sample.notificationOffer(title: "Other", device: 2, activity: 9)
         screen.take([first, other])
         screen.pass(.seconds(1))
@@ -287,8 +289,8 @@ struct NotificationMachineTests {
 
     // MARK: - The server
 
-    @Test("without a server nobody is asked again so soon, unless one comes")
-    mutating func noServer() {
+    @Test
+    mutating func `without a server nobody is asked again so soon, unless one comes`() {
         screen.capabilities = nil
         screen.take([first])
         #expect(screen.questions == 1 && screen.machine.deadline == nil)
@@ -304,8 +306,8 @@ struct NotificationMachineTests {
         #expect(screen.titles == ["Editor: Second – from Telephone"])
     }
 
-    @Test("a server that begins anew is given what stands, by no number of the former one")
-    mutating func newServer() {
+    @Test
+    mutating func `a server that begins anew is given what stands, by no number of the former one`() {
         screen.take([first])
         screen.lose()
         screen.pass(.seconds(1))
@@ -319,8 +321,8 @@ struct NotificationMachineTests {
         #expect(screen.shown.count == 3 && screen.withdrawn.isEmpty)
     }
 
-    @Test("answers of a server that is gone count for nothing")
-    mutating func late() {
+    @Test
+    mutating func `answers of a server that is gone count for nothing`() {
         screen.answers = false
         screen.take([first])
         var other = screen
@@ -335,8 +337,8 @@ struct NotificationMachineTests {
         #expect(other.continued.isEmpty)
     }
 
-    @Test("a notification that the server does not take is not tried again")
-    mutating func refuses() {
+    @Test
+    mutating func `a notification that the server does not take is not tried again`() {
         screen.answers = false
         screen.take([first])
         screen.answer(1)
@@ -348,8 +350,8 @@ struct NotificationMachineTests {
         #expect(screen.shown.count == 2)
     }
 
-    @Test("one that is no longer wanted when the server answers is taken off then")
-    mutating func lateAnswer() {
+    @Test
+    mutating func `one that is no longer wanted when the server answers is taken off then`() {
         screen.answers = false
         screen.take([first])
         screen.answer(1)
@@ -361,8 +363,9 @@ struct NotificationMachineTests {
 
     // MARK: - All of it
 
-    @Test("whatever happens, the screen comes to what it should be, and never changes too often", arguments: 1...200)
-    mutating func anything(_ seed: UInt64) {
+    @Test(arguments: 1...200)
+    mutating func `whatever happens, the screen comes to what it should be, and never changes too often`(_ seed: UInt64)
+    {
         var random = Steps(state: seed)
         var offers: [NotificationOffer?] = []
         var isQuiet = false

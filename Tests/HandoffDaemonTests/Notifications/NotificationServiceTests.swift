@@ -6,8 +6,8 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite("What the notification server is told, and when it is let go")
-struct NotificationServiceTests {
+/// What the notification server is told, and when it is let go.
+@Suite struct NotificationServiceTests {
     /// A server that answers when it is told to.
     private final class PlayedServer: NotificationServing {
         private(set) var questions: [([String]?) -> Void] = []
@@ -57,8 +57,8 @@ struct NotificationServiceTests {
         return desk
     }
 
-    @Test("what is on its way to the screen when notifications are switched off is taken off with the answer")
-    func offWhileSending() throws {
+    @Test
+    func `what is on its way to the screen when notifications are switched off is taken off with the answer`() throws {
         let desk = try showingDesk()
         desk.setOn(false)
         #expect(!server.isStopped)
@@ -74,8 +74,8 @@ struct NotificationServiceTests {
         #expect(server.shown.count == 2 && server.questions.count == 1)
     }
 
-    @Test("the end waits for the answer without which what was shown could not be taken off")
-    func stopsWithTheAnswer() throws {
+    @Test
+    func `the end waits for the answer without which what was shown could not be taken off`() throws {
         let desk = try showingDesk()
         var ends = 0
         desk.stop { ends += 1 }
@@ -89,8 +89,8 @@ struct NotificationServiceTests {
         #expect(ends == 1)
     }
 
-    @Test("the end waits half a second for a server that does not answer")
-    func stopsWithoutAnswer() throws {
+    @Test
+    func `the end waits half a second for a server that does not answer`() throws {
         let desk = try showingDesk()
         var ends = 0
         desk.stop { ends += 1 }
@@ -102,8 +102,8 @@ struct NotificationServiceTests {
         #expect(ends == 1 && server.isStopped)
     }
 
-    @Test("the end waits for nothing when nothing is on its way")
-    func stopsAtOnce() throws {
+    @Test
+    func `the end waits for nothing when nothing is on its way`() throws {
         let desk = try showingDesk()
         server.shown[0].answer(5)
         var ends = 0
@@ -111,8 +111,10 @@ struct NotificationServiceTests {
         #expect(ends == 1 && server.withdrawn == [5])
     }
 
-    @Test("who is asked for while there is no connection to a server is not there, and is not asked for again so soon")
-    func asksWithoutServer() throws {
+    @Test
+    func `who is asked for while there is no connection to a server is not there, and is not asked for again so soon`()
+        throws
+    {
         let desk = desk()
         desk.take(offers)
         try test.turns(2)

@@ -6,8 +6,8 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite("Text of other devices in notifications")
-struct NotificationTextTests {
+/// Text of other devices in notifications.
+@Suite struct NotificationTextTests {
     /// What a device sends, and the line that is shown; nil: nothing.
     static let lines: [(String, String?)] = [
         ("Draft", "Draft"),
@@ -28,13 +28,13 @@ struct NotificationTextTests {
         ("<b>&amp;\"'", "<b>&amp;\"'"),
     ]
 
-    @Test("is one line in which nothing is hidden", arguments: lines)
-    func line(_ text: String, _ line: String?) {
+    @Test(arguments: lines)
+    func `is one line in which nothing is hidden`(_ text: String, _ line: String?) {
         #expect(NotificationText.line(text).map { Array($0.unicodeScalars) } == line.map { Array($0.unicodeScalars) })
     }
 
-    @Test("is cut by what people count as characters, however many scalars they have")
-    func cut() throws {
+    @Test
+    func `is cut by what people count as characters, however many scalars they have`() throws {
         #expect(NotificationText.line("abcdef", most: 6) == "abcdef")
         #expect(NotificationText.line("abcdefg", most: 6) == "abcdef…")
         #expect(NotificationText.line("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", most: 2) == "👩‍👩‍👧‍👦👩‍👩‍👧‍👦…")
@@ -48,16 +48,16 @@ struct NotificationTextTests {
         }
     }
 
-    @Test("is no markup once it is escaped")
-    func escaped() {
+    @Test
+    func `is no markup once it is escaped`() {
         #expect(NotificationText.escaped("<b>&amp;\"'") == "&lt;b&gt;&amp;amp;&quot;&#39;")
         #expect(NotificationText.escaped("plain é") == "plain é")
         // A letter with an accent is one character, and so is a sign with one.
         #expect(NotificationText.escaped("<\u{301}a>") == "&lt;\u{301}a&gt;")
     }
 
-    @Test("an offer is shown by what opens it, and not at all when nothing does")
-    func offers() throws {
+    @Test
+    func `an offer is shown by what opens it, and not at all when nothing does`() throws {
         #expect(Sample.notificationOffer(opens: ControlOpens(kind: .nothing, reason: "no app")) == nil)
         let offer = try #require(Sample.notificationOffer(title: "<b>\n", name: "<i>"))
         let all = NotificationCapabilities(["body", "body-markup", "actions", "icon-static"])
@@ -76,14 +76,14 @@ struct NotificationTextTests {
         #expect(failed.choices.isEmpty)
     }
 
-    @Test("each kind of device has an icon", arguments: DeviceKind.allCases)
-    func icons(_ kind: DeviceKind) throws {
+    @Test(arguments: DeviceKind.allCases)
+    func `each kind of device has an icon`(_ kind: DeviceKind) throws {
         let offer = try #require(Sample.notificationOffer(kind: kind))
         #expect(!NotificationContent.offer(offer).rendered(NotificationCapabilities([])).icon.isEmpty)
     }
 
-    @Test("a token is printable ASCII of bounded length, or none")
-    func tokens() {
+    @Test
+    func `a token is printable ASCII of bounded length, or none`() {
         for text in ["x", "gnome-shell/The Editor/1-2-host_TIME3", String(repeating: "x", count: 1024)] {
             let variables = ["XDG_ACTIVATION_TOKEN": text, "DESKTOP_STARTUP_ID": text]
             #expect(ActivationToken(text)?.variables == variables)

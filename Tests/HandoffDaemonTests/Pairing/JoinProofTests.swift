@@ -25,13 +25,13 @@ import Timing
         return most
     }
 
-    @Test mutating func aCallThatIsCutBeforeTheProofIsRepeated() throws {
+    @Test mutating func `a call that is cut before the proof is repeated`() throws {
         try add("one")
         #expect(calls(.cut, wasGuess: false) == 100)
         #expect(calls(.busy(.zero), wasGuess: false) == 100)
     }
 
-    @Test mutating func aFalseInviterGetsFiveProofsHoweverItEndsTheCalls() throws {
+    @Test mutating func `a false inviter gets five proofs however it ends the calls`() throws {
         try add("one")
         #expect(calls(.cut, wasGuess: true, most: 2) == 2)
         #expect(calls(.busy(.zero), wasGuess: true) == 3)
@@ -39,12 +39,12 @@ import Timing
         #expect(targets.failure.reason == .untrusted)
     }
 
-    @Test mutating func severalFalseInvitersGetFiveProofsTogether() throws {
+    @Test mutating func `several false inviters get five proofs together`() throws {
         for number in 0..<4 { try add("inviter \(number)") }
         #expect(calls(.cut, wasGuess: true) == 5)
     }
 
-    @Test mutating func whoRefusesTheCodeIsNotAskedAgain() throws {
+    @Test mutating func `who refuses the code is not asked again`() throws {
         for number in 0..<3 { try add("inviter \(number)") }
         #expect(calls(.over(.wrongCode), wasGuess: true) == 3)
         #expect(targets.failure.reason == .wrongCode)

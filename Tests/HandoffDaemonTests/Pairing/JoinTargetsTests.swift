@@ -17,7 +17,7 @@ import Timing
         try #require(PairingFailure.ofJoiner.first { $0.reason == reason })
     }
 
-    @Test mutating func nobodyIsCalledTwiceAtOnce() {
+    @Test mutating func `nobody is called twice at once`() {
         targets.found(service("a"), now: start)
         #expect(targets.next(now: start)?.instance == "a")
         targets.ended("a", .cut, now: start)
@@ -25,35 +25,35 @@ import Timing
         #expect(targets.next(now: start.advanced(by: .milliseconds(50)))?.instance == "a")
     }
 
-    @Test mutating func whoeverWasNotTriedGoesFirst() {
+    @Test mutating func `whoever was not tried goes first`() {
         targets.found(service("a"), now: start)
         targets.ended("a", .cut, now: start)
         targets.found(service("b"), now: start)
         #expect(targets.next(now: start.advanced(by: .seconds(1)))?.instance == "b")
     }
 
-    @Test mutating func aRecordWithoutTextOrAddressesIsAwaited() {
+    @Test mutating func `a record without text or addresses is awaited`() {
         targets.found(service("a", nil), now: start)
         targets.found(DiscoveredService(instance: "b", text: [Array("v=1".utf8)]), now: start)
         #expect(targets.isEmpty)
     }
 
     @Test(arguments: [["v=2"], [], ["v=1", "v=2"], ["v=10"]])
-    mutating func anotherVersionIsNotCalled(_ text: [String]) {
+    mutating func `another version is not called`(_ text: [String]) {
         targets.found(service("a", text), now: start)
         #expect(targets.next(now: start) == nil)
         #expect(targets.areOver)
         #expect(targets.failure.reason == .versionsDiffer)
     }
 
-    @Test mutating func busyOnesAreLeftAloneForSoLong() {
+    @Test mutating func `busy ones are left alone for so long`() {
         targets.found(service("a"), now: start)
         targets.ended("a", .busy(.seconds(8)), now: start)
         #expect(targets.nextTime == start.advanced(by: .seconds(8)))
         #expect(targets.failure.reason == .busy)
     }
 
-    @Test mutating func silenceIsBelievedInTheEnd() {
+    @Test mutating func `silence is believed in the end`() {
         targets.found(service("a"), now: start)
         for _ in 0..<JoinTargets.maxSilences {
             #expect(!targets.areOver)
@@ -63,13 +63,13 @@ import Timing
         #expect(targets.failure.reason == .unreachable)
     }
 
-    @Test mutating func whoWasCutIsNotSilent() {
+    @Test mutating func `who was cut is not silent`() {
         targets.found(service("a"), now: start)
         for _ in 0..<100 { targets.ended("a", .cut, now: start) }
         #expect(!targets.areOver)
     }
 
-    @Test(arguments: [true, false]) mutating func fiveGuessesAreGivenAtMost(_ isRefused: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `five guesses are given at most`(_ isRefused: Bool) throws {
         let wrong = try failure(.wrongCode)
         for number in 0..<9 { targets.found(service("\(number)"), now: start) }
         var called = 0
@@ -82,7 +82,7 @@ import Timing
         #expect(try targets.failure == (isRefused ? wrong : failure(.untrusted)))
     }
 
-    @Test mutating func whoTalksAndBreaksOffKeepsNobodyElseFromBeingCalled() throws {
+    @Test mutating func `who talks and breaks off keeps nobody else from being called`() throws {
         for number in 0..<40 { targets.found(service("\(number)"), now: start) }
         targets.found(service("right"), now: start)
         var now = start
@@ -106,12 +106,12 @@ import Timing
         #expect(targets.failure.message.contains("link"))
     }
 
-    @Test mutating func madeUpNamesDoNotGrowMemory() {
+    @Test mutating func `made up names do not grow memory`() {
         for number in 0..<1000 { targets.found(service("\(number)"), now: start) }
         #expect(targets.places.count == PairingLimits().instances)
     }
 
-    @Test mutating func whatTellsMostIsReported() throws {
+    @Test mutating func `what tells most is reported`() throws {
         targets.found(service("a"), now: start)
         targets.found(service("b"), now: start)
         targets.found(service("c"), now: start)

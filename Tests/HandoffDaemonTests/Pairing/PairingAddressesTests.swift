@@ -24,7 +24,7 @@ import Testing
             .map(\.description)
     }
 
-    @Test func theLikeliestComesFirst() throws {
+    @Test func `the likeliest comes first`() throws {
         let table = try table([
             (1, "127.0.0.1"), (1, "::1"), (2, "203.0.113.5"), (2, "2001:db8::5"), (2, "fe80::5"), (2, "fd00::5"),
             (3, "192.168.1.5"), (3, "169.254.7.7"),
@@ -33,7 +33,7 @@ import Testing
             texts(table) == ["192.168.1.5", "169.254.7.7", "203.0.113.5", "fd00::5", "2001:db8::5"])
     }
 
-    @Test func loopbackStaysOnLoopback() throws {
+    @Test func `loopback stays on loopback`() throws {
         let table = try table([(1, "127.0.0.1"), (2, "192.168.1.5")])
         #expect(texts(table, interfaces: ["lo"]) == ["127.0.0.1"])
         #expect(texts(table, only: "127.0.0.1") == ["127.0.0.1"])
@@ -41,12 +41,12 @@ import Testing
         #expect(texts(table, interfaces: ["eth0"]) == ["192.168.1.5"])
     }
 
-    @Test func thereAreAsManyAsALinkHolds() throws {
+    @Test func `there are as many as a link holds`() throws {
         let table = try table((1...20).map { (2, "10.0.0.\($0)") })
         #expect(texts(table).count == PairingAddresses.most)
     }
 
-    @Test func aMachineIsOnANetworkWithAnAddressThatOthersSee() throws {
+    @Test func `a machine is on a network with an address that others see`() throws {
         let alone = try table([(1, "127.0.0.1"), (1, "::1")])
         #expect(!PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: alone))
         #expect(PairingAddresses(only: nil, interfaces: ["lo"]).isOnNetwork(in: alone))
@@ -55,7 +55,7 @@ import Testing
         #expect(PairingAddresses(only: nil, interfaces: []).isOnNetwork(in: try table([(2, "fe80::5")])))
     }
 
-    @Test func theTableOfThisMachineHasItsLoopback() throws {
+    @Test func `the table of this machine has its loopback`() throws {
         let table = try InterfaceTable.current()
         #expect(table.index(of: "lo") == 1)
         #expect(table.usable.contains { $0.address == .loopbackIPv4 })

@@ -39,14 +39,14 @@ import Timing
             != nil
     }
 
-    @Test mutating func aTokenOpensOnce() throws {
+    @Test mutating func `a token opens once`() throws {
         let token = token(try #require(labels.label))
         let first = opens(token)
         let second = opens(token)
         #expect(first && !second)
     }
 
-    @Test mutating func aUsedTokenStaysUsedWhenItsLabelIsTheFormerOne() throws {
+    @Test mutating func `a used token stays used when its label is the former one`() throws {
         let token = token(try #require(labels.label))
         _ = opens(token)
         labels.renew(labelKey: labelKey, now: Self.now)
@@ -54,7 +54,7 @@ import Timing
         #expect(!again)
     }
 
-    @Test mutating func theFormerLabelOpensForTwoMinutes() throws {
+    @Test mutating func `the former label opens for two minutes`() throws {
         let former = try #require(labels.label)
         labels.renew(labelKey: try SecretBytes(random: 32), now: Self.now)
         let early = opens(token(former), after: .seconds(119))
@@ -65,7 +65,7 @@ import Timing
         #expect(!labels.isOwn(Label.random(labelKey: labelKey)))
     }
 
-    @Test mutating func theTokenTellsWhoCalls() throws {
+    @Test mutating func `the token tells who calls`() throws {
         let keys = try ["desk", "couch", "ticket"].map { ($0, try SecretBytes(random: 32)) }
         for (name, key) in keys {
             let token = Gate.token(key: key, label: try #require(labels.label), greeting())
@@ -78,13 +78,13 @@ import Timing
         #expect(caller == nil)
     }
 
-    @Test mutating func withoutALabelNothingOpens() {
+    @Test mutating func `without a label nothing opens`() {
         labels.clear()
         let isOpened = opens(token(Gate.staticLabel(unixSeconds: Self.unixSeconds)))
         #expect(!isOpened)
     }
 
-    @Test mutating func aStaticTokenStaysUsedWhenTheLabelChanges() {
+    @Test mutating func `a static token stays used when the label changes`() {
         let token = token(Gate.staticLabel(unixSeconds: Self.unixSeconds))
         let first = opens(token)
         for _ in 0..<3 { labels.renew(labelKey: labelKey, now: Self.now) }
@@ -94,13 +94,13 @@ import Timing
     }
 
     @Test(arguments: [(-2048, false), (-1024, true), (0, true), (1024, true), (2048, false)])
-    mutating func staticLabelsHoldForThePeriodsAround(offset: Int, isOpen: Bool) {
+    mutating func `static labels hold for the periods around`(offset: Int, isOpen: Bool) {
         let called = UInt64(Int(Self.unixSeconds) + offset)
         let isOpened = opens(token(Gate.staticLabel(unixSeconds: called)))
         #expect(isOpened == isOpen)
     }
 
-    @Test mutating func whoKnowsTheKeyWearsALabelOutAndNoMore() throws {
+    @Test mutating func `who knows the key wears a label out and no more`() throws {
         let label = try #require(labels.label)
         var opened = 0
         for number in 0..<5000 {

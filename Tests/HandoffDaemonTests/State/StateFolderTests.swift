@@ -20,8 +20,8 @@ import Testing
         try stored.folder.store(peers: PeersFile().adding(#require(StaticAddress("10.0.0.1:24863"))))
     }
 
-    @Test("the first start makes a private folder, an identity and a number")
-    func firstStart() throws {
+    @Test
+    func `the first start makes a private folder, an identity and a number`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000)
         #expect(stored.account == nil)
         #expect(stored.boot == 1000)
@@ -30,8 +30,8 @@ import Testing
         for name in folder.names { #expect(folder.mode(name) == 0o600, "\(name)") }
     }
 
-    @Test("the next start finds the same device, account and peers, and a greater number")
-    func nextStart() throws {
+    @Test
+    func `the next start finds the same device, account and peers, and a greater number`() throws {
         let first = try StateFolder.open(folder.path, now: 1000).identity.publicKey
         try prepare()
         let stored = try StateFolder.open(folder.path, now: 500)
@@ -41,8 +41,8 @@ import Testing
         #expect(stored.peers.addresses.map(\.text) == ["10.0.0.1:24863"])
     }
 
-    @Test("a second daemon on the folder is refused, with the process id of the first")
-    func lock() throws {
+    @Test
+    func `a second daemon on the folder is refused, with the process id of the first`() throws {
         let first = try StateFolder.open(folder.path, now: 1000)
         let expected = StateError.inUse(path: folder.path, process: getpid())
         #expect(throws: expected) { try StateFolder.open(folder.path, now: 1000) }
@@ -50,14 +50,14 @@ import Testing
         #expect(first.boot == 1000)
     }
 
-    @Test("the lock ends with its holder")
-    func lockEnds() throws {
+    @Test
+    func `the lock ends with its holder`() throws {
         do { _ = try StateFolder.open(folder.path, now: 1000) }
         #expect(try StateFolder.open(folder.path, now: 1000).boot == 1001)
     }
 
-    @Test("a folder that others may enter is refused", arguments: [0o755, 0o750, 0o701] as [mode_t])
-    func openToOthers(_ mode: mode_t) throws {
+    @Test(arguments: [0o755, 0o750, 0o701] as [mode_t])
+    func `a folder that others may enter is refused`(_ mode: mode_t) throws {
         mkdir(folder.path, mode)
         chmod(folder.path, mode)
         #expect(throws: StateError.openToOthers(path: folder.path, mode: mode)) {
@@ -66,8 +66,8 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test("a folder of another user is refused", .enabled(if: geteuid() == 0, "only root can give a folder away"))
-    func notOurs() throws {
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func `a folder of another user is refused`() throws {
         mkdir(folder.path, 0o700)
         chown(folder.path, 1234, 1234)
         #expect(throws: StateError.notOurs(path: folder.path, owner: 1234)) {
@@ -75,18 +75,16 @@ import Testing
         }
     }
 
-    @Test("a file in the place of the folder is named")
-    func noFolder() throws {
+    @Test
+    func `a file in the place of the folder is named`() throws {
         let path = folder.path
         creat(path, 0o600)
         defer { unlink(path) }
         #expect(throws: StateError.self) { try StateFolder.open(path, now: 1000) }
     }
 
-    @Test(
-        "a file that was cut off or changed is refused by name, and left as it is",
-        arguments: ["identity", "account", "boot"])
-    func damaged(_ name: String) throws {
+    @Test(arguments: ["identity", "account", "boot"])
+    func `a file that was cut off or changed is refused by name, and left as it is`(_ name: String) throws {
         try prepare()
         let whole = try #require(folder.read(name))
         var broken: [[UInt8]] = stride(from: 0, to: whole.count, by: 7).map { Array(whole.prefix($0)) }
@@ -105,8 +103,8 @@ import Testing
         #expect(try StateFolder.open(folder.path, now: 1000).account != nil)
     }
 
-    @Test("a broken list of peers is refused with its line, and left as it is")
-    func badPeers() throws {
+    @Test
+    func `a broken list of peers is refused with its line, and left as it is`() throws {
         try prepare()
         let bytes = Array("# mine\n10.0.0.1:24863\nnonsense\n".utf8)
         try folder.write("peers", bytes)
@@ -116,8 +114,8 @@ import Testing
         #expect(folder.read("peers") == bytes)
     }
 
-    @Test("an account without its identity is refused, and no new identity is made")
-    func identityMissing() throws {
+    @Test
+    func `an account without its identity is refused, and no new identity is made`() throws {
         try prepare()
         folder.remove("identity")
         let expected = StateError.identityMissing(
@@ -126,8 +124,8 @@ import Testing
         #expect(!folder.exists("identity"))
     }
 
-    @Test("an account of another identity is refused")
-    func foreignIdentity() throws {
+    @Test
+    func `an account of another identity is refused`() throws {
         try prepare()
         let other = IdentityFile.encode(seed: try SecretBytes(random: 32)).exposedCopy()
         try folder.write("identity", other)
@@ -139,8 +137,8 @@ import Testing
         #expect(folder.read("identity") == other)
     }
 
-    @Test("what a crash left half-written is cleared away, and the files before it hold")
-    func leftovers() throws {
+    @Test
+    func `what a crash left half-written is cleared away, and the files before it hold`() throws {
         try prepare()
         let account = folder.read("account")
         for name in [".account.new", ".identity.new", ".boot.new", ".peers.new"] {
@@ -152,8 +150,8 @@ import Testing
         #expect(stored.account != nil)
     }
 
-    @Test("leaving the account removes its file and keeps the device")
-    func removingAccount() throws {
+    @Test
+    func `leaving the account removes its file and keeps the device`() throws {
         try prepare()
         do {
             let stored = try StateFolder.open(folder.path, now: 1000)
@@ -163,8 +161,8 @@ import Testing
         #expect(try StateFolder.open(folder.path, now: 1000).account == nil)
     }
 
-    @Test("a link or a pipe in the place of a file is refused, and does not hang")
-    func notAFile() throws {
+    @Test
+    func `a link or a pipe in the place of a file is refused, and does not hang`() throws {
         try prepare()
         folder.remove("account")
         mkfifo(folder.path + "/account", 0o600)
@@ -174,10 +172,8 @@ import Testing
         #expect(throws: StateError.self) { try StateFolder.open(folder.path, now: 1000) }
     }
 
-    @Test(
-        "a link is refused also where it leads to a good file",
-        arguments: ["account", "identity", "boot", "peers", "lock"])
-    func link(_ name: String) throws {
+    @Test(arguments: ["account", "identity", "boot", "peers", "lock"])
+    func `a link is refused also where it leads to a good file`(_ name: String) throws {
         try prepare()
         let elsewhere = folder.beside("elsewhere")
         defer { unlink(elsewhere) }
@@ -185,8 +181,8 @@ import Testing
         #expect(throws: StateError.self) { try StateFolder.open(folder.path, now: 1000) }
     }
 
-    @Test("when the disk is full the old file stays, nothing half-written does, and the act is refused")
-    func fullDisk() async throws {
+    @Test
+    func `when the disk is full the old file stays, nothing half-written does, and the act is refused`() async throws {
         // A process of its own, since the limit is the process's: no file may grow beyond 200 bytes.
         await #expect(processExitsWith: .success) {
             let folder = try TestFolder()

@@ -33,21 +33,21 @@ import Testing
         Case(title: "a relative path", environment: ["HOME": "/home/u", "XDG_STATE_HOME": "d"], path: usual),
     ]
 
-    @Test("the state folder is found by the first rule that applies", arguments: cases)
-    func choice(_ test: Case) throws {
+    @Test(arguments: cases)
+    func `the state folder is found by the first rule that applies`(_ test: Case) throws {
         let place = try StatePlace.choose(
             given: test.given, environment: { test.environment[$0] }, hasIdentity: test.identities.contains)
         #expect(place.path == test.path, "\(test.title)")
         #expect(place.passedBy == test.passedBy, "\(test.title)")
     }
 
-    @Test("without any hint there is no place")
-    func noPlace() {
+    @Test
+    func `without any hint there is no place`() {
         #expect(throws: StateError.noPlace) { try StatePlace.choose(given: nil, environment: { _ in nil }) }
     }
 
-    @Test("an identity file is what marks a folder")
-    func marker() throws {
+    @Test
+    func `an identity file is what marks a folder`() throws {
         let folder = try TestFolder()
         #expect(!StatePlace.hasIdentity(folder.path))
         _ = try StateFolder.open(folder.path, now: 1)

@@ -4,8 +4,8 @@ import HandoffDaemon
 import LoopIO
 import Testing
 
-@Suite("What brings the state down to the disk")
-struct StateSyncTests {
+/// What brings the state down to the disk.
+@Suite struct StateSyncTests {
     /// Notes what is synchronised: the path, and for a file how many bytes it has by then.
     final class Disk: Sendable {
         private let notes = Locked<[String]>([])
@@ -46,24 +46,24 @@ struct StateSyncTests {
 
     private func size(_ name: String) -> Int { folder.read(name)?.count ?? 0 }
 
-    @Test("the folder's own name is on the disk before anything in it is stored")
-    func newFolder() throws {
+    @Test
+    func `the folder's own name is on the disk before anything in it is stored`() throws {
         _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         #expect(disk.take().first == String(folder.beside("").dropLast()))
         _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         #expect(disk.take().first == "\(folder.path)/.boot.new \(size("boot"))")
     }
 
-    @Test("so are the names of all folders above it that were made for it")
-    func newFolders() throws {
+    @Test
+    func `so are the names of all folders above it that were made for it`() throws {
         let deep = folder.beside(".local/state/handoff")
         _ = try StateFolder.open(deep, now: 1000) { [disk] in disk.sync($0) }
         let above = ["", ".local", ".local/state"].map { folder.beside($0) }
         #expect(disk.take().prefix(3) == [String(above[0].dropLast()), above[1], above[2]])
     }
 
-    @Test("a file is on the disk whole before it has its name, and its name before the store returns")
-    func file() throws {
+    @Test
+    func `a file is on the disk whole before it has its name, and its name before the store returns`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         #expect(
             disk.take().dropFirst() == [
@@ -78,8 +78,8 @@ struct StateSyncTests {
         #expect(disk.take().count { $0 == folder.path } == 4)
     }
 
-    @Test("what cannot be brought to the disk is not stored, and the former file stays")
-    func failure() throws {
+    @Test
+    func `what cannot be brought to the disk is not stored, and the former file stays`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
         let former = folder.read("boot")
         disk.fail("\(folder.path)/.boot.new")

@@ -10,7 +10,7 @@ struct SleepLockMachineTests {
 
     private func after(_ seconds: Int) -> MonotonicInstant { begin + .seconds(seconds) }
 
-    @Test func theLockIsKeptWhileBytesMoveAndALittleLonger() {
+    @Test func `the lock is kept while bytes move and a little longer`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
         #expect(machine.moved(now: begin) == nil, "it is asked for once")
@@ -22,7 +22,7 @@ struct SleepLockMachineTests {
         #expect(machine.moved(now: after(9)) == .ask, "the next transfer has it anew")
     }
 
-    @Test func afterARefusalNobodyIsAskedForAWhile() {
+    @Test func `after a refusal nobody is asked for a while`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
         #expect(machine.answered(given: false, now: begin) == nil)
@@ -31,7 +31,7 @@ struct SleepLockMachineTests {
         #expect(machine.moved(now: after(30)) == .ask)
     }
 
-    @Test func aLockThatComesTooLateIsLetGo() {
+    @Test func `a lock that comes too late is let go`() {
         var machine = SleepLockMachine()
         #expect(machine.moved(now: begin) == .ask)
         #expect(machine.answered(given: true, now: after(5)) == .release)
@@ -40,7 +40,7 @@ struct SleepLockMachineTests {
         #expect(machine.answered(given: true, now: after(12)) == .wake(at: after(13)), "bytes moved meanwhile")
     }
 
-    @Test func nothingIsHeldOrAskedForOnceItStops() {
+    @Test func `nothing is held or asked for once it stops`() {
         var machine = SleepLockMachine()
         #expect(machine.stop() == nil)
         #expect(machine.moved(now: begin) == nil)
@@ -120,7 +120,7 @@ struct SleepLockMachineTests {
         try test.turns(2)
     }
 
-    @Test func theMachineIsKeptAwakeUntilFiveSecondsAfterTheLastByte() throws {
+    @Test func `the machine is kept awake until five seconds after the last byte`() throws {
         let locks = Locks()
         let lock = sleepLock(locks)
         lock.transferMoved()
@@ -144,7 +144,7 @@ struct SleepLockMachineTests {
         worker.stop()
     }
 
-    @Test func aRefusalIsLoggedOnceAndTheLockIsAskedForAgainAfterHalfAMinute() throws {
+    @Test func `a refusal is logged once and the lock is asked for again after half a minute`() throws {
         let locks = Locks(refuses: true)
         let lock = sleepLock(locks)
         for _ in 0..<4 {
@@ -157,7 +157,7 @@ struct SleepLockMachineTests {
         worker.stop()
     }
 
-    @Test func aLockThatIsGivenToNobodyIsLetGo() throws {
+    @Test func `a lock that is given to nobody is let go`() throws {
         let locks = Locks()
         var lock: SleepLock? = sleepLock(locks)
         lock?.transferMoved()

@@ -4,8 +4,8 @@ import HandoffDaemon
 import HandoffModel
 import Testing
 
-@Suite("What the administrator forbids")
-struct PolicyTests {
+/// What the administrator forbids.
+@Suite struct PolicyTests {
     private func policy(_ texts: String...) throws -> Policy {
         var policy = Policy()
         for (number, text) in texts.enumerated() {
@@ -16,8 +16,8 @@ struct PolicyTests {
 
     private func type(_ text: String) throws -> ActivityType { try #require(ActivityType(text)) }
 
-    @Test("an empty policy forbids nothing")
-    func empty() throws {
+    @Test
+    func `an empty policy forbids nothing`() throws {
         let policy = try policy("# nothing\n\n[switches]\nadvertise = yes\n")
         #expect(policy.forbids(.advertise) == nil)
         #expect(policy.forbids(try type("com.example.a")) == nil)
@@ -25,15 +25,15 @@ struct PolicyTests {
         #expect(policy == Policy())
     }
 
-    @Test("a file can only forbid more, and is named with its line")
-    func onlyMore() throws {
+    @Test
+    func `a file can only forbid more, and is named with its line`() throws {
         let policy = try policy("advertise = no\n", "\nadvertise = yes\nreceive = no")
         #expect(policy.forbids(.advertise) == "/p/0.conf:1")
         #expect(policy.forbids(.receive) == "/p/1.conf:3")
     }
 
-    @Test("types are forbidden one by one, or by their beginning")
-    func types() throws {
+    @Test
+    func `types are forbidden one by one, or by their beginning`() throws {
         let policy = try policy("[forbidden]\nforbid-type = com.example.a\nforbid-type = org.secret.*\n")
         #expect(policy.forbids(try type("com.example.a")) == "/p/0.conf:2")
         #expect(policy.forbids(try type("com.example.ab")) == nil)
@@ -42,8 +42,8 @@ struct PolicyTests {
         #expect(try self.policy("forbid-type = *").forbids(try type("x")) != nil)
     }
 
-    @Test("apps and devices are forbidden by their ids")
-    func others() throws {
+    @Test
+    func `apps and devices are forbidden by their ids`() throws {
         let device = DeviceID(checked: [UInt8](repeating: 7, count: DeviceID.byteCount))
         let policy = try policy("forbid-app = org.example.Diary\nforbid-device = \(device.hex)\n")
         #expect(policy.forbids(app: "org.example.Diary") == "/p/0.conf:1")
@@ -52,14 +52,12 @@ struct PolicyTests {
         #expect(policy.forbiddenDevices == [device])
     }
 
-    @Test(
-        "a mistake is told with file and line",
-        arguments: [
-            "x\nadvertize = no", "x\nadvertise = off", "x\nadvertise =", "x\nforbid-type =", "x\nforbid-type = a*b",
-            "x\nforbid-type = a b", "x\nforbid-device = 12", "x\nforbid-app =", "x\n[apps]", "x\nadvertise",
-            "x\nforbid-type = **",
-        ])
-    func mistakes(_ text: String) {
+    @Test(arguments: [
+        "x\nadvertize = no", "x\nadvertise = off", "x\nadvertise =", "x\nforbid-type =", "x\nforbid-type = a*b",
+        "x\nforbid-type = a b", "x\nforbid-device = 12", "x\nforbid-app =", "x\n[apps]", "x\nadvertise",
+        "x\nforbid-type = **",
+    ])
+    func `a mistake is told with file and line`(_ text: String) {
         let bytes = Array(text.replacing("x\n", with: "receive = yes\n").utf8)
         var policy = Policy()
         let error = #expect(throws: ConfigurationError.self) {
@@ -68,8 +66,8 @@ struct PolicyTests {
         #expect(error?.place == "/p/a.conf:2")
     }
 
-    @Test("all files of the folder are read in the order of their names, and no others")
-    func folder() throws {
+    @Test
+    func `all files of the folder are read in the order of their names, and no others`() throws {
         let folder = try TestFolder()
         try #require(mkdir(folder.path, 0o700) == 0)
         func write(_ name: String, _ text: String) throws {
@@ -89,8 +87,8 @@ struct PolicyTests {
         #expect(throws: ConfigurationError.self) { try PolicyLoader(folder: folder.path).load() }
     }
 
-    @Test("the policy that is shipped forbids nothing as it stands, and names every key")
-    func shipped() throws {
+    @Test
+    func `the policy that is shipped forbids nothing as it stands, and names every key`() throws {
         let path = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
         let bytes = try #require(try ConfigurationReader.read(path))
         var policy = Policy()

@@ -4,8 +4,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite("Whether the user's sessions let anything be advertised")
-struct SessionGateTests {
+/// Whether the user's sessions let anything be advertised.
+@Suite struct SessionGateTests {
     private static let clock: UInt64 = 1_700_000_000
 
     private var gate = SessionGate(delays: SessionGate.Delays())
@@ -29,15 +29,15 @@ struct SessionGateTests {
             idleSince: idleSince.map { Self.clock + $0 } ?? 0)
     }
 
-    @Test("nothing is advertised before anything is known; without logind everything is")
-    mutating func first() {
+    @Test
+    mutating func `nothing is advertised before anything is known; without logind everything is`() {
         #expect(gate.reason == .unknown && gate.isQuiet)
         take(.absent, after: 0)
         #expect(gate.reason == nil && !gate.isQuiet)
     }
 
-    @Test("while logind is there and does not answer, the screen may be locked")
-    mutating func silence() {
+    @Test
+    mutating func `while logind is there and does not answer, the screen may be locked`() {
         take(.silent, after: 5)
         take(.silent, after: 500)
         #expect(gate.reason == .unknown && gate.isQuiet)
@@ -50,8 +50,8 @@ struct SessionGateTests {
         #expect(gate.reason == .notYetUnlocked && gate.isQuiet)
     }
 
-    @Test("sessions without a desktop are neither locked nor idle")
-    mutating func headless() {
+    @Test
+    mutating func `sessions without a desktop are neither locked nor idle`() {
         take([LoginSession(id: "1", type: "tty", isLocked: true, isIdle: true)], after: 0)
         #expect(gate.reason == nil && gate.deadline == nil && !gate.isQuiet)
         take([], after: 1)
@@ -67,8 +67,8 @@ struct SessionGateTests {
         #expect(gate.isQuiet, "the user has logged out")
     }
 
-    @Test("a lock counts after eight seconds, and ends at once")
-    mutating func lock() {
+    @Test
+    mutating func `a lock counts after eight seconds, and ends at once`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         #expect(gate.isLocked && gate.reason == nil && gate.deadline == at(18))
@@ -83,8 +83,8 @@ struct SessionGateTests {
         #expect(gate.reason == nil && !gate.isLocked && !gate.isQuiet)
     }
 
-    @Test("a lock that ends in time is no lock")
-    mutating func shortLock() {
+    @Test
+    mutating func `a lock that ends in time is no lock`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         take([desktop()], after: 17)
@@ -92,8 +92,8 @@ struct SessionGateTests {
         #expect(gate.reason == nil && gate.deadline == nil)
     }
 
-    @Test("idleness counts two minutes after it began, also when it began before it was heard of")
-    mutating func idle() {
+    @Test
+    mutating func `idleness counts two minutes after it began, also when it began before it was heard of`() {
         take([desktop()], after: 0)
         take([desktop(idleSince: 100)], after: 160)
         #expect(gate.reason == nil && gate.deadline == at(220))
@@ -105,8 +105,8 @@ struct SessionGateTests {
         #expect(gate.reason == .idle)
     }
 
-    @Test("a screen that falls idle and is then locked is closed at the earlier end")
-    mutating func idleThenLocked() {
+    @Test
+    mutating func `a screen that falls idle and is then locked is closed at the earlier end`() {
         take([desktop()], after: 0)
         take([desktop(idleSince: 0)], after: 1)
         take([desktop(locked: true, idleSince: 0)], after: 2)
@@ -119,8 +119,8 @@ struct SessionGateTests {
         #expect(gate.deadline == at(131))
     }
 
-    @Test("a screen that is locked at the start is closed at once, until it is unlocked")
-    mutating func lockedAtStart() {
+    @Test
+    mutating func `a screen that is locked at the start is closed at once, until it is unlocked`() {
         take([desktop(locked: true)], after: 0)
         #expect(gate.reason == .notYetUnlocked)
         take([desktop(locked: true, idleSince: 0)], after: 500)
@@ -132,8 +132,8 @@ struct SessionGateTests {
         #expect(gate.reason == nil && gate.deadline == nil)
     }
 
-    @Test("one screen that is in use is enough, and two that are not used in different ways are not")
-    mutating func several() {
+    @Test
+    mutating func `one screen that is in use is enough, and two that are not used in different ways are not`() {
         var other = desktop()
         other.id = "3"
         take([desktop(locked: true), other], after: 0)
@@ -144,8 +144,8 @@ struct SessionGateTests {
         #expect(gate.deadline == at(120))
     }
 
-    @Test("when nobody can say any more, what was known stays")
-    mutating func lost() {
+    @Test
+    mutating func `when nobody can say any more, what was known stays`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
@@ -154,8 +154,8 @@ struct SessionGateTests {
         #expect(gate.reason == .locked && gate.isQuiet)
     }
 
-    @Test("without delays nothing ever closes, but at the start")
-    mutating func never() {
+    @Test
+    mutating func `without delays nothing ever closes, but at the start`() {
         gate = SessionGate(delays: SessionGate.Delays(lock: nil, idle: nil))
         take([desktop()], after: 0)
         take([desktop(idleSince: 0)], after: 1)
@@ -164,8 +164,8 @@ struct SessionGateTests {
         #expect(gate.deadline == nil && gate.reason == nil && gate.isLocked)
     }
 
-    @Test("other delays count from now on")
-    mutating func otherDelays() {
+    @Test
+    mutating func `other delays count from now on`() {
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
@@ -173,8 +173,8 @@ struct SessionGateTests {
         #expect(gate.reason == nil && gate.deadline == at(120))
     }
 
-    @Test("times that nobody can have never trap", arguments: [0, 1, UInt64.max, UInt64.max / 1_000_000_000])
-    mutating func hugeTimes(_ since: UInt64) {
+    @Test(arguments: [0, 1, UInt64.max, UInt64.max / 1_000_000_000])
+    mutating func `times that nobody can have never trap`(_ since: UInt64) {
         var session = desktop()
         session.isIdle = true
         session.idleSince = since

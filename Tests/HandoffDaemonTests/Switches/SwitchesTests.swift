@@ -5,8 +5,8 @@ import LoopIO
 import Testing
 import Timing
 
-@Suite("What the user has switched off")
-struct SwitchesTests {
+/// What the user has switched off.
+@Suite struct SwitchesTests {
     private static let device = DeviceID(checked: [UInt8](repeating: 7, count: DeviceID.byteCount))
     private static let other = DeviceID(checked: [UInt8](repeating: 8, count: DeviceID.byteCount))
 
@@ -14,15 +14,15 @@ struct SwitchesTests {
         SwitchMoment(unixSeconds: unixSeconds, instant: MonotonicInstant(nanoseconds: seconds * 1_000_000_000))
     }
 
-    @Test("at first everything is on")
-    func first() {
+    @Test
+    func `at first everything is on`() {
         #expect(!Switches().isOff(.advertise))
         #expect(!Switches().isOff(.receive, for: Self.device))
         #expect(Switches().wait(at: at(0, 0)) == nil)
     }
 
-    @Test("a direction is off for all devices, or for one; the other direction stays as it is")
-    func places() {
+    @Test
+    func `a direction is off for all devices, or for one; the other direction stays as it is`() {
         var switches = Switches()
         switches.turnOff(Switches.Place(.advertise, Self.device), seconds: nil, at: at(1000, 1))
         #expect(!switches.isOff(.advertise))
@@ -38,8 +38,8 @@ struct SwitchesTests {
         #expect(!switches.isOff(.advertise, for: Self.device))
     }
 
-    @Test("a time ends by the loop's clock, and is looked at every half minute for a wall clock that was set")
-    func time() {
+    @Test
+    func `a time ends by the loop's clock, and is looked at every half minute for a wall clock that was set`() {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive), seconds: 100, at: at(1000, 1))
         #expect(switches.wait(at: at(1000, 1)) == .seconds(30))
@@ -57,8 +57,8 @@ struct SwitchesTests {
         #expect(switches.wait(at: at(1100, 101)) == nil)
     }
 
-    @Test("a wall clock that is set forward ends it; one that is set back does not make it longer")
-    func jumps() {
+    @Test
+    func `a wall clock that is set forward ends it; one that is set back does not make it longer`() {
         var forward = Switches()
         forward.turnOff(Switches.Place(.receive), seconds: 3600, at: at(1000, 1))
         var back = forward
@@ -76,8 +76,8 @@ struct SwitchesTests {
         }
     }
 
-    @Test("what was read from a file counts on, also with a clock that is not set yet")
-    func restart() throws {
+    @Test
+    func `what was read from a file counts on, also with a clock that is not set yet`() throws {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive), seconds: 3600, at: at(1_000_000, 1))
         let file = switches.encoded()
@@ -110,8 +110,8 @@ struct SwitchesTests {
         }
     }
 
-    @Test("a file comes back as it was written")
-    func file() throws {
+    @Test
+    func `a file comes back as it was written`() throws {
         var switches = Switches()
         switches.turnOff(Switches.Place(.receive, Self.device), seconds: nil, at: at(1000, 1))
         switches.turnOff(Switches.Place(.advertise), seconds: 9, at: at(2000, 1))
@@ -121,19 +121,17 @@ struct SwitchesTests {
         #expect(try Switches(decoding: []).entries.isEmpty)
     }
 
-    @Test(
-        "a line that is none of ours is named",
-        arguments: [
-            "advertise all 1 2", "x all 1 2\n", "advertise all 1\n", "advertise some 1 2\n", "advertise all -1 2\n",
-            "advertise all 1 never\n", "advertise all 1 99999999999999999999\n", "advertise all 1 2 3\n", "\u{0}\n",
-        ])
-    func badLines(_ text: String) {
+    @Test(arguments: [
+        "advertise all 1 2", "x all 1 2\n", "advertise all 1\n", "advertise some 1 2\n", "advertise all -1 2\n",
+        "advertise all 1 never\n", "advertise all 1 99999999999999999999\n", "advertise all 1 2 3\n", "\u{0}\n",
+    ])
+    func `a line that is none of ours is named`(_ text: String) {
         let error = #expect(throws: Switches.BadLine.self) { try Switches(decoding: Array(text.utf8)) }
         #expect(error?.number == 1)
     }
 
-    @Test("times without bounds are bounded, and never trap", arguments: [0, 1e-9, 1e300, .infinity, .nan, -5])
-    func bounds(_ seconds: Double) {
+    @Test(arguments: [0, 1e-9, 1e300, .infinity, .nan, -5])
+    func `times without bounds are bounded, and never trap`(_ seconds: Double) {
         for clock in [UInt64(0), .max, .max - 1] {
             var switches = Switches()
             switches.turnOff(Switches.Place(.advertise), seconds: seconds, at: at(clock, 1))
@@ -142,8 +140,8 @@ struct SwitchesTests {
         }
     }
 
-    @Test("what a file says of times never traps")
-    func hugeTimes() throws {
+    @Test
+    func `what a file says of times never traps`() throws {
         for line in ["advertise all \(UInt64.max) 0\n", "advertise all 0 \(UInt64.max)\n", "advertise all 5 4\n"] {
             for clock in [UInt64(0), 10, .max] {
                 var switches = try Switches(decoding: Array(line.utf8))
@@ -153,8 +151,8 @@ struct SwitchesTests {
         }
     }
 
-    @Test("a file's end before its beginning switches on at once")
-    func endBeforeBeginning() throws {
+    @Test
+    func `a file's end before its beginning switches on at once`() throws {
         var switches = try Switches(decoding: Array("advertise all 2000 1000\n".utf8))
         let first = switches.review(at: at(500, 2))
         let second = switches.review(at: at(500, 2))

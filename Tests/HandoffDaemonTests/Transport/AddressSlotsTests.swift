@@ -6,7 +6,7 @@ struct AddressSlotsTests {
     private let here = IPAddress.loopbackIPv4
     private let there = IPAddress.loopbackIPv6
 
-    @Test func placesAreGivenInOrder() {
+    @Test func `places are given in order`() {
         var slots = AddressSlots(perAddress: 2)
         func enter(_ id: AddressSlots.ID, _ address: IPAddress) -> Bool { slots.enter(id, at: address) }
         func leave(_ id: AddressSlots.ID, _ address: IPAddress) -> AddressSlots.ID? { slots.leave(id, at: address) }
@@ -22,7 +22,7 @@ struct AddressSlotsTests {
         #expect(enter(6, here))
     }
 
-    @Test func whoWaitsMayGoAway() {
+    @Test func `who waits may go away`() {
         var slots = AddressSlots(perAddress: 1)
         func enter(_ id: AddressSlots.ID, _ address: IPAddress) -> Bool { slots.enter(id, at: address) }
         func leave(_ id: AddressSlots.ID, _ address: IPAddress) -> AddressSlots.ID? { slots.leave(id, at: address) }

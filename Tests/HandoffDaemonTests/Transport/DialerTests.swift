@@ -6,15 +6,14 @@ import LoopIO
 import Testing
 
 /// Calls to devices, with real sockets; time moves only when a test moves it.
-@Suite(.timeLimit(.minutes(5)))
-struct DialerTests {
+@Suite(.timeLimit(.minutes(5))) struct DialerTests {
     private let fixture: TransportFixture
 
     init() throws {
         fixture = try TransportFixture()
     }
 
-    @Test func refusedAddressGivesWayToTheNextAtOnce() throws {
+    @Test func `refused address gives way to the next at once`() throws {
         let (address, listener) = try listeningDevice()
         let closed = try closedAddress()
         let outcome = try dial(fixture.target([closed, address]))
@@ -22,7 +21,7 @@ struct DialerTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test func silentAddressHasAHeadStartOnly() throws {
+    @Test func `silent address has a head start only`() throws {
         let (address, listener) = try listeningDevice()
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
@@ -41,7 +40,7 @@ struct DialerTests {
         withExtendedLifetime((listener, call)) {}
     }
 
-    @Test func everyFailureIsNamedWithItsAddress() throws {
+    @Test func `every failure is named with its address`() throws {
         let (address, listener) = try listeningDevice()
         let closed = try closedAddress()
         var target = fixture.target([closed, address])
@@ -62,7 +61,7 @@ struct DialerTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test func anotherDeviceThanTheOneMeantIsRefused() throws {
+    @Test func `another device than the one meant is refused`() throws {
         let (address, listener) = try listeningDevice()
         var target = fixture.target([address])
         target.accepts = { _ in false }
@@ -74,7 +73,7 @@ struct DialerTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test func noAddressIsAnErrorAndNotSaidFromInsideTheCall() throws {
+    @Test func `no address is an error and not said from inside the call`() throws {
         var isSaid = false
         let call = try fixture.dialer().dial(fixture.target([])) { [fixture] result in
             isSaid = true
@@ -85,7 +84,7 @@ struct DialerTests {
         call.cancel()
     }
 
-    @Test func callEndsWhenItsTimeIsOver() throws {
+    @Test func `call ends when its time is over`() throws {
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
         var limits = TransportLimits()
@@ -105,7 +104,7 @@ struct DialerTests {
         call.cancel()
     }
 
-    @Test func handshakeHasItsOwnTime() throws {
+    @Test func `handshake has its own time`() throws {
         let silent = try SilentHost(fixture)
         var error: DialError?
         let call = try fixture.dialer().dial(fixture.target([silent.address])) { [fixture] result in
@@ -120,7 +119,7 @@ struct DialerTests {
         call.cancel()
     }
 
-    @Test func fifthAttemptAtOneAddressWaitsForAPlace() throws {
+    @Test func `fifth attempt at one address waits for a place`() throws {
         let silent = try SilentHost(fixture)
         let dialer = try fixture.dialer()
         var calls = (0..<6).map { number in
@@ -140,7 +139,7 @@ struct DialerTests {
         for call in calls { call.cancel() }
     }
 
-    @Test func placeIsFreeAsSoonAsTheServerAnswers() throws {
+    @Test func `place is free as soon as the server answers`() throws {
         var limits = TransportLimits()
         limits.attemptsPerAddress = 1
         // The head of a record whose rest never comes: the gate is passed, TLS is not done.
@@ -154,7 +153,7 @@ struct DialerTests {
     }
 
     @Test(arguments: [true, false])
-    func cancelledCallSaysNothing(isDropped: Bool) throws {
+    func `cancelled call says nothing`(isDropped: Bool) throws {
         let silent = try SilentHost(fixture)
         var call: Dial? = try fixture.dialer().dial(fixture.target([silent.address])) { _ in
             Issue.record("a cancelled call ended")

@@ -9,14 +9,14 @@ struct GateBufferTests {
     }
 
     @Test(arguments: [1, 2, 200, 1023, 1024])
-    func tokenAndRecordAreTakenWhole(count: Int) {
+    func `token and record are taken whole`(count: Int) {
         var buffer = GateBuffer()
         let record = Self.record(count)
         #expect(buffer.append(Self.token + record) == .complete(token: Self.token, clientHello: record))
     }
 
     @Test(arguments: [1, 3, 31, 32, 33, 36, 37, 38, 100])
-    func cutsDoNotMatter(cut: Int) {
+    func `cuts do not matter`(cut: Int) {
         var buffer = GateBuffer()
         let record = Self.record(300)
         let all = Self.token + record
@@ -28,7 +28,7 @@ struct GateBufferTests {
         #expect(progress == .complete(token: Self.token, clientHello: record))
     }
 
-    @Test func everyPrefixIsWaitedFor() {
+    @Test func `every prefix is waited for`() {
         let all = Self.token + Self.record(300)
         for count in 0..<all.count {
             var buffer = GateBuffer()
@@ -41,12 +41,12 @@ struct GateBufferTests {
         [22, 3, 1, 0xff, 0xff],
         Array("GET /".utf8),
     ])
-    func otherHeadersAreRefusedAtOnce(header: [UInt8]) {
+    func `other headers are refused at once`(header: [UInt8]) {
         var buffer = GateBuffer()
         #expect(buffer.append(Self.token + header) == .refused)
     }
 
-    @Test func bytesBehindTheRecordAreRefused() {
+    @Test func `bytes behind the record are refused`() {
         var whole = GateBuffer()
         #expect(whole.append(Self.token + Self.record(300) + [0]) == .refused)
         var cut = GateBuffer()
@@ -54,7 +54,7 @@ struct GateBufferTests {
         #expect(cut.append([5, 22]) == .refused)
     }
 
-    @Test func moreThanTheCapacityIsNeverKept() {
+    @Test func `more than the capacity is never kept`() {
         var buffer = GateBuffer()
         #expect(buffer.append([UInt8](repeating: 22, count: GateBuffer.capacity + 1)) == .refused)
         #expect(GateBuffer.capacity == 32 + 5 + 1024)

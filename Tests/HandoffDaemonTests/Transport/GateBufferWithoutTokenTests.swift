@@ -17,24 +17,24 @@ import Testing
         return progress
     }
 
-    @Test(arguments: [1, 7, 1000]) func theFirstByteTellsWhetherATokenComes(_ count: Int) {
+    @Test(arguments: [1, 7, 1000]) func `the first byte tells whether a token comes`(_ count: Int) {
         #expect(progress(hello, pieces: count) == .complete(token: nil, clientHello: hello))
         #expect(progress(token + hello, pieces: count) == .complete(token: token, clientHello: hello))
     }
 
-    @Test func aPartIsNotEnough() {
+    @Test func `a part is not enough`() {
         for count in 1..<hello.count { #expect(progress(Array(hello.prefix(count)), pieces: 1000) == .incomplete) }
         for count in 1..<(32 + hello.count) {
             #expect(progress(Array((token + hello).prefix(count)), pieces: 1000) == .incomplete)
         }
     }
 
-    @Test func nothingMayFollow() {
+    @Test func `nothing may follow`() {
         #expect(progress(hello + [0], pieces: 1000) == .refused)
         #expect(progress(token + hello + [0], pieces: 1000) == .refused)
     }
 
-    @Test func otherBytesAreRefused() {
+    @Test func `other bytes are refused`() {
         #expect(progress(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n\r\n\r\n".utf8), pieces: 1000) == .refused)
         #expect(progress([0x16, 3, 1, 0xff, 0xff], pieces: 1000) == .refused)
         #expect(progress([UInt8](repeating: 7, count: 2000), pieces: 2000) == .refused)

@@ -6,8 +6,7 @@ import LoopIO
 import Testing
 
 /// The gate against strangers, with real sockets.
-@Suite(.timeLimit(.minutes(5)))
-struct GateListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct GateListenerTests {
     private let fixture: TransportFixture
     private let listener: GateListener
     private let address: SocketAddress
@@ -19,14 +18,14 @@ struct GateListenerTests {
         listener.onConnection = { [fixture] _ in fixture.note("let in") }
     }
 
-    @Test func goodTokenOpens() throws {
+    @Test func `good token opens`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes)
         try fixture.run(until: "let in")
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func everyChangedByteClosesWithoutAByte() throws {
+    @Test func `every changed byte closes without a byte`() throws {
         let greeting = try fixture.greeting().bytes
         for index in [0, 16, 31, 33, 34, 43, 60, 120, greeting.count - 1] {
             let client = try RawClient.connect("raw \(index)", to: address, fixture)
@@ -40,7 +39,7 @@ struct GateListenerTests {
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func copiedTokenWithAnotherHelloIsRefused() throws {
+    @Test func `copied token with another hello is refused`() throws {
         let token = try fixture.greeting().bytes.prefix(32)
         let hello = try fixture.greeting().bytes.dropFirst(32)
         let client = try RawClient.connect(to: address, fixture)
@@ -50,7 +49,7 @@ struct GateListenerTests {
         #expect(!fixture.events.contains("let in"))
     }
 
-    @Test func copiedTokenWithItsHelloIsRefusedTheSecondTime() throws {
+    @Test func `copied token with its hello is refused the second time`() throws {
         let greeting = try fixture.greeting().bytes
         let first = try RawClient.connect("first", to: address, fixture)
         first.stream.write(greeting)
@@ -62,14 +61,14 @@ struct GateListenerTests {
         #expect(fixture.events.count { $0 == "let in" } == 1)
     }
 
-    @Test func bytesBehindTheHelloAreRefused() throws {
+    @Test func `bytes behind the hello are refused`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes + [0])
         try fixture.run(until: "raw end")
         #expect(!fixture.events.contains("let in"))
     }
 
-    @Test func silentConnectionIsClosedWhenItsSecondIsOver() throws {
+    @Test func `silent connection is closed when its second is over`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         #expect(listener.ungatedCount == 1)
@@ -82,7 +81,7 @@ struct GateListenerTests {
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func bytesThatDripDoNotExtendTheSecond() throws {
+    @Test func `bytes that drip do not extend the second`() throws {
         let greeting = try fixture.greeting().bytes
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
@@ -99,7 +98,7 @@ struct GateListenerTests {
         #expect(client.received.isEmpty)
     }
 
-    @Test func secondOfALaterConnectionStartsLater() throws {
+    @Test func `second of a later connection starts later`() throws {
         let first = try RawClient.connect("first", to: address, fixture)
         try fixture.settle()
         fixture.clock.advance(by: .milliseconds(600))
@@ -114,7 +113,7 @@ struct GateListenerTests {
         #expect(first.received.isEmpty && second.received.isEmpty)
     }
 
-    @Test func whoGoesAwayGivesUpItsPlace() throws {
+    @Test func `who goes away gives up its place`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         #expect(listener.ungatedCount == 1)
@@ -123,7 +122,7 @@ struct GateListenerTests {
         #expect(listener.ungatedCount == 0)
     }
 
-    @Test func ninthConnectionOfOneAddressDisplacesTheFirst() throws {
+    @Test func `ninth connection of one address displaces the first`() throws {
         var idle: [RawClient] = []
         for number in 0..<8 {
             idle.append(try RawClient.connect("idle \(number)", to: address, fixture))
@@ -138,7 +137,7 @@ struct GateListenerTests {
         withExtendedLifetime(idle) {}
     }
 
-    @Test func oneGoodConnectionPassesBesideAFullHouse() throws {
+    @Test func `one good connection passes beside a full house`() throws {
         var limits = TransportLimits()
         limits.ungatedPerSource = .max
         let listener = try fixture.listen(limits)
@@ -161,7 +160,7 @@ struct GateListenerTests {
         withExtendedLifetime(idle) {}
     }
 
-    @Test func closingEndsAllThatHaveNotPassed() throws {
+    @Test func `closing ends all that have not passed`() throws {
         let client = try RawClient.connect(to: address, fixture)
         try fixture.settle()
         listener.close()
@@ -169,7 +168,7 @@ struct GateListenerTests {
         #expect(client.received.isEmpty)
     }
 
-    @Test func connectionThatNobodyKeepsIsClosed() throws {
+    @Test func `connection that nobody keeps is closed`() throws {
         let client = try RawClient.connect(to: address, fixture)
         client.stream.write(try fixture.greeting().bytes)
         try fixture.run(until: "let in", "raw end")

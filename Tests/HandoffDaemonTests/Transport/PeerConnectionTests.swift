@@ -7,15 +7,14 @@ import LoopIO
 import Testing
 
 /// Connections after the gate, with real sockets and real TLS.
-@Suite(.timeLimit(.minutes(5)))
-struct PeerConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct PeerConnectionTests {
     private let fixture: TransportFixture
 
     init() throws {
         fixture = try TransportFixture()
     }
 
-    @Test func bothSidesKnowEachOther() throws {
+    @Test func `both sides know each other`() throws {
         let (client, server, _) = try fixture.connect()
         #expect(client.peerKey == fixture.serverKey.publicKey)
         #expect(server.peerKey == fixture.clientKey.publicKey)
@@ -23,7 +22,7 @@ struct PeerConnectionTests {
     }
 
     @Test(arguments: [0, 1, 3072, 65_536, 900_000])
-    func framesPassBothWays(count: Int) throws {
+    func `frames pass both ways`(count: Int) throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         var bodies: [[UInt8]] = []
@@ -39,7 +38,7 @@ struct PeerConnectionTests {
         #expect(client.waitingBytes == 0)
     }
 
-    @Test func framesArriveInOrder() throws {
+    @Test func `frames arrive in order`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(server, "server")
         for count in 1...50 { client.send([Frame(.request, [UInt8](repeating: 0, count: count))]) }
@@ -47,7 +46,7 @@ struct PeerConnectionTests {
         #expect(fixture.events.filter { $0.hasPrefix("server got") } == (1...50).map { "server got 3:\($0)" })
     }
 
-    @Test func framesOfOneTurnLeaveInOneRecord() throws {
+    @Test func `frames of one turn leave in one record`() throws {
         let (raw, session, server) = try rawClient()
         let before = raw.received.count
         server.send([
@@ -60,7 +59,7 @@ struct PeerConnectionTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test func answerLeavesInTheTurnOfItsRequest() throws {
+    @Test func `answer leaves in the turn of its request`() throws {
         let (raw, session, server) = try rawClient()
         server.onBytes = { _ in
             server.send([Frame(.response, [1])])
@@ -71,7 +70,7 @@ struct PeerConnectionTests {
         try fixture.run(until: "raw read \(2 * 6 + 22)")
     }
 
-    @Test func whatIsSentBeforeTheHandshakeIsDoneWaitsForIt() throws {
+    @Test func `what is sent before the handshake is done waits for it`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         listener.onConnection = { connection in
@@ -89,7 +88,7 @@ struct PeerConnectionTests {
         dial.cancel()
     }
 
-    @Test func bytesWaitForSomeoneWhoTakesThem() throws {
+    @Test func `bytes wait for someone who takes them`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         let body = [UInt8](repeating: 1, count: 4 * 1024 * 1024)
@@ -100,7 +99,7 @@ struct PeerConnectionTests {
         try fixture.run(until: "server got 1:\(body.count)")
     }
 
-    @Test func bytesThatCameWithTheHandshakeWaitToo() throws {
+    @Test func `bytes that came with the handshake wait too`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         listener.onConnection = { [fixture] connection in
@@ -120,7 +119,7 @@ struct PeerConnectionTests {
         dial.cancel()
     }
 
-    @Test func goodbyeIsToldFromACut() throws {
+    @Test func `goodbye is told from a cut`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")
@@ -139,7 +138,7 @@ struct PeerConnectionTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test func eachEndIsReportedOnce() throws {
+    @Test func `each end is reported once`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")
@@ -150,7 +149,7 @@ struct PeerConnectionTests {
         #expect(fixture.events.filter { $0.contains("ended") } == ["client ended: one", "server ended: three"])
     }
 
-    @Test func droppedConnectionIsACutForTheOther() throws {
+    @Test func `dropped connection is a cut for the other`() throws {
         var (client, server, _): (PeerConnection?, PeerConnection, GateListener) = try fixture.connect()
         fixture.watch(server, "server")
         #expect(client != nil)
@@ -159,7 +158,7 @@ struct PeerConnectionTests {
         #expect(!fixture.events.contains("server ended: \(ConnectionEnd.finished)"))
     }
 
-    @Test func changedRecordEndsTheConnection() throws {
+    @Test func `changed record ends the connection`() throws {
         let (raw, session, server) = try rawClient()
         fixture.watch(server, "server")
         try session.write([0, 0, 0, 1, 3])
@@ -169,7 +168,7 @@ struct PeerConnectionTests {
         try fixture.run { $0.contains { $0.hasPrefix("server ended: TLS failed") } }
     }
 
-    @Test func silentClientIsClosedAfterThreeSeconds() throws {
+    @Test func `silent client is closed after three seconds`() throws {
         let (raw, server) = try startHandshake()
         fixture.clock.advance(by: .milliseconds(2999))
         try fixture.settle()
@@ -179,14 +178,14 @@ struct PeerConnectionTests {
         withExtendedLifetime(raw) {}
     }
 
-    @Test func openConnectionHasNoDeadline() throws {
+    @Test func `open connection has no deadline`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.clock.advance(by: .seconds(3600))
         try fixture.settle()
         #expect(!client.isClosed && !server.isClosed)
     }
 
-    @Test func keyThatIsNotAcceptedIsToldToBothSides() throws {
+    @Test func `key that is not accepted is told to both sides`() throws {
         fixture.serverAccepts = { _ in false }
         let listener = try fixture.listen()
         var server: PeerConnection?
@@ -210,7 +209,7 @@ struct PeerConnectionTests {
         dial.cancel()
     }
 
-    @Test func pausedConnectionDeliversNothingAndThenAll() throws {
+    @Test func `paused connection delivers nothing and then all`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(server, "server") { frame in
             if frame.body.count == 1 { server.pauseReading() }
@@ -225,7 +224,7 @@ struct PeerConnectionTests {
         try fixture.run(until: "server got 3:2")
     }
 
-    @Test func pauseInTheMiddleOfALargeReadKeepsTheRestInOrder() throws {
+    @Test func `pause in the middle of a large read keeps the rest in order`() throws {
         let (client, server, _) = try fixture.connect()
         var pieces = 0
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) }
@@ -246,7 +245,7 @@ struct PeerConnectionTests {
         #expect(pieces > 5)
     }
 
-    @Test func pauseDoesNotStopAHandshake() throws {
+    @Test func `pause does not stop a handshake`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
         listener.onConnection = { [fixture] connection in
@@ -260,7 +259,7 @@ struct PeerConnectionTests {
         dial.cancel()
     }
 
-    @Test func otherSideThatDoesNotReadIsGivenUp() throws {
+    @Test func `other side that does not read is given up`() throws {
         var limits = TransportLimits()
         limits.waitingWrites = 1024 * 1024
         let (client, server, _) = try fixture.connect(limits)
@@ -277,7 +276,7 @@ struct PeerConnectionTests {
         #expect(sent >= 3)
     }
 
-    @Test func handlerMayCloseInTheMiddleOfARead() throws {
+    @Test func `handler may close in the middle of a read`() throws {
         let (client, server, _) = try fixture.connect()
         fixture.watch(client, "client")
         fixture.watch(server, "server")

@@ -4,8 +4,8 @@ import Testing
 struct PairingFrameDecoderTests {
     private static let all = Set(PairingFrameKind.allCases)
 
-    @Test("a frame of any length that its kind allows is read, in any cuts", arguments: PairingFrameKind.allCases)
-    func framesAreRead(_ kind: PairingFrameKind) throws {
+    @Test(arguments: PairingFrameKind.allCases)
+    func `a frame of any length that its kind allows is read, in any cuts`(_ kind: PairingFrameKind) throws {
         for count in Set([kind.bodyCount.lowerBound, min(kind.bodyCount.upperBound, 4_000)]) {
             let frame = PairingFrame(kind, [UInt8](repeating: 9, count: count))
             for cut in [1, 3, 7, 5_000] {
@@ -21,8 +21,8 @@ struct PairingFrameDecoderTests {
         }
     }
 
-    @Test("other lengths are refused before the body comes", arguments: PairingFrameKind.allCases)
-    func lengths(_ kind: PairingFrameKind) {
+    @Test(arguments: PairingFrameKind.allCases)
+    func `other lengths are refused before the body comes`(_ kind: PairingFrameKind) {
         for count in [kind.bodyCount.lowerBound - 1, kind.bodyCount.upperBound + 1] {
             var decoder = PairingFrameDecoder(kinds: [kind])
             let length = UInt32(count + 1)
@@ -31,7 +31,7 @@ struct PairingFrameDecoderTests {
         }
     }
 
-    @Test func aLengthAboveAllIsRefusedWithoutTheKind() {
+    @Test func `a length above all is refused without the kind`() {
         var decoder = PairingFrameDecoder(kinds: [.salt, .refusal])
         decoder.append([0, 0, 0, 18])
         #expect(throws: PairingViolation.length(18)) { try decoder.next() }
@@ -44,22 +44,22 @@ struct PairingFrameDecoderTests {
     }
 
     @Test(
-        "kinds that the state does not take, and kinds that do not exist, are refused", arguments: UInt8.min...UInt8.max
+        arguments: UInt8.min...UInt8.max
     )
-    func kinds(_ code: UInt8) {
+    func `kinds that the state does not take, and kinds that do not exist, are refused`(_ code: UInt8) {
         var decoder = PairingFrameDecoder(kinds: [.account])
         guard code != PairingFrameKind.account.rawValue else { return }
         decoder.append([0, 0, 0, 60, code])
         #expect(throws: PairingViolation.unexpected(kind: code)) { try decoder.next() }
     }
 
-    @Test func nothingIsTakenWhenNothingIsAllowed() {
+    @Test func `nothing is taken when nothing is allowed`() {
         var decoder = PairingFrameDecoder(kinds: [])
         decoder.append([0, 0, 0, 2])
         #expect(throws: PairingViolation.length(2)) { try decoder.next() }
     }
 
-    @Test func whatHasArrivedIsJudgedByTheStateInWhichItIsTaken() throws {
+    @Test func `what has arrived is judged by the state in which it is taken`() throws {
         var decoder = PairingFrameDecoder(kinds: [.confirmA])
         let first = PairingFrame(.confirmA, [UInt8](repeating: 1, count: 32))
         decoder.append(first.encoded + PairingFrame(.stored, [UInt8](repeating: 2, count: 16)).encoded)

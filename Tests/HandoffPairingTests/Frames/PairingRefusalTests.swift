@@ -8,18 +8,18 @@ struct PairingRefusalTests {
     ]
 
     @Test(arguments: all)
-    func everyReasonHasItsBody(_ reason: PairingRefusal, _ body: [UInt8]) {
+    func `every reason has its body`(_ reason: PairingRefusal, _ body: [UInt8]) {
         #expect(reason.body == body)
         #expect(PairingRefusal(body: body) == reason)
     }
 
-    @Test("reasons of later versions are read as failed", arguments: [0, 11, 12, 255] as [UInt8])
-    func unknown(_ code: UInt8) {
+    @Test(arguments: [0, 11, 12, 255] as [UInt8])
+    func `reasons of later versions are read as failed`(_ code: UInt8) {
         #expect(PairingRefusal(body: [code]) == .failed)
     }
 
     @Test(arguments: [[], [4], [4, 1], [4, 1, 2, 3], [1, 0], [1, 0, 0], [0, 0]] as [[UInt8]])
-    func otherLengthsAreRefused(_ body: [UInt8]) {
+    func `other lengths are refused`(_ body: [UInt8]) {
         #expect(PairingRefusal(body: body) == nil)
     }
 }

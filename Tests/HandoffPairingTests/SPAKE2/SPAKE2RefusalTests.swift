@@ -3,8 +3,8 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-@Suite("SPAKE2 refuses what is not the other side of the same exchange")
-struct SPAKE2RefusalTests {
+/// SPAKE2 refuses what is not the other side of the same exchange.
+@Suite struct SPAKE2RefusalTests {
     private let identities = SPAKE2Identities(a: Array("a".utf8), b: Array("b".utf8), additionalData: [1, 2, 3])
     private let a: SPAKE2
     private let b: SPAKE2
@@ -26,30 +26,30 @@ struct SPAKE2RefusalTests {
         return believesA || believesB
     }
 
-    @Test func theSameExchangeAgrees() throws {
+    @Test func `the same exchange agrees`() throws {
         #expect(try agree(a, b))
     }
 
-    @Test func aPointOffTheCurveIsRefused() throws {
+    @Test func `a point off the curve is refused`() throws {
         var share = b.share
         share[64] ^= 1
         #expect(try a.keys(for: share) == nil)
         #expect(try b.keys(for: share) == nil)
     }
 
-    @Test func aCoordinateBeyondTheFieldIsRefused() throws {
+    @Test func `a coordinate beyond the field is refused`() throws {
         let share = [4] + [UInt8](repeating: 0xFF, count: 32) + b.share.suffix(32)
         #expect(try a.keys(for: Array(share)) == nil)
     }
 
-    @Test func infinityIsRefused() throws {
+    @Test func `infinity is refused`() throws {
         #expect(try a.keys(for: [0]) == nil)
         #expect(try a.keys(for: [UInt8](repeating: 0, count: 65)) == nil)
         #expect(try a.keys(for: [4] + [UInt8](repeating: 0, count: 64)) == nil)
     }
 
-    @Test("a share that leaves infinity when it is unblinded is answered like any, and confirmed by nothing")
-    func theBlindAloneIsNoTestOfAPassword() throws {
+    @Test
+    func `a share that leaves infinity when it is unblinded is answered like any, and confirmed by nothing`() throws {
         // Whoever guesses the code can send it, and must not see whether the guess was right without a confirmation.
         let blind = try PairingSamples.blindAlone(.b, PairingSamples.scalar(7), identities)
         let first = try #require(try a.keys(for: blind))
@@ -59,23 +59,23 @@ struct SPAKE2RefusalTests {
         #expect(!second.isConfirmed(by: try #require(try b.keys(for: a.share)).confirmation))
     }
 
-    @Test func aCompressedPointIsRefused() throws {
+    @Test func `a compressed point is refused`() throws {
         let sign: UInt8 = b.share[64] & 1
         #expect(try a.keys(for: [2 | sign] + b.share[1...32]) == nil)
     }
 
-    @Test func aHybridPointIsRefused() throws {
+    @Test func `a hybrid point is refused`() throws {
         let sign: UInt8 = b.share[64] & 1
         #expect(try a.keys(for: [6 | sign] + b.share.dropFirst()) == nil)
     }
 
     @Test(arguments: [0, 1, 33, 64, 66])
-    func anotherLengthIsRefused(_ count: Int) throws {
+    func `another length is refused`(_ count: Int) throws {
         let share = Array((b.share + [0]).prefix(count))
         #expect(try a.keys(for: share) == nil)
     }
 
-    @Test func otherAdditionalDataDoesNotAgree() throws {
+    @Test func `other additional data does not agree`() throws {
         let other = SPAKE2Identities(a: identities.a, b: identities.b, additionalData: [1, 2, 4])
         let b = try SPAKE2(role: .b, password: PairingSamples.scalar(7), identities: other)
         let ofA = try #require(try a.keys(for: b.share))
@@ -85,19 +85,19 @@ struct SPAKE2RefusalTests {
         #expect(!ofB.isConfirmed(by: ofA.confirmation))
     }
 
-    @Test func anotherPasswordDoesNotAgree() throws {
+    @Test func `another password does not agree`() throws {
         let b = try SPAKE2(role: .b, password: PairingSamples.scalar(8), identities: identities)
         #expect(try !agree(a, b))
     }
 
-    @Test func swappedIdentitiesDoNotAgree() throws {
+    @Test func `swapped identities do not agree`() throws {
         let swapped = SPAKE2Identities(a: identities.b, b: identities.a, additionalData: identities.additionalData)
         let b = try SPAKE2(role: .b, password: PairingSamples.scalar(7), identities: swapped)
         #expect(try !agree(a, b))
     }
 
-    @Test("identities that are the same bytes cut elsewhere do not agree")
-    func shiftedIdentitiesDoNotAgree() throws {
+    @Test
+    func `identities that are the same bytes cut elsewhere do not agree`() throws {
         let first = SPAKE2Identities(a: [1, 2], b: [3], additionalData: [])
         let second = SPAKE2Identities(a: [1], b: [2, 3], additionalData: [])
         let w = try PairingSamples.scalar(7)
@@ -106,8 +106,8 @@ struct SPAKE2RefusalTests {
         #expect(try !agree(a, b))
     }
 
-    @Test("two of the same role do not agree", arguments: [SPAKE2Role.a, .b])
-    func swappedRolesDoNotAgree(_ role: SPAKE2Role) throws {
+    @Test(arguments: [SPAKE2Role.a, .b])
+    func `two of the same role do not agree`(_ role: SPAKE2Role) throws {
         let w = try PairingSamples.scalar(7)
         let first = try SPAKE2(role: role, password: w, identities: identities)
         let second = try SPAKE2(role: role, password: w, identities: identities)
@@ -117,8 +117,8 @@ struct SPAKE2RefusalTests {
         #expect(!ofSecond.isConfirmed(by: ofFirst.confirmation))
     }
 
-    @Test("a side that gets its own share and confirmation back does not believe them")
-    func reflectionDoesNotAgree() throws {
+    @Test
+    func `a side that gets its own share and confirmation back does not believe them`() throws {
         for side in [a, b] {
             let keys = try #require(try side.keys(for: side.share))
             #expect(!keys.isConfirmed(by: keys.confirmation))
@@ -126,13 +126,13 @@ struct SPAKE2RefusalTests {
     }
 
     @Test(arguments: [0, 1, 16, 31, 33])
-    func aConfirmationOfAnotherLengthIsWrong(_ count: Int) throws {
+    func `a confirmation of another length is wrong`(_ count: Int) throws {
         let ofA = try #require(try a.keys(for: b.share))
         let ofB = try #require(try b.keys(for: a.share))
         #expect(!ofA.isConfirmed(by: Array((ofB.confirmation + [0]).prefix(count))))
     }
 
-    @Test func everyByteOfAConfirmationCounts() throws {
+    @Test func `every byte of a confirmation counts`() throws {
         let ofA = try #require(try a.keys(for: b.share))
         let ofB = try #require(try b.keys(for: a.share))
         for index in ofB.confirmation.indices {
@@ -142,8 +142,8 @@ struct SPAKE2RefusalTests {
         }
     }
 
-    @Test("the same code in a second exchange gives other shares, keys and confirmations")
-    func nothingComesTwice() throws {
+    @Test
+    func `the same code in a second exchange gives other shares, keys and confirmations`() throws {
         let w = try PairingSamples.scalar(7)
         let again = try SPAKE2(role: .a, password: w, identities: identities)
         #expect(again.share != a.share)

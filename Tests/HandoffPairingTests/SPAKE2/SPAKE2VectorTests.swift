@@ -3,17 +3,17 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-@Suite("SPAKE2 does what RFC 9382 says")
-struct SPAKE2VectorTests {
-    @Test("both sides send the shares of the vector", arguments: SPAKE2Vector.all)
-    func shares(_ vector: SPAKE2Vector) throws {
+/// SPAKE2 does what RFC 9382 says.
+@Suite struct SPAKE2VectorTests {
+    @Test(arguments: SPAKE2Vector.all)
+    func `both sides send the shares of the vector`(_ vector: SPAKE2Vector) throws {
         let (a, b) = try sides(vector)
         #expect(Hex.encode(a.share) == vector.shareA)
         #expect(Hex.encode(b.share) == vector.shareB)
     }
 
-    @Test("both sides have the key and the confirmations of the vector", arguments: SPAKE2Vector.all)
-    func keys(_ vector: SPAKE2Vector) throws {
+    @Test(arguments: SPAKE2Vector.all)
+    func `both sides have the key and the confirmations of the vector`(_ vector: SPAKE2Vector) throws {
         let (a, b) = try sides(vector)
         let ofA = try #require(try a.keys(for: b.share))
         let ofB = try #require(try b.keys(for: a.share))
@@ -25,8 +25,8 @@ struct SPAKE2VectorTests {
     }
 
     /// K and the keys between are never shown by the implementation; this computes them from its parts.
-    @Test("the parts give K, Ka, KcA and KcB of the vector", arguments: SPAKE2Vector.all)
-    func inner(_ vector: SPAKE2Vector) throws {
+    @Test(arguments: SPAKE2Vector.all)
+    func `the parts give K, Ka, KcA and KcB of the vector`(_ vector: SPAKE2Vector) throws {
         let (a, b) = try sides(vector)
         let w = try scalar(vector.w)
         let n = try #require(P256Point(uncompressed: try point("N")))

@@ -4,8 +4,8 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-@Suite("A joiner checks the account before it stores it")
-struct PairedAccountTests {
+/// A joiner checks the account before it stores it.
+@Suite struct PairedAccountTests {
     private let joiner: DeviceID
     private let inviter: PairingPeer
     private let account: AccountState
@@ -24,12 +24,12 @@ struct PairedAccountTests {
         PairedAccount(epoch: epoch, accountKey: key ?? self.key, statements: account.roster.encoded())
     }
 
-    @Test func theRightOneIsTaken() throws {
+    @Test func `the right one is taken`() throws {
         let state = try paired(account).state(for: joiner, inviter: inviter, now: 0)
         #expect(state.isCurrent && state.view.isLive(joiner))
     }
 
-    @Test func oneThatDoesNotAdmitItIsRefused() throws {
+    @Test func `one that does not admit it is refused`() throws {
         let other = try PairingSamples.account(admitting: false)
         let key = try #require(other.accountKey)
         #expect(throws: AccountError.notLive(joiner)) {
@@ -37,14 +37,14 @@ struct PairedAccountTests {
         }
     }
 
-    @Test func anInviterThatIsNoMemberIsRefused() throws {
+    @Test func `an inviter that is no member is refused`() throws {
         let stranger = PairingPeer(publicKey: try PairingSamples.key(0xC3).publicKey, name: "first")
         #expect(throws: AccountError.notLive(stranger.device)) {
             try paired(account).state(for: joiner, inviter: stranger, now: 0)
         }
     }
 
-    @Test func anotherKeyOrEpochIsRefused() throws {
+    @Test func `another key or epoch is refused`() throws {
         let other = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
         #expect(throws: AccountError.wrongKey) {
             try paired(account, key: other).state(for: joiner, inviter: inviter, now: 0)
@@ -54,7 +54,7 @@ struct PairedAccountTests {
         }
     }
 
-    @Test func statementsThatAreNotGenuineAreRefused() throws {
+    @Test func `statements that are not genuine are refused`() throws {
         var statements = account.roster.encoded()
         statements[statements.count - 1] ^= 1
         let paired = PairedAccount(epoch: 1, accountKey: key, statements: statements)

@@ -1,10 +1,10 @@
 import HandoffPairing
 import Testing
 
-@Suite("A changed byte anywhere ends in no account")
-struct PairingCorruptionTests {
-    @Test("of each message", arguments: 0..<9)
-    func everyByte(_ number: Int) throws {
+/// A changed byte anywhere ends in no account.
+@Suite struct PairingCorruptionTests {
+    @Test(arguments: 0..<9)
+    func `of each message`(_ number: Int) throws {
         let account = try PairingSamples.account()
         var whole = try SessionPair(account: account)
         try whole.run()

@@ -3,8 +3,7 @@ import HandoffPairing
 import Testing
 
 /// What whoever knows the code can send, beyond what a joiner says: identities that are not its own, and worse.
-@Suite("Who knows the code still proves its identity")
-struct PairingForgeryTests {
+@Suite struct PairingForgeryTests {
     private static let identities = SPAKE2Identities(
         a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
         additionalData: Array("handoff/1 pair".utf8) + PairingSamples.exporter)
@@ -17,8 +16,10 @@ struct PairingForgeryTests {
         return try #require(try P256Scalar(reducing: wide))
     }
 
-    @Test("a share that fits one code alone tells nobody whether it is the right one, but by a guess that counts")
-    func aShareIsNoGuess() throws {
+    @Test
+    func `a share that fits one code alone tells nobody whether it is the right one, but by a guess that counts`()
+        throws
+    {
         let share = try PairingSamples.blindAlone(.a, password(), Self.identities)
         var inviter = try SessionPair().inviter
         _ = inviter.start()
@@ -28,8 +29,8 @@ struct PairingForgeryTests {
         #expect(inviter.checkGuess() == [.wrongGuess])
     }
 
-    @Test("a false inviter's share that fits one code alone is answered with a proof that counts")
-    func aShareOfAFalseInviterIsNoGuess() throws {
+    @Test
+    func `a false inviter's share that fits one code alone is answered with a proof that counts`() throws {
         let share = try PairingSamples.blindAlone(.b, password(), Self.identities)
         var joiner = try SessionPair().joiner
         _ = joiner.received(PairingFrame(.salt, try PairingSamples.salt().bytes).encoded)
@@ -70,63 +71,61 @@ struct PairingForgeryTests {
         return inviter.received(try seal.seal(.identity, plaintext).encoded)
     }
 
-    @Test func theOwnIdentityIsTaken() throws {
+    @Test func `the own identity is taken`() throws {
         let key = try PairingSamples.joinerKey()
         let actions = try outcome(try identity(key: key))
         #expect(actions.last == .joiner(PairingPeer(publicKey: key.publicKey, name: "second")))
     }
 
-    @Test func anotherDevicesKeyIsRefused() throws {
+    @Test func `another device's key is refused`() throws {
         let victim = try PairingSamples.key(0xC3)
         let forged = try identity(key: victim, signer: PairingSamples.joinerKey())
         #expect(try outcome(forged) == [.ended(.violation(.identity))])
     }
 
-    @Test func anIdentityOfAnotherConnectionIsRefused() throws {
+    @Test func `an identity of another connection is refused`() throws {
         let replayed = try identity(key: PairingSamples.joinerKey(), exporter: PairingSamples.otherExporter)
         #expect(try outcome(replayed) == [.ended(.violation(.identity))])
     }
 
-    @Test func theIdentityOfTheOtherRoleIsRefused() throws {
+    @Test func `the identity of the other role is refused`() throws {
         let swapped = try identity(key: PairingSamples.joinerKey(), role: 1)
         #expect(try outcome(swapped) == [.ended(.violation(.identity))])
     }
 
-    @Test func aSignatureForAnotherPurposeIsRefused() throws {
+    @Test func `a signature for another purpose is refused`() throws {
         let other = try identity(key: PairingSamples.joinerKey(), domain: "handoff/1 statement")
         #expect(try outcome(other) == [.ended(.violation(.identity))])
     }
 
-    @Test(
-        "names without bytes, too long or not UTF-8 are refused",
-        arguments: [
-            [], [UInt8](repeating: 0x61, count: 65), [0xFF], [0xC3], [0xED, 0xA0, 0x80],
-        ])
-    func names(_ name: [UInt8]) throws {
+    @Test(arguments: [
+        [], [UInt8](repeating: 0x61, count: 65), [0xFF], [0xC3], [0xED, 0xA0, 0x80],
+    ])
+    func `names without bytes, too long or not UTF-8 are refused`(_ name: [UInt8]) throws {
         // An empty name is too short as a frame already, unless it is filled up.
         let plaintext = try identity(key: PairingSamples.joinerKey(), name: name) + (name.isEmpty ? [0] : [])
         #expect(try outcome(plaintext) == [.ended(.violation(.identity))])
     }
 
-    @Test("a name of 1 and of 64 bytes is taken", arguments: [1, 64])
-    func maxName(_ count: Int) throws {
+    @Test(arguments: [1, 64])
+    func `a name of 1 and of 64 bytes is taken`(_ count: Int) throws {
         let name = [UInt8](repeating: 0x61, count: count)
         #expect(try outcome(identity(key: PairingSamples.joinerKey(), name: name)).count == 2)
     }
 
-    @Test func bytesBehindTheSignatureAreRefused() throws {
+    @Test func `bytes behind the signature are refused`() throws {
         let longer = try identity(key: PairingSamples.joinerKey()) + [0]
         #expect(try outcome(longer) == [.ended(.violation(.identity))])
     }
 
-    @Test func aKeyOfAnotherAlgorithmIsRefused() throws {
+    @Test func `a key of another algorithm is refused`() throws {
         var other = try identity(key: PairingSamples.joinerKey())
         other[8] = 0x6F  // Ed448 has 1.3.101.113, X448 .111
         #expect(try outcome(other) == [.ended(.violation(.identity))])
     }
 
-    @Test("a word of another kind, counter, direction or key does not open", arguments: 0..<4)
-    func seals(_ fault: Int) throws {
+    @Test(arguments: 0..<4)
+    func `a word of another kind, counter, direction or key does not open`(_ fault: Int) throws {
         var (inviter, seal) = try proved()
         let plaintext = try identity(key: PairingSamples.joinerKey())
         switch fault {
@@ -144,8 +143,8 @@ struct PairingForgeryTests {
         #expect(inviter.received(try seal.seal(.identity, plaintext).encoded) == [.ended(.violation(.seal))])
     }
 
-    @Test("a seal opens what the other direction sealed, once, in order, for one exporter")
-    func channel() throws {
+    @Test
+    func `a seal opens what the other direction sealed, once, in order, for one exporter`() throws {
         let shared = SecretBytes(copying: [UInt8](repeating: 1, count: 16))
         func make(_ role: PairingRole, _ exporter: [UInt8] = PairingSamples.exporter) throws -> PairingSeal {
             try PairingSeal(sharedKey: shared, exporter: exporter, role: role)

@@ -1,8 +1,8 @@
 import HandoffPairing
 import Testing
 
-@Suite("Anything but the next frame ends a session")
-struct PairingOrderTests {
+/// Anything but the next frame ends a session.
+@Suite struct PairingOrderTests {
     /// What each side takes before message `number` of a whole session arrives; nil for refusals only.
     private static let next: [(inviter: PairingFrameKind?, joiner: PairingFrameKind?)] = [
         (.shareA, .salt), (.shareA, nil), (.confirmA, .shareB), (.confirmA, .confirmB), (.identity, .confirmB),
@@ -13,8 +13,8 @@ struct PairingOrderTests {
         [UInt8](repeating: 1, count: kind.bodyCount.lowerBound)
     }
 
-    @Test("by its kind, in every state of both sides", arguments: 0..<9)
-    func kinds(_ number: Int) throws {
+    @Test(arguments: 0..<9)
+    func `by its kind, in every state of both sides`(_ number: Int) throws {
         var whole = try SessionPair()
         try whole.run()
         let (inviter, joiner) = whole.snapshots[number]
@@ -42,8 +42,8 @@ struct PairingOrderTests {
         }
     }
 
-    @Test("by its length, in every state of both sides", arguments: 0..<9)
-    func lengths(_ number: Int) throws {
+    @Test(arguments: 0..<9)
+    func `by its length, in every state of both sides`(_ number: Int) throws {
         var whole = try SessionPair()
         try whole.run()
         let (inviter, joiner) = whole.snapshots[number]
@@ -60,8 +60,8 @@ struct PairingOrderTests {
         }
     }
 
-    @Test("by coming before it may", arguments: [1, 2, 3, 4, 5, 6])
-    func early(_ number: Int) throws {
+    @Test(arguments: [1, 2, 3, 4, 5, 6])
+    func `by coming before it may`(_ number: Int) throws {
         // Each message twice: the second one is not what its receiver waits for then.
         var pair = try SessionPair()
         try pair.run { $0.number == number ? $0.bytes + $0.bytes : $0.bytes }
@@ -74,8 +74,8 @@ struct PairingOrderTests {
         #expect(ends.count == 1)
     }
 
-    @Test("by not being sealed as the next one", arguments: [5, 6, 7, 8])
-    func repeated(_ number: Int) throws {
+    @Test(arguments: [5, 6, 7, 8])
+    func `by not being sealed as the next one`(_ number: Int) throws {
         // A sealed frame of this session in the place of a later one, with the kind that is due.
         var pair = try SessionPair()
         var first: [UInt8] = []

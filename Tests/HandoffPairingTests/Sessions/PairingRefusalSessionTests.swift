@@ -1,12 +1,12 @@
 import HandoffPairing
 import Testing
 
-@Suite("Either side can refuse at any time, and the other hears why")
-struct PairingRefusalSessionTests {
+/// Either side can refuse at any time, and the other hears why.
+@Suite struct PairingRefusalSessionTests {
     static let reasons = PairingRefusalTests.all.map(\.0)
 
-    @Test("the window refuses to look at a guess", arguments: reasons)
-    func notJudged(_ reason: PairingRefusal) throws {
+    @Test(arguments: reasons)
+    func `the window refuses to look at a guess`(_ reason: PairingRefusal) throws {
         var pair = try SessionPair()
         pair.judgement = reason
         try pair.run()
@@ -15,8 +15,8 @@ struct PairingRefusalSessionTests {
         #expect(pair.rightGuesses == 0 && pair.wrongGuesses == 0 && pair.asked == nil)
     }
 
-    @Test("the user refuses", arguments: reasons)
-    func declined(_ reason: PairingRefusal) throws {
+    @Test(arguments: reasons)
+    func `the user refuses`(_ reason: PairingRefusal) throws {
         var pair = try SessionPair()
         pair.answer = reason
         try pair.run()
@@ -26,8 +26,8 @@ struct PairingRefusalSessionTests {
         #expect(pair.received == nil)
     }
 
-    @Test("before every message", arguments: 0..<9)
-    func everywhere(_ number: Int) throws {
+    @Test(arguments: 0..<9)
+    func `before every message`(_ number: Int) throws {
         var whole = try SessionPair()
         try whole.run()
         var (inviter, joiner) = whole.snapshots[number]
@@ -61,15 +61,15 @@ struct PairingRefusalSessionTests {
         }
     }
 
-    @Test("a refusal that cannot be read ends as well")
-    func malformed() throws {
+    @Test
+    func `a refusal that cannot be read ends as well`() throws {
         var inviter = try SessionPair().inviter
         _ = inviter.start()
         #expect(inviter.received([0, 0, 0, 2, 9, 4]) == [.ended(.violation(.layout))])
     }
 
-    @Test("the joiner knows when whoever answers has had a guess at its code", arguments: 0..<9)
-    func unansweredProof(_ number: Int) throws {
+    @Test(arguments: 0..<9)
+    func `the joiner knows when whoever answers has had a guess at its code`(_ number: Int) throws {
         var whole = try SessionPair()
         try whole.run()
         var joiner = whole.snapshots[number].joiner
@@ -80,8 +80,8 @@ struct PairingRefusalSessionTests {
         #expect(joiner.hasUnansweredProof == isOpen, "a refusal takes nothing back")
     }
 
-    @Test("a wrong proof of the inviter leaves the joiner's unanswered")
-    func wrongProofIsNoAnswer() throws {
+    @Test
+    func `a wrong proof of the inviter leaves the joiner's unanswered`() throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == PairingFrameKind.confirmB.rawValue else { return message.bytes }

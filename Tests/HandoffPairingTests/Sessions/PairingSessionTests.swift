@@ -4,10 +4,10 @@ import HandoffModel
 import HandoffPairing
 import Testing
 
-@Suite("Two devices pair")
-struct PairingSessionTests {
-    @Test("in whatever pieces the bytes come", arguments: [0, 1, 2, 5, 64, 1_000])
-    func success(_ cut: Int) throws {
+/// Two devices pair.
+@Suite struct PairingSessionTests {
+    @Test(arguments: [0, 1, 2, 5, 64, 1_000])
+    func `in whatever pieces the bytes come`(_ cut: Int) throws {
         var pair = try SessionPair()
         pair.cut = cut
         try pair.run()
@@ -28,8 +28,8 @@ struct PairingSessionTests {
         #expect(state.accountKey == pair.account.accountKey)
     }
 
-    @Test("in the order of the protocol")
-    func order() throws {
+    @Test
+    func `in the order of the protocol`() throws {
         var pair = try SessionPair()
         try pair.run()
         #expect(pair.messages.map(\.bytes[4]) == [1, 2, 3, 4, 5, 6, 6, 7, 8])
@@ -39,8 +39,8 @@ struct PairingSessionTests {
             ])
     }
 
-    @Test("with the digits too")
-    func digits() throws {
+    @Test
+    func `with the digits too`() throws {
         let code = try #require(PairingCode("1234 5678"))
         let password = try #require(try PairingPassword(code: code, salt: PairingSamples.salt()))
         var pair = try SessionPair(inviterPassword: password, joinerPassword: password)
@@ -48,8 +48,8 @@ struct PairingSessionTests {
         #expect(pair.isStored)
     }
 
-    @Test("not with another code: the inviter counts a guess, and has shown nothing")
-    func wrongCode() throws {
+    @Test
+    func `not with another code: the inviter counts a guess, and has shown nothing`() throws {
         var pair = try SessionPair(joinerPassword: PairingSamples.password(2))
         try pair.run()
         #expect(pair.wrongGuesses == 1)
@@ -61,8 +61,8 @@ struct PairingSessionTests {
         #expect(pair.messages.map(\.bytes[4]) == [1, 2, 3, 4, 9])
     }
 
-    @Test("not with a salt that was changed on the way")
-    func wrongSalt() throws {
+    @Test
+    func `not with a salt that was changed on the way`() throws {
         let link = PairingSamples.link()
         let other = try #require(PairingSalt(bytes: [UInt8](repeating: 1, count: 16)))
         let password = try #require(try PairingPassword(link: link, salt: other))
@@ -72,8 +72,8 @@ struct PairingSessionTests {
         #expect(pair.received == nil)
     }
 
-    @Test("not when someone with a TLS connection to each stands in between")
-    func otherExporter() throws {
+    @Test
+    func `not when someone with a TLS connection to each stands in between`() throws {
         var pair = try SessionPair(joinerExporter: PairingSamples.otherExporter)
         try pair.run()
         #expect(pair.wrongGuesses == 1)
@@ -81,8 +81,8 @@ struct PairingSessionTests {
         #expect(pair.received == nil)
     }
 
-    @Test("not with an inviter that shows a proof without knowing the code")
-    func wrongConfirmation() throws {
+    @Test
+    func `not with an inviter that shows a proof without knowing the code`() throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == PairingFrameKind.confirmB.rawValue else { return message.bytes }
@@ -92,8 +92,8 @@ struct PairingSessionTests {
         #expect(pair.inviterSeen == nil && pair.asked == nil)
     }
 
-    @Test("not with an echo: shares and proofs that are sent back prove nothing")
-    func reflected() throws {
+    @Test
+    func `not with an echo: shares and proofs that are sent back prove nothing`() throws {
         // The joiner talks to someone who only repeats what it says.
         var joiner = JoinerSession(
             exporter: PairingSamples.exporter, identity: try PairingSamples.joinerKey(), name: "second")
@@ -116,16 +116,16 @@ struct PairingSessionTests {
         #expect(inviter.checkGuess() == [.wrongGuess])
     }
 
-    @Test("not with itself")
-    func itself() throws {
+    @Test
+    func `not with itself`() throws {
         var pair = try SessionPair(joinerKey: PairingSamples.inviterKey())
         try pair.run()
         #expect(pair.inviterEnds == [.violation(.reflection)])
         #expect(pair.asked == nil && pair.received == nil)
     }
 
-    @Test("not when a share is no point", arguments: [PairingFrameKind.shareA, .shareB])
-    func badShare(_ kind: PairingFrameKind) throws {
+    @Test(arguments: [PairingFrameKind.shareA, .shareB])
+    func `not when a share is no point`(_ kind: PairingFrameKind) throws {
         var pair = try SessionPair()
         try pair.run { message in
             guard message.bytes[4] == kind.rawValue else { return message.bytes }

@@ -13,8 +13,7 @@ import Testing
 /// No test can show that a problem is hard. These show what the argument rests on: that the shares exclude no candidate, that
 /// nothing that an onlooker can compute from a candidate verifies, with the right code no more than with others, and that a
 /// private scalar is what makes the difference.
-@Suite("A recorded pairing tells nothing about the code")
-struct PairingTranscriptTests {
+@Suite struct PairingTranscriptTests {
     private static let right = "12345678"
     /// A sample of the codes, the right one among them.
     private static let candidates = [right, "12345679", "00000000", "99999999", "87654321"]
@@ -74,8 +73,8 @@ struct PairingTranscriptTests {
         return confirms.contains(true)
     }
 
-    @Test("the shares fit every candidate", arguments: candidates)
-    func everyCandidateFits(_ code: String) throws {
+    @Test(arguments: candidates)
+    func `the shares fit every candidate`(_ code: String) throws {
         let (m, n) = try blinds(try w(code))
         let a = try #require(P256Point(uncompressed: try first(.shareA))).minus(m)
         let b = try #require(P256Point(uncompressed: try first(.shareB))).minus(n)
@@ -84,8 +83,8 @@ struct PairingTranscriptTests {
         #expect(P256Point(uncompressed: b.uncompressed) != nil)
     }
 
-    @Test("nothing that an onlooker can compute verifies, with no candidate", arguments: candidates)
-    func noCandidateVerifies(_ code: String) throws {
+    @Test(arguments: candidates)
+    func `nothing that an onlooker can compute verifies, with no candidate`(_ code: String) throws {
         let w = try w(code)
         let (m, n) = try blinds(w)
         let shareA = try #require(P256Point(uncompressed: try first(.shareA)))
@@ -99,8 +98,8 @@ struct PairingTranscriptTests {
         for k in guesses { #expect(try !explains(k.uncompressed, w)) }
     }
 
-    @Test("a private scalar is what tells the right code from the others", arguments: candidates)
-    func theScalarTells(_ code: String) throws {
+    @Test(arguments: candidates)
+    func `a private scalar is what tells the right code from the others`(_ code: String) throws {
         let w = try w(code)
         let b = try #require(P256Point(uncompressed: try first(.shareB))).minus(try blinds(w).n)
         #expect(try explains(b.times(x).uncompressed, w) == (code == Self.right))

@@ -34,11 +34,11 @@ struct PairingVectorTests {
         try #require(try P256Scalar(reducing: SecretBytes(copying: try given(name))))
     }
 
-    @Test func theExampleNamesEveryValueOnce() {
+    @Test func `the example names every value once`() {
         #expect(vectors.count == 27)
     }
 
-    @Test func passwords() throws {
+    @Test func `passwords`() throws {
         let salt = try given("pairSalt")
         let wide = try Scrypt(n: 1 << 16, r: 8, p: 1).derive(
             from: SecretBytes(copying: try given("code")), salt: Array("handoff/1 pair".utf8) + salt,
@@ -52,7 +52,7 @@ struct PairingVectorTests {
         expect("linkToken", try #require(link.token(clientHello: try given("pairClientHello"))))
     }
 
-    @Test func keys() throws {
+    @Test func `keys`() throws {
         let identities = SPAKE2Identities(
             a: Array("handoff/1 joiner".utf8), b: Array("handoff/1 inviter".utf8),
             additionalData: Array("handoff/1 pair".utf8) + (try given("exporter")))
@@ -70,7 +70,7 @@ struct PairingVectorTests {
     }
 
     /// The sessions themselves, with the scalars of the example: every frame as it stands there.
-    @Test func frames() throws {
+    @Test func `frames`() throws {
         let code = try #require(PairingCode(String(decoding: try given("code"), as: UTF8.self)))
         let salt = try #require(PairingSalt(bytes: try given("pairSalt")))
         let password = try #require(try PairingPassword(code: code, salt: salt))

@@ -17,7 +17,7 @@ struct PairingAttemptLimiterTests {
         return true
     }
 
-    @Test func threeCodesThenOneEveryTenMinutes() throws {
+    @Test func `three codes then one every ten minutes`() throws {
         var allowance = PairingAttemptLimiter()
         var tried: [Int] = []
         for second in stride(from: 0, through: 7_200, by: 10)
@@ -25,7 +25,7 @@ struct PairingAttemptLimiterTests {
         #expect(tried == [0, 10, 20, 600] + (2...12).map { $0 * 600 })
     }
 
-    @Test func aRestGivesBackThreeAndNoMore() throws {
+    @Test func `a rest gives back three and no more`() throws {
         var allowance = PairingAttemptLimiter()
         for _ in 0..<4 { _ = try tryCode(&allowance, at: Self.start) }
         let later = Self.start + .seconds(100_000)
@@ -33,7 +33,7 @@ struct PairingAttemptLimiterTests {
         #expect(results == [true, true, true, false, false])
     }
 
-    @Test func windowsThatNobodyTriesCostNothing() throws {
+    @Test func `windows that nobody tries cost nothing`() throws {
         let allowance = PairingAttemptLimiter()
         for second in 0..<1_000 {
             let window = PairingWindow(allowance: allowance, now: Self.start + .seconds(second))
@@ -41,7 +41,7 @@ struct PairingAttemptLimiterTests {
         }
     }
 
-    @Test func fiveGuessesAtOneCodeCostOneCode() throws {
+    @Test func `five guesses at one code cost one code`() throws {
         var allowance = PairingAttemptLimiter()
         var window = PairingWindow(allowance: allowance, now: Self.start)
         for guess in 0..<5 {
@@ -54,7 +54,7 @@ struct PairingAttemptLimiterTests {
         #expect(results == [true, true, false])
     }
 
-    @Test func itTellsWhenDigitsComeBack() throws {
+    @Test func `it tells when digits come back`() throws {
         var allowance = PairingAttemptLimiter()
         #expect(allowance.nextDigits <= Self.start)
         for _ in 0..<3 { _ = try tryCode(&allowance, at: Self.start) }

@@ -3,8 +3,8 @@ import HandoffProtocol
 import Testing
 import Timing
 
-@Suite("Whatever an attacker does to a pairing window")
-struct PairingWindowPropertyTests {
+/// Whatever an attacker does to a pairing window.
+@Suite struct PairingWindowPropertyTests {
     /// A generator whose runs can be repeated (SplitMix64).
     private struct Dice {
         var state: UInt64
@@ -21,8 +21,8 @@ struct PairingWindowPropertyTests {
     private static let start = MonotonicInstant(nanoseconds: 1)
 
     /// Many sources, many sessions at once, all of which guess wrongly whenever they can.
-    @Test("at most five wrong guesses are looked at, whatever the order", arguments: 0..<200 as Range<UInt64>)
-    func fiveGuesses(_ seed: UInt64) throws {
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `at most five wrong guesses are looked at, whatever the order`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
         var allowance = PairingAttemptLimiter()
         var window = PairingWindow(allowance: allowance, now: Self.start)
@@ -68,8 +68,8 @@ struct PairingWindowPropertyTests {
     }
 
     /// Everything but a wrong proof: connections, silence, broken frames, tokens that are not known.
-    @Test("garbage costs no guess and no pause, and an honest device gets in", arguments: 0..<100 as Range<UInt64>)
-    func garbage(_ seed: UInt64) throws {
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func `garbage costs no guess and no pause, and an honest device gets in`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
         var window = PairingWindow(allowance: PairingAttemptLimiter(), now: Self.start)
         var now = Self.start

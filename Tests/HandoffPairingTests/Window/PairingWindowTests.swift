@@ -3,8 +3,8 @@ import HandoffProtocol
 import Testing
 import Timing
 
-@Suite("A pairing window")
-struct PairingWindowTests {
+/// A pairing window.
+@Suite struct PairingWindowTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
     private static let honest = PairingSource(host: [192, 0, 2, 1])
     private static let hostile = PairingSource(host: [192, 0, 2, 66])
@@ -41,7 +41,7 @@ struct PairingWindowTests {
         return id
     }
 
-    @Test mutating func aRightGuessOpens() throws {
+    @Test mutating func `a right guess opens`() throws {
         let id = try ask(at: 1)
         #expect(window.agreed(to: id, now: at(100)) == true)
         #expect(window.ended(id, now: at(101)) == .over)
@@ -49,8 +49,8 @@ struct PairingWindowTests {
         #expect(window.accept(from: Self.honest, now: at(102)) == nil)
     }
 
-    @Test("pauses 1, 2, 4 and 8 s after wrong guesses, and ends the code with the fifth")
-    mutating func pauses() throws {
+    @Test
+    mutating func `pauses 1, 2, 4 and 8 s after wrong guesses, and ends the code with the fifth`() throws {
         var now = 0.0
         for (left, pause) in zip([4, 3, 2, 1], [1, 2, 4, 8]) {
             #expect(try guessWrong(at: now) == .wrongCode)
@@ -70,7 +70,7 @@ struct PairingWindowTests {
         #expect(!window.isOver, "the link goes on")
     }
 
-    @Test mutating func theLinkGoesOnWhenTheCodeHasEnded() throws {
+    @Test mutating func `the link goes on when the code has ended`() throws {
         for second in [0.0, 10, 20, 30, 40] { _ = try guessWrong(at: second) }
         let id = try accept(at: 41)
         #expect(window.refusal(starting: id, now: at(41)) == .codeEnded)
@@ -80,14 +80,14 @@ struct PairingWindowTests {
         window.rightGuess(id, now: at(41))
     }
 
-    @Test mutating func aPauseDoesNotHoldUpTheLink() throws {
+    @Test mutating func `a pause does not hold up the link`() throws {
         _ = try guessWrong(at: 0)
         let id = try accept(at: 0.1)
         #expect(window.useToken([1], of: id).isTaken == true)
         #expect(window.judge(id, now: at(0.1)) == nil)
     }
 
-    @Test mutating func aWrongGuessByLinkIsNone() throws {
+    @Test mutating func `a wrong guess by link is none`() throws {
         for number in 0..<20 {
             let id = try accept(at: 1)
             #expect(window.useToken([UInt8(number)], of: id).isTaken == true)
@@ -98,7 +98,7 @@ struct PairingWindowTests {
         #expect(allowance == PairingAttemptLimiter())
     }
 
-    @Test mutating func aTokenOpensOnce() throws {
+    @Test mutating func `a token opens once`() throws {
         let first = try accept(at: 0)
         let second = try accept(at: 0)
         #expect(window.useToken([1, 2, 3], of: first).isTaken == true)
@@ -106,7 +106,7 @@ struct PairingWindowTests {
         #expect(window.useToken([4], of: 99).isTaken == false)
     }
 
-    @Test mutating func withoutDigitsOnlyTheLinkOpens() throws {
+    @Test mutating func `without digits only the link opens`() throws {
         for _ in 0..<3 {
             window = PairingWindow(allowance: allowance, now: Self.start)
             _ = try guessWrong(at: 0)
@@ -119,8 +119,8 @@ struct PairingWindowTests {
         #expect(window.refusal(starting: id, now: at(0)) == nil)
     }
 
-    @Test("nobody else is judged while one is asked about; if that one goes, the window goes on")
-    mutating func oneAtATime() throws {
+    @Test
+    mutating func `nobody else is judged while one is asked about; if that one goes, the window goes on`() throws {
         let waiting = try accept(at: 0)
         let asked = try ask(at: 1)
         #expect(window.judge(waiting, now: at(1)) == .busy(seconds: PairingWindow.busySeconds))
@@ -133,7 +133,7 @@ struct PairingWindowTests {
         #expect(window.agreed(to: asked, now: at(5)) == false)
     }
 
-    @Test mutating func whoProvesTheCodeAndThenIsSilentHoldsItForFiveSeconds() throws {
+    @Test mutating func `who proves the code and then is silent holds it for five seconds`() throws {
         let id = try accept(at: 0)
         #expect(window.judge(id, now: at(1)) == nil)
         window.rightGuess(id, now: at(1))
@@ -144,7 +144,7 @@ struct PairingWindowTests {
         _ = try ask(at: 6)
     }
 
-    @Test mutating func sessionsHaveFiveSecondsForTheirProof() throws {
+    @Test mutating func `sessions have five seconds for their proof`() throws {
         let first = try accept(at: 0)
         let second = try accept(at: 1)
         #expect(window.nextDeadline == at(5))
@@ -154,7 +154,7 @@ struct PairingWindowTests {
         #expect(window.nextDeadline == at(180))
     }
 
-    @Test mutating func itEndsAfterThreeMinutes() throws {
+    @Test mutating func `it ends after three minutes`() throws {
         let id = try accept(at: 179)
         #expect(window.expire(now: at(180)) == [.closed(id), .over])
         #expect(window.isOver && window.nextDeadline == nil)
@@ -162,12 +162,12 @@ struct PairingWindowTests {
         #expect(window.expire(now: at(400)) == [])
     }
 
-    @Test mutating func aProofAfterItsEndIsNotLookedAt() throws {
+    @Test mutating func `a proof after its end is not looked at`() throws {
         let id = try accept(at: 179)
         #expect(window.judge(id, now: at(180)) == .windowClosed)
     }
 
-    @Test mutating func theUserHasAMinuteLonger() throws {
+    @Test mutating func `the user has a minute longer`() throws {
         let id = try ask(at: 179)
         #expect(window.expire(now: at(180)) == [])
         #expect(window.accept(from: Self.honest, now: at(181)) == nil)
@@ -179,13 +179,13 @@ struct PairingWindowTests {
         #expect(window.expire(now: at(240)) == [.closed(id), .over])
     }
 
-    @Test mutating func whoGoesAfterTheEndTakesTheWindowWithIt() throws {
+    @Test mutating func `who goes after the end takes the window with it`() throws {
         let id = try ask(at: 179)
         _ = window.expire(now: at(180))
         #expect(window.ended(id, now: at(181)) == .over)
     }
 
-    @Test mutating func theHandoverHasHalfAMinute() throws {
+    @Test mutating func `the handover has half a minute`() throws {
         let id = try ask(at: 1)
         #expect(window.agreed(to: id, now: at(170)) == true)
         #expect(window.nextDeadline == at(200))
@@ -194,7 +194,7 @@ struct PairingWindowTests {
         #expect(window.isOver)
     }
 
-    @Test mutating func closingNamesAllWhoAreThere() throws {
+    @Test mutating func `closing names all who are there`() throws {
         let asked = try ask(at: 0)
         let other = try accept(at: 1)
         let left = window.close()
@@ -204,8 +204,8 @@ struct PairingWindowTests {
         #expect(window.ended(asked, now: at(2)) == .none)
     }
 
-    @Test("the oldest of the busiest source pays for a new session")
-    mutating func eviction() throws {
+    @Test
+    mutating func `the oldest of the busiest source pays for a new session`() throws {
         let good = try accept(at: 0)
         let bad = try (0..<3).map { try accept(Self.hostile, at: 0.1 * Double($0 + 1)) }
         let fifth = try taken(window.accept(from: Self.hostile, now: at(1)))
@@ -216,8 +216,8 @@ struct PairingWindowTests {
         #expect(window.unproved == PairingWindow.maxSessions)
     }
 
-    @Test("a flood of one source never closes the session of another, and none by link")
-    mutating func flood() throws {
+    @Test
+    mutating func `a flood of one source never closes the session of another, and none by link`() throws {
         let good = try accept(at: 0)
         let byLink = try accept(Self.hostile, at: 0)
         #expect(window.useToken([1], of: byLink).isTaken == true)
@@ -230,7 +230,7 @@ struct PairingWindowTests {
         #expect(window.guessesLeft == PairingWindow.maxGuesses)
     }
 
-    @Test func addressesOfOneDeviceAreOneSource() {
+    @Test func `addresses of one device are one source`() {
         let network: [UInt8] = [0x20, 1, 0x0D, 0xB8, 0, 0, 0, 1]
         let linkLocal: [UInt8] = [0xFE, 0x80, 0, 0, 0, 0, 0, 0]
         let (one, two): ([UInt8], [UInt8]) = ([0, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 2])
