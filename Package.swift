@@ -93,12 +93,30 @@ let package = Package(
                 "HandoffTransfer", "LoopIO", "QRText", "Timing",
             ], swiftSettings: strict),
         .target(
+            name: "HandoffConfiguration",
+            dependencies: [
+                "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "HandoffControlServer",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel",
+                "HandoffProtocol", "HandoffStreams", "LoopIO", "Timing",
+            ], swiftSettings: strict),
+        .target(
             name: "HandoffDaemon",
             dependencies: [
-                "HandoffAccount", "HandoffClient", "HandoffControl", "HandoffCrypto", "HandoffDesktop",
-                "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
-                "HandoffProtocol", "HandoffStreams", "HandoffTLS",
-                "LoopIO", "Timing",
+                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
+                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
+                "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
+                "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
+            ], swiftSettings: strict),
+        .target(
+            name: "HandoffDesktopClient",
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
+                "HandoffModel", "LoopIO", "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDesktopService",
@@ -113,12 +131,38 @@ let package = Package(
                 "HandoffStreamTransfer", "HandoffTransfer", "LoopIO", "Timing",
             ], swiftSettings: common),
         .target(
+            name: "HandoffPairingService",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffControlServer", "HandoffCrypto", "HandoffDiscovery",
+                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffState",
+                "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
+            ], swiftSettings: strict),
+        .target(
+            name: "HandoffPeers",
+            dependencies: [
+                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffCrypto", "HandoffDiscovery",
+                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffProtocol", "HandoffState", "HandoffTLS",
+                "HandoffTransport", "LoopIO", "Timing",
+            ], swiftSettings: strict),
+        .target(
+            name: "HandoffState",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffHandlers", "HandoffLog", "HandoffModel",
+                "HandoffProtocol", "LoopIO", "Timing",
+            ], swiftSettings: strict),
+        .target(
             name: "HandoffStreamTransfer",
             dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
             swiftSettings: strict),
         .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),
+        .target(
+            name: "HandoffTransport",
+            dependencies: [
+                "HandoffAccount", "HandoffCrypto", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
+                "Timing",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "handoff-desktop", dependencies: ["HandoffDesktopService"], swiftSettings: strict),
         .executableTarget(
@@ -153,11 +197,58 @@ let package = Package(
         .testTarget(
             name: "HandoffDaemonTests",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktop",
-                "HandoffDesktopService", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffTLS", "HandoffTestSupport",
-                "LoopIO", "Timing",
+                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
+                "HandoffDaemon", "HandoffDesktop", "HandoffDesktopClient", "HandoffDesktopService", "HandoffDiscovery",
+                "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
+                "HandoffPairingService", "HandoffProtocol", "HandoffState", "HandoffTLS", "HandoffTestSupport",
+                "HandoffTransport", "LoopIO", "Timing",
             ], swiftSettings: common),
+        .testTarget(
+            name: "HandoffConfigurationTests",
+            dependencies: [
+                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffControlServerTests",
+            dependencies: [
+                "HandoffControl", "HandoffControlServer", "HandoffJSON", "HandoffLog", "LoopIO",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffDesktopClientTests",
+            dependencies: [
+                "HandoffControl", "HandoffDesktop", "HandoffDesktopClient", "HandoffDesktopService", "HandoffJSON",
+                "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO", "Timing",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffPairingServiceTests",
+            dependencies: [
+                "HandoffDaemon", "HandoffDiscovery", "HandoffPairingService", "LoopIO", "Timing",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffPeersTests",
+            dependencies: [
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPeers", "HandoffProtocol", "LoopIO",
+                "Timing",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffStateTests",
+            dependencies: [
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffLog", "HandoffModel", "HandoffState",
+                "HandoffTestSupport", "LoopIO", "Timing",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "HandoffTransportTests",
+            dependencies: [
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTLS", "HandoffTransport",
+                "LoopIO", "Timing",
+            ],
+            swiftSettings: common),
         .testTarget(
             name: "HandoffDesktopServiceTests",
             dependencies: [
@@ -233,13 +324,13 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
                 "Timing",
             ]
         ),
-        ("Configuration", ["HandoffDaemon"]),
+        ("Configuration", ["HandoffConfiguration"]),
         ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
         ("Discovery", ["HandoffDiscovery", "LoopIO"]),
         ("Documents", ["HandoffDocuments"]),
         ("Files", ["HandoffAccount", "HandoffCrypto"]),
         ("Frame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
-        ("Gate", ["HandoffAccount", "HandoffDaemon", "LoopIO", "Timing"]),
+        ("Gate", ["HandoffAccount", "HandoffTransport", "LoopIO", "Timing"]),
         ("Handlers", ["HandoffHandlers", "HandoffModel"]),
         ("JSON", ["HandoffJSON", "HandoffModel"]),
         ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),

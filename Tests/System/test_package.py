@@ -238,8 +238,8 @@ def keys(source):
 @test("the pages of settings have every one that is known, and no other")
 def settings_pages(stage):
     needs("mandoc")
-    for name, source in (("handoffd.conf.5", "HandoffDaemon/Configuration/ConfigurationKey.swift"),
-                         ("handoff-policy.conf.5", "HandoffDaemon/Switches/PolicyKey.swift"),
+    for name, source in (("handoffd.conf.5", "HandoffConfiguration/ConfigurationKey.swift"),
+                         ("handoff-policy.conf.5", "HandoffConfiguration/PolicyKey.swift"),
                          ("handoff-documents.conf.5", "HandoffDocuments/Roots/DocumentsFile.swift")):
         said = set(re.findall(r"^     ([a-z-]+) = ", page(name).split("\nSETTINGS\n")[1], re.M))
         known = keys(source)

@@ -1,5 +1,5 @@
 import FuzzSupport
-import HandoffDaemon
+import HandoffConfiguration
 
 /// The configuration file, and the command line. The first byte chooses.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
 import FuzzSupport
 import HandoffAccount
-import HandoffDaemon
+import HandoffTransport
 import LoopIO
 import Timing
 

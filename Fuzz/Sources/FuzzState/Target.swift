@@ -1,8 +1,8 @@
 import FuzzSupport
 import HandoffControl
-import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import HandoffState
 import LoopIO
 import Timing
 

@@ -1,7 +1,9 @@
 import HandoffAccount
+import HandoffControlServer
 import HandoffCrypto
 import HandoffLog
 import HandoffModel
+import HandoffState
 import LoopIO
 
 /// One export of the account. On the daemon's loop; the stream's handlers keep it until the end.

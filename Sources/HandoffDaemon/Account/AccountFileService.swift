@@ -1,7 +1,9 @@
 import HandoffAccount
+import HandoffControlServer
 import HandoffCrypto
 import HandoffLog
 import HandoffModel
+import HandoffState
 import LoopIO
 
 /// Account files on their way in and out of the control socket, a few at a time. Lives on the daemon's loop; keys are

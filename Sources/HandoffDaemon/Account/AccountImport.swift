@@ -1,9 +1,11 @@
 import HandoffAccount
 import HandoffControl
+import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffState
 import LoopIO
 
 /// One import of an account file. On the daemon's loop; the stream's handlers keep it until the end.

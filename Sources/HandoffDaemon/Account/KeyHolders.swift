@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffModel
+import HandoffState
 
 /// Which members are known to have the account key in force: they were heard under it. Plain values; forgotten when the
 /// daemon ends, since each is heard again within seconds.

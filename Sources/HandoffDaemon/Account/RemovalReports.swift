@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffModel
 
 /// Callers who have removed a device, and are told as the others hear of it. Lives on the daemon's loop.

@@ -1,3 +1,4 @@
+package import HandoffControlServer
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO

@@ -1,3 +1,4 @@
+package import HandoffControlServer
 package import HandoffModel
 import LoopIO
 package import Timing

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffCrypto
 import HandoffHandlers
 import HandoffJSON

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffHandlers
 import HandoffModel
 

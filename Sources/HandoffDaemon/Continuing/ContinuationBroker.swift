@@ -1,6 +1,8 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffCrypto
 import HandoffDesktop
+import HandoffDesktopClient
 import HandoffHandlers
 import HandoffJSON
 import HandoffLog

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffModel
 
 /// Who asks for a continuation, and is told how it ends: once, by `continued` or `failed`. On the daemon's loop only.

@@ -1,10 +1,14 @@
 import HandoffAccount
 import HandoffControl
+import HandoffControlServer
+import HandoffDesktopClient
 import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 
 /// The devices of the account: showing, naming and removing them, and leaving.

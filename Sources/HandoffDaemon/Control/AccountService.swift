@@ -1,8 +1,10 @@
 import HandoffAccount
 import HandoffControl
+import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
+import HandoffState
 
 /// The part of the control interface that concerns the account and its devices. Lives on the daemon's loop.
 final class AccountService {

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 
 extension ControlCall {
     /// Answers with the error reply that an error of any part of the daemon stands for.

@@ -1,6 +1,9 @@
 import HandoffControl
+import HandoffControlServer
+import HandoffDesktopClient
 import HandoffHandlers
 import HandoffModel
+import HandoffState
 import LoopIO
 
 /// The apps of this device, as the control interface shows and switches them.

@@ -1,6 +1,8 @@
 import HandoffControl
+import HandoffDesktopClient
 import HandoffHandlers
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import Timing
 

@@ -1,8 +1,11 @@
 import HandoffAccount
 import HandoffControl
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 import Timing
 

@@ -1,9 +1,13 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffDesktop
+import HandoffDesktopClient
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 
 /// The control interface (`dev.handoff1.Control`): what the user's own tools ask. Lives on the daemon's loop.

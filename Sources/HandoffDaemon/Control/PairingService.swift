@@ -1,9 +1,13 @@
 import HandoffAccount
+import HandoffConfiguration
 import HandoffControl
+import HandoffControlServer
 import HandoffDiscovery
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPairingService
+import HandoffState
 import LoopIO
 
 /// The part of the control interface that pairs: opening a window, answering for it, joining. Lives on the daemon's loop.

@@ -1,8 +1,13 @@
+package import HandoffConfiguration
 import HandoffControl
+package import HandoffControlServer
+package import HandoffDesktopClient
 package import HandoffDiscovery
 import HandoffJSON
 package import HandoffLog
 import HandoffModel
+import HandoffPairingService
+package import HandoffState
 package import LoopIO
 package import Timing
 

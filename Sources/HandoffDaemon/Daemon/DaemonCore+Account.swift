@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffControl
 import HandoffLog
 import HandoffModel
+import HandoffState
 import LoopIO
 import Timing
 

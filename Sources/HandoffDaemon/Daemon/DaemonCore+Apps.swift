@@ -1,9 +1,13 @@
+import HandoffConfiguration
 import HandoffControl
 import HandoffDesktop
+import HandoffDesktopClient
 import HandoffHandlers
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 
 /// What is on offer here, and by which apps, as far as it is switched on.

@@ -1,10 +1,13 @@
 import HandoffAccount
 import HandoffControl
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffHandlers
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 import Timing
 

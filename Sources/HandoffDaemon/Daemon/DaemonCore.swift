@@ -1,14 +1,20 @@
 import HandoffAccount
+import HandoffConfiguration
 import HandoffControl
 import HandoffCrypto
 import HandoffDesktop
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPairingService
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import HandoffTLS
+import HandoffTransport
 import LoopIO
 import Timing
 

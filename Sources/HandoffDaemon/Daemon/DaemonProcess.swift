@@ -1,9 +1,14 @@
 internal import Glibc
+import HandoffConfiguration
 import HandoffControl
+import HandoffControlServer
+import HandoffDesktopClient
 package import HandoffDiscovery
 import HandoffHandlers
 package import HandoffLog
 import HandoffModel
+import HandoffPairingService
+import HandoffState
 import LoopIO
 import Timing
 

@@ -1,4 +1,6 @@
+import HandoffConfiguration
 import HandoffControl
+import HandoffControlServer
 import LoopIO
 
 /// Opens what the daemon listens on: one port for the other devices, and the unix sockets of clients.

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffLog
 import LoopIO
 import Timing

@@ -1,5 +1,6 @@
 package import HandoffControl
 import HandoffJSON
+package import HandoffState
 import LoopIO
 
 /// The log of continuations in the state folder: a line of JSON for each entry, in a file that is followed by another one

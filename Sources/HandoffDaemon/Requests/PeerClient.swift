@@ -3,9 +3,12 @@ import HandoffControl
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import HandoffStreams
 import HandoffTLS
+import HandoffTransport
 import LoopIO
 import Timing
 

@@ -1,10 +1,13 @@
 import HandoffAccount
+import HandoffConfiguration
 import HandoffControl
 import HandoffCrypto
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 
 /// Answers what the other devices ask, over connections: for payloads, tickets to streams, lists of activities. Lives on the

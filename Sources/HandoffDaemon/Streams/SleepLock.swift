@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffDesktop
+import HandoffDesktopClient
 package import HandoffLog
 package import LoopIO
 import Timing

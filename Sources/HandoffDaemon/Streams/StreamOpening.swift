@@ -1,8 +1,10 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffStreams
+import HandoffTransport
 import LoopIO
 import Timing
 

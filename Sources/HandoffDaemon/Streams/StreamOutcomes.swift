@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffModel
 import HandoffStreams
 import LoopIO

@@ -1,10 +1,14 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import HandoffStreams
+import HandoffTransport
 import LoopIO
 import Timing
 

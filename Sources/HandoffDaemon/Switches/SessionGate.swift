@@ -1,3 +1,4 @@
+package import HandoffConfiguration
 package import HandoffDesktop
 import LoopIO
 package import Timing
@@ -7,19 +8,6 @@ package import Timing
 /// A screen that is locked, or that nobody uses, stands for a user who is away: after a while nothing is advertised.
 /// Where no desktop runs, nobody can be away from it. Diagram: `docs/state-machines/session-gate.md`.
 package struct SessionGate: Sendable {
-    /// How long what is advertised outlives its user's presence; nil: for ever.
-    package struct Delays: Sendable, Equatable {
-        /// After all screens were locked.
-        package var lock: Duration?
-        /// After all of them fell idle.
-        package var idle: Duration?
-
-        package init(lock: Duration? = .seconds(8), idle: Duration? = .seconds(120)) {
-            self.lock = lock
-            self.idle = idle
-        }
-    }
-
     /// Why nothing is advertised.
     package enum Reason: Sendable, Equatable {
         /// Nobody has said yet whether the screen is locked.
@@ -51,7 +39,7 @@ package struct SessionGate: Sendable {
         case idle(seconds: UInt64)
     }
 
-    private var delays: Delays
+    private var delays: SessionDelays
     private var state = State.unknown
     /// Whether all screens were locked when they were last looked at.
     package private(set) var isLocked = false
@@ -69,7 +57,7 @@ package struct SessionGate: Sendable {
     private var sessions: [LoginSession]?
 
     /// A gate that is closed until it is told of sessions.
-    package init(delays: Delays) {
+    package init(delays: SessionDelays) {
         self.delays = delays
     }
 
@@ -118,7 +106,7 @@ package struct SessionGate: Sendable {
     }
 
     /// Takes other delays, from now on.
-    package mutating func take(_ delays: Delays, unixSeconds: UInt64, now: MonotonicInstant) {
+    package mutating func take(_ delays: SessionDelays, unixSeconds: UInt64, now: MonotonicInstant) {
         guard delays != self.delays else { return }
         self.delays = delays
         guard case .closed(.notYetUnlocked) = state else {

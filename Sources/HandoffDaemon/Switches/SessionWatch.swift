@@ -1,3 +1,4 @@
+import HandoffConfiguration
 import HandoffControl
 package import HandoffDesktop
 import HandoffLog
@@ -19,7 +20,7 @@ final class SessionWatch {
     ///   - changed: what is kept from being advertised has changed.
     ///   - quietChanged: whether what other devices do is to stay off the screen has changed; at first it is.
     init(
-        loop: EventLoop, log: Logger, delays: SessionGate.Delays, wallClock: any WallClock,
+        loop: EventLoop, log: Logger, delays: SessionDelays, wallClock: any WallClock,
         changed: @escaping () -> Void, quietChanged: @escaping (Bool) -> Void
     ) {
         self.loop = loop
@@ -56,7 +57,7 @@ final class SessionWatch {
     }
 
     /// Takes other delays.
-    func take(_ delays: SessionGate.Delays) {
+    func take(_ delays: SessionDelays) {
         change { $0.take(delays, unixSeconds: wallClock.unixSeconds, now: loop.now) }
     }
 

@@ -1,6 +1,8 @@
+import HandoffConfiguration
 import HandoffControl
 import HandoffLog
 import HandoffModel
+import HandoffState
 import LoopIO
 import Timing
 

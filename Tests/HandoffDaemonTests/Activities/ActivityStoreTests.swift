@@ -1,3 +1,4 @@
+import HandoffControlServer
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel

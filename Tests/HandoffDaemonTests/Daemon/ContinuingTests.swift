@@ -1,3 +1,4 @@
+import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
 import HandoffJSON

@@ -1,6 +1,7 @@
 import Glibc
 import HandoffControl
 import HandoffDaemon
+import HandoffDesktopClient
 import HandoffDesktopService
 import HandoffJSON
 import HandoffLog

@@ -5,6 +5,7 @@ import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffPairing
+import HandoffPairingService
 import HandoffTLS
 import HandoffTestSupport
 import LoopIO

@@ -6,6 +6,7 @@ import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
 import HandoffProtocol
+import HandoffState
 import HandoffTLS
 import HandoffTestSupport
 import LoopIO

@@ -1,5 +1,6 @@
 import HandoffDaemon
 import HandoffHandlers
+import HandoffState
 import Testing
 
 /// What an app says of itself against the unit of its process, and the file of those that are switched off.

@@ -3,15 +3,17 @@ import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
+import HandoffState
+import HandoffTestSupport
 import Testing
 
 /// The log of continuations on the disk.
 @Suite struct HistoryFileTests {
-    private let folder: TestFolder
+    private let folder: ScratchStateFolder
     private let stored: StoredState
 
     init() throws {
-        folder = try TestFolder()
+        folder = try ScratchStateFolder()
         stored = try StateFolder.open(folder.path, now: 1_700_000_000)
     }
 

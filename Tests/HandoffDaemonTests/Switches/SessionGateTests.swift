@@ -1,3 +1,4 @@
+import HandoffConfiguration
 import HandoffDaemon
 import HandoffDesktop
 import LoopIO
@@ -8,7 +9,7 @@ import Timing
 @Suite struct SessionGateTests {
     private static let clock: UInt64 = 1_700_000_000
 
-    private var gate = SessionGate(delays: SessionGate.Delays())
+    private var gate = SessionGate(delays: SessionDelays())
 
     private func at(_ seconds: UInt64) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: (1000 + seconds) * 1_000_000_000)
@@ -41,7 +42,7 @@ import Timing
         take(.silent, after: 5)
         take(.silent, after: 500)
         #expect(gate.reason == .unknown && gate.isQuiet)
-        gate.take(SessionGate.Delays(lock: .seconds(100)), unixSeconds: Self.clock + 501, now: at(501))
+        gate.take(SessionDelays(lock: .seconds(100)), unixSeconds: Self.clock + 501, now: at(501))
         #expect(gate.reason == .unknown && gate.isQuiet)
         take([desktop(locked: true)], after: 502)
         #expect(gate.reason == .notYetUnlocked && gate.isQuiet)
@@ -156,7 +157,7 @@ import Timing
 
     @Test
     mutating func `without delays nothing ever closes, but at the start`() {
-        gate = SessionGate(delays: SessionGate.Delays(lock: nil, idle: nil))
+        gate = SessionGate(delays: SessionDelays(lock: nil, idle: nil))
         take([desktop()], after: 0)
         take([desktop(idleSince: 0)], after: 1)
         #expect(gate.deadline == nil)
@@ -169,7 +170,7 @@ import Timing
         take([desktop()], after: 0)
         take([desktop(locked: true)], after: 10)
         gate.deadlinePassed(now: at(18))
-        gate.take(SessionGate.Delays(lock: .seconds(100)), unixSeconds: Self.clock + 20, now: at(20))
+        gate.take(SessionDelays(lock: .seconds(100)), unixSeconds: Self.clock + 20, now: at(20))
         #expect(gate.reason == nil && gate.deadline == at(120))
     }
 

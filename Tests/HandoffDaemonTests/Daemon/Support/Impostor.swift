@@ -1,6 +1,7 @@
 import HandoffCrypto
 import HandoffDaemon
 import HandoffPairing
+import HandoffPairingService
 import HandoffTLS
 import LoopIO
 

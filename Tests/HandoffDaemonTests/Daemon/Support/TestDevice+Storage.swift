@@ -2,6 +2,7 @@ import Glibc
 import HandoffAccount
 import HandoffCrypto
 import HandoffDaemon
+import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Testing

@@ -1,6 +1,9 @@
 import Glibc
+import HandoffConfiguration
 import HandoffControl
+import HandoffControlServer
 import HandoffDaemon
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffJSON
 import HandoffLog

@@ -1,0 +1,204 @@
+import HandoffAccount
+package import HandoffControl
+import HandoffHandlers
+package import HandoffJSON
+package import HandoffModel
+
+/// An error reply of one of our interfaces: its full name and its parameters. All wording of refusals is here.
+package struct CallError: Error {
+    /// The qualified name, as the interface files declare it.
+    package let name: String
+    /// The parameters that the interface files declare for it.
+    package let parameters: JSONObject
+
+    /// An error reply that no function below makes.
+    package init(name: String, parameters: JSONObject) {
+        self.name = name
+        self.parameters = parameters
+    }
+
+    /// A method of the app interface is valid only with `more`.
+    package static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
+
+    /// A method of the app interface is valid only with `upgrade`.
+    package static let expectedUpgrade = CallError(name: AppErrorName.expectedUpgrade.rawValue, parameters: [:])
+
+    /// No stream of this id waits for the caller, or is open.
+    package static func noSuchStream(_ stream: StreamID) -> CallError {
+        CallError(name: AppErrorName.noSuchStream.rawValue, parameters: ["stream": .string(stream.hex)])
+    }
+
+    /// A stream cannot be opened.
+    package static func streamFailed(_ failure: HandoffFailure) -> CallError {
+        CallError(name: AppErrorName.streamFailed.rawValue, parameters: parameters(of: failure))
+    }
+
+    /// What was passed with `PassFile` cannot be used.
+    package static func invalidDescriptor(_ message: String) -> CallError {
+        CallError(name: AppErrorName.invalidDescriptor.rawValue, parameters: ["message": .string(message)])
+    }
+
+    /// The direction of a stream is past the place at which a file was to begin.
+    package static func positionPassed(_ position: UInt64) -> CallError {
+        CallError(
+            name: AppErrorName.positionPassed.rawValue, parameters: ["position": .integer(Int64(clamping: position))])
+    }
+
+    /// A passed file could not be read or written.
+    package static func fileFailed(moved: Int64, _ message: String) -> CallError {
+        CallError(
+            name: AppErrorName.fileFailed.rawValue,
+            parameters: ["moved": .integer(moved), "message": .string(message)])
+    }
+
+    /// No session of this id belongs to the connection.
+    package static func noSuchSession(_ session: String) -> CallError {
+        CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
+    }
+
+    /// A sandboxed process says that it is another app than the one whose sandbox it is in.
+    package static func notThisApp(_ app: String, actual: String) -> CallError {
+        CallError(
+            name: AppErrorName.notThisApp.rawValue,
+            parameters: [
+                "app": .string(app), "message": .string("a process in the sandbox of \(actual) is not the app \(app)"),
+            ])
+    }
+
+    /// What an app calls itself is no id of an app.
+    package static func invalidApp(_ app: String) -> CallError {
+        CallError(
+            name: AppErrorName.invalidApp.rawValue,
+            parameters: [
+                "app": .string(app),
+                "message": .string(
+                    "not the id of an app: an id is the name of its desktop entry, such as org.example.Editor: 1 to "
+                        + "\(HandlerLimits.identifier) visible ASCII characters, of which the first is a letter, a digit or _, "
+                        + "and none is one of \(AppID.refusedCharacters)"),
+            ])
+    }
+
+    /// No known app has an id that begins so.
+    package static func noSuchApp(_ identifier: String) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchApp.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string("no app that is installed, attached or switched off has an id that begins so"),
+            ])
+    }
+
+    /// The session has no activity of this id.
+    package static func noSuchActivity(_ activity: String) -> CallError {
+        CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
+    }
+
+    /// No continuation of this id waits for the caller.
+    package static func noSuchContinuation(_ continuation: String) -> CallError {
+        CallError(name: AppErrorName.noSuchContinuation.rawValue, parameters: ["continuation": .string(continuation)])
+    }
+
+    /// A field of an activity is not allowed.
+    package static func invalidActivity(_ error: ActivityError) -> CallError {
+        CallError(
+            name: AppErrorName.invalidActivity.rawValue,
+            parameters: [
+                "field": .string(error.field), "message": .string(error.message), "code": .integer(Int64(error.code)),
+            ])
+    }
+
+    /// A limit of the app interface was reached.
+    package static func limit(_ limit: String, _ message: String) -> CallError {
+        CallError(
+            name: AppErrorName.limitExceeded.rawValue,
+            parameters: ["limit": .string(limit), "message": .string(message)])
+    }
+
+    /// An error of the control interface whose only parameter is a message.
+    package static func control(_ name: ControlErrorName, _ message: String) -> CallError {
+        CallError(name: name.rawValue, parameters: ["message": .string(message)])
+    }
+
+    /// An error of the control interface without parameters.
+    package static func control(_ name: ControlErrorName) -> CallError {
+        CallError(name: name.rawValue, parameters: [:])
+    }
+
+    /// A limit of the control interface was reached.
+    package static func limitExceeded(_ limit: String, _ message: String) -> CallError {
+        CallError(
+            name: ControlErrorName.limitExceeded.rawValue,
+            parameters: ["limit": .string(limit), "message": .string(message)])
+    }
+
+    /// No open ticket has an id that begins so.
+    package static func noSuchTicket(_ identifier: String) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchTicket.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string("no open ticket has an id that begins with \(identifier)"),
+            ])
+    }
+
+    /// - Parameter candidates: ids; all the same where several devices offer an activity under one id.
+    package static func ambiguous(
+        _ identifier: String, _ candidates: [String], of things: String = "activities"
+    ) -> CallError {
+        let isOneID = Set(candidates).count == 1
+        let message =
+            isOneID
+            ? "\(candidates.count) devices offer an activity with the id \(identifier); say from which to continue"
+            : "\(identifier) fits \(candidates.count) \(things); give more of the id"
+        return CallError(
+            name: ControlErrorName.ambiguousIdentifier.rawValue,
+            parameters: [
+                "identifier": .string(identifier), "candidates": .array(candidates.map { .string($0) }),
+                "message": .string(message),
+            ])
+    }
+
+    /// - Parameter reason: why it is none, where more is known than that.
+    package static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchDevice.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string(reason ?? "no device of the account has this name, or an id that begins so"),
+            ])
+    }
+
+    /// A device cannot go with another that has not let it in.
+    package static func notAdmitted(_ dropped: DeviceID, by device: DeviceID) -> CallError {
+        .control(
+            .accountRefused,
+            "device \(dropped.short) was not let in by device \(device.short), and has to be removed by itself")
+    }
+
+    /// An address cannot be read.
+    package static func invalidAddress(_ address: String) -> CallError {
+        CallError(
+            name: ControlErrorName.invalidAddress.rawValue,
+            parameters: [
+                "address": .string(address),
+                "message": .string("not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+            ])
+    }
+
+    /// What was asked for is switched off here, and by whom.
+    package static func switchedOff(_ hold: ControlRestriction) -> CallError {
+        CallError(name: ControlErrorName.switchedOff.rawValue, parameters: hold.json)
+    }
+
+    /// A continuation has failed, in the words of the control interface.
+    package static func continuationFailed(_ failure: HandoffFailure) -> CallError {
+        CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
+    }
+
+    private static func parameters(of failure: HandoffFailure) -> JSONObject {
+        [
+            "code": .integer(Int64(failure.code)), "reason": .string(failure.reason),
+            "message": .string(failure.message),
+        ]
+    }
+}

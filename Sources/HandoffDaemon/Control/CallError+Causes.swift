@@ -1,0 +1,66 @@
+import HandoffAccount
+import HandoffControl
+import HandoffControlServer
+import HandoffJSON
+import HandoffModel
+import HandoffState
+
+extension CallError {
+    /// What the activity store refused, in the app interface's words.
+    init(_ refusal: ActivityStore.Refusal) {
+        switch refusal {
+        case .unknown(let id): self = .noSuchActivity(id.hex)
+        case .tooMany:
+            self = .limit("activities", "a session has \(ActivityStore.maxPerSession) activities at most")
+        case .tooManyOfApp:
+            self = .limit(
+                "activities", "an app has \(ActivityStore.maxPerApp) activities at most; end those that are over")
+        case .tooManyOfAll:
+            self = .limit(
+                "activities",
+                "all apps together have \(ActivityStore.maximum) activities at most; end an app that has many")
+        case .tooMuchOfApp:
+            self = .limit(
+                "bytes",
+                "the activities of an app have \(ActivityStore.maxBytesPerApp) bytes at most; "
+                    + "end those that are over, and send what is large over a stream")
+        case .tooMuchOfAll:
+            self = .limit(
+                "bytes",
+                "all activities together have \(ActivityStore.maxBytes) bytes at most; end an app that has many")
+        }
+    }
+}
+
+extension CallError {
+    /// The error reply that an error of any part of the daemon stands for.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CallError: self = error
+        case let refusal as ActivityStore.Refusal: self.init(refusal)
+        case let error as ActivityError: self = .invalidActivity(error)
+        case let failure as HandoffFailure: self = .continuationFailed(failure)
+        case let refusal as AccountStore.Refusal: self.init(refusal)
+        case FileError.passphraseMissing, FileError.passphraseWrong, FileError.passphraseUnfit:
+            self = .control(.wrongPassphrase, "the account file \(error)")
+        case let error as FileError: self = .control(.invalidAccountFile, "the account file \(error)")
+        case AccountError.noSuchDevice(let device):
+            self = .noSuchDevice(device.hex, "\(AccountError.noSuchDevice(device))")
+        case let error as AccountError: self = .control(.accountRefused, "\(error)")
+        default: self = .control(.storageFailed, "\(error)")
+        }
+    }
+
+    /// What the account store refused.
+    private init(_ refusal: AccountStore.Refusal) {
+        let message = "\(refusal)"
+        switch refusal {
+        case .noAccount: self = .control(.noAccount, message)
+        case .exists(let account):
+            self = CallError(
+                name: ControlErrorName.accountExists.rawValue,
+                parameters: ["account": .string(account.hex), "message": .string(message)])
+        case .removed: self = .control(.accountRefused, message)
+        }
+    }
+}

@@ -1,0 +1,313 @@
+import HandoffAccount
+package import HandoffControl
+import HandoffCrypto
+import HandoffDiscovery
+package import HandoffLog
+package import HandoffModel
+package import HandoffPairing
+import HandoffProtocol
+package import HandoffState
+import HandoffTLS
+package import LoopIO
+import Timing
+
+/// An open pairing window: listens, is announced, lets `PairingWindow` decide who may prove the code, asks the user, and
+/// hands the account over. Lives on the daemon's loop; made for one window. Diagram: `docs/state-machines/pairing.md`.
+///
+/// What concerns single connections is in `Inviter+Sessions.swift`.
+package final class Inviter {
+    /// What the window knows that opens it.
+    struct Secrets {
+        /// The digits with what was made of them; nil while only the link opens.
+        let digits: (code: PairingCode, salt: PairingSalt, password: PairingPassword)?
+        let link: PairingLink
+        let linkSalt: PairingSalt
+        let linkPassword: PairingPassword
+    }
+
+    enum State {
+        /// The state while the secrets are made.
+        case preparing
+        /// The state while devices may connect.
+        case open(Secrets)
+        /// The state once it has ended.
+        case over
+    }
+
+    /// Tells the user how the window goes.
+    package var onEvent: ((PairEvent) -> Void)?
+    /// The window is over; called once.
+    package var onEnd: ((Result<PairingDevice, PairingFailure>) -> Void)?
+
+    /// Where it listens.
+    package let port: UInt16
+
+    let loop: EventLoop
+    let log: Logger
+    let accountStore: AccountStore
+    /// What the codes of this daemon's life have left; changed by wrong guesses.
+    let allowance: PairingAttemptLimiterBox
+    /// The addresses of this machine that may be shown.
+    private let addresses: PairingAddresses
+    var state = State.preparing
+    var window: PairingWindow
+    /// Connections whose TLS is not set up.
+    var arriving: [PairingWindow.SessionID: PairingConnection] = [:]
+    /// Connections with a session.
+    var guests: [PairingWindow.SessionID: Guest] = [:]
+    private let isAutomatic: Bool
+    private let pairingDiscovery: PairingDiscovery
+    private let limits: PairingLimits
+    private let worker: Worker
+    private let listener: PairingListener
+    private var announcer: PairingAnnouncer?
+    private var timer: LoopTimer?
+    /// Those who were told why they may not stay, the latest last; they hold their sockets for a second at most.
+    private var farewells: [PairingConnection] = []
+
+    /// Starts to listen, and takes nobody yet.
+    ///
+    /// - Parameters:
+    ///   - isAutomatic: whether the first device that knows the code is let in without a question.
+    ///   - ports: those that are tried first.
+    ///   - address: the one address to listen on; nil for all.
+    package init(
+        isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
+        pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
+        accountStore: AccountStore, allowance: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
+    ) throws {
+        self.isAutomatic = isAutomatic
+        self.pairingDiscovery = pairingDiscovery
+        self.limits = limits
+        self.loop = loop
+        self.log = log
+        self.accountStore = accountStore
+        self.allowance = allowance
+        self.addresses = addresses
+        window = PairingWindow(allowance: allowance.value, now: loop.now)
+        worker = try Worker(name: "pairing")
+        // Made for this window and thrown away with it: it says nothing about the device.
+        let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
+        listener = try PairingListener(
+            ports: ports, address: addresses.only, context: context, limits: limits, on: loop)
+        port = listener.port
+    }
+
+    // MARK: - Life
+
+    /// Makes the secrets, then takes connections.
+    package func open() {
+        listener.onArrival = { [weak self] in self?.arrived($0) }
+        let offersDigits = window.offersDigits
+        // The digits cost 0.2 s of processor time and 64 MiB; addresses are a question to the kernel.
+        worker.run(
+            { [port, addresses] in
+                let code = offersDigits ? PairingCode() : nil
+                let salted = try code.map { try PairingPassword.salted($0) }
+                let places = addresses.reachable().map { SocketAddress($0, port: port).description }
+                return (code, salted, places)
+            }, on: loop
+        ) { [weak self] result in
+            self?.prepared(
+                result.map { code, salted, places in
+                    let digits = code.flatMap { code in salted.map { (code: code, salt: $0.0, password: $0.1) } }
+                    return (digits, places)
+                })
+        }
+    }
+
+    private typealias Prepared = (
+        digits: (code: PairingCode, salt: PairingSalt, password: PairingPassword)?, places: [String]
+    )
+
+    private func prepared(_ result: Result<Prepared, any Error>) {
+        guard case .preparing = state else { return }
+        do {
+            let (digits, places) = try result.get()
+            let link = try PairingLink(candidates: places)
+            let (linkSalt, linkPassword) = try PairingPassword.salted(link)
+            state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
+            timer = loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
+            announcer = PairingAnnouncer(pairingDiscovery, port: port)
+            onEvent?(
+                .opened(
+                    PairingWindowDescription(
+                        code: digits?.code.digits, link: link.text, addresses: places,
+                        seconds: Int(PairingProtocol.windowTime.components.seconds))))
+            rearm()
+        } catch {
+            end(.inviterFailed("\(error)"))
+        }
+    }
+
+    /// The user's answer about a device.
+    /// - Returns: false when the window does not wait for it.
+    package func answer(_ device: DeviceID, accept: Bool) -> Bool {
+        guard let (id, guest) = guests.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
+            return false
+        }
+        guard accept else {
+            log.notice("A device was not let in", ["device": device.short])
+            end(.declinedHere)
+            return true
+        }
+        return agree(to: guest, id)
+    }
+
+    /// Asks the user about a device, unless there is no need to.
+    func ask(about guest: Guest, _ id: PairingWindow.SessionID, _ peer: PairingPeer) {
+        window.asks(id)
+        guest.peer = peer
+        guest.isAsked = true
+        guard accountStore.state?.view.isRemoved(peer.device) != true else {
+            return end(.removedDevice(peer.name), saying: .removed)
+        }
+        log.notice("A device knows the pairing code", ["device": peer.device.short])
+        guard isAutomatic else {
+            onEvent?(.confirm(PairingDevice(peer)))
+            return
+        }
+        _ = agree(to: guest, id)
+    }
+
+    private func agree(to guest: Guest, _ id: PairingWindow.SessionID) -> Bool {
+        guard let peer = guest.peer, window.agreed(to: id, now: loop.now) else { return false }
+        guest.isAsked = false
+        rearm()
+        onEvent?(.joining(PairingDevice(peer)))
+        admit(peer, id, until: loop.now.advanced(by: Self.timeoutForKey))
+        return true
+    }
+
+    /// How long the key of a new epoch that is on its way here is waited for.
+    private static let timeoutForKey = Duration.seconds(4)
+    private static let keyInterval = Duration.milliseconds(100)
+
+    /// Durably before it gets anything: a key is never sent to a device that is not live in our stored roster.
+    private func admit(_ peer: PairingPeer, _ id: PairingWindow.SessionID, until end: MonotonicInstant) {
+        accountStore.admit(peer.publicKey, name: peer.name) { [weak self] result in
+            guard let self else { return }
+            guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
+            guests[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in
+                self?.admit(peer, id, until: end)
+            }
+        }
+    }
+
+    /// Whether all that is missing is the account key, which another member has changed just now.
+    private func lacksKey(_ result: Result<AccountState, any Error>, for peer: PairingPeer) -> Bool {
+        switch result {
+        case .success(let account): account.keyToHandOver(to: peer.device) == nil
+        case .failure(AccountError.noCurrentKey): true
+        case .failure: false
+        }
+    }
+
+    private func admitted(
+        _ peer: PairingPeer, _ id: PairingWindow.SessionID, _ result: Result<AccountState, any Error>
+    ) {
+        guard let guest = guests[id] else { return }
+        switch result {
+        case .success(let account):
+            guard let held = account.keyToHandOver(to: peer.device) else {
+                return end(.unfinished(peer.name), saying: .failed)
+            }
+            log.info("The account is handed over", ["device": peer.device.short])
+            perform(
+                guest.machine.handOver(
+                    epoch: UInt64(held.n), accountKey: held.accountKey, statements: account.roster.encoded()), guest, id
+            )
+        case .failure(let error):
+            log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
+            switch error {
+            case AccountError.full: end(.fullHere, saying: .accountFull)
+            case AccountError.removedForEver: end(.removedDevice(peer.name), saying: .removed)
+            case is AccountStore.Refusal: end(.noMemberAnyMore)
+            default: end(.inviterFailed("\(error)"), saying: .failed)
+            }
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Ends the window, unless a device is getting the account: the user has agreed to that, and it is over in seconds.
+    package func cancel(_ failure: PairingFailure) {
+        if guests.values.contains(where: \.isJoining) { return }
+        end(failure)
+    }
+
+    /// Ends the window at once.
+    ///
+    /// - Parameters:
+    ///   - refusal: what the device is told that has proved the code, if there is one.
+    ///   - withdrawn: called on discovery's thread, or at once, when nothing is announced any more.
+    package func end(
+        _ failure: PairingFailure, saying refusal: PairingRefusal? = nil,
+        withdrawn: @escaping @Sendable () -> Void = {}
+    ) {
+        guard !isOver else { return withdrawn() }
+        for id in window.close() {
+            guard let guest = guests[id] else { continue }
+            perform(guest.machine.refuse(guest.peer == nil ? .windowClosed : refusal ?? failure.refusal), guest, id)
+        }
+        finish(.failure(failure), withdrawn: withdrawn)
+    }
+
+    /// Whether it has ended.
+    var isOver: Bool {
+        if case .over = state { true } else { false }
+    }
+
+    /// Reports the end, and lets go of everything.
+    func finish(
+        _ result: Result<PairingDevice, PairingFailure>, withdrawn: @escaping @Sendable () -> Void = {}
+    ) {
+        guard !isOver else { return withdrawn() }
+        state = .over
+        _ = window.close()
+        timer = nil
+        listener.close()
+        for connection in arriving.values { connection.abort() }
+        for guest in guests.values { guest.connection.abort() }
+        arriving = [:]
+        guests = [:]
+        if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
+        announcer = nil
+        let report = onEnd
+        onEnd = nil
+        onEvent = nil
+        report?(result)
+    }
+
+    /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.
+    func bidFarewell(_ connection: PairingConnection) {
+        connection.finish()
+        farewells.append(connection)
+        while farewells.count > limits.farewells { farewells.removeFirst().abort() }
+    }
+
+    // MARK: - Time
+
+    /// Sets the timer for what the window has to do next.
+    func rearm() {
+        guard let next = window.nextDeadline else { return }
+        timer?.rearm(at: MonotonicInstant(nanoseconds: next.nanoseconds))
+    }
+
+    private func timePassed() {
+        let now = loop.now
+        for expiry in window.expire(now: now) {
+            switch expiry {
+            case .late(let id):
+                arriving.removeValue(forKey: id)?.abort()
+                guard let guest = guests.removeValue(forKey: id) else { continue }
+                guest.connection.abort()
+                if guest.isJoining { finish(.failure(.unfinished(guest.peer?.name ?? "the device"))) }
+            case .closed(let id):
+                if let guest = guests[id] { perform(guest.machine.refuse(.windowClosed), guest, id) }
+            case .over: finish(.failure(.windowRanOut))
+            }
+        }
+        rearm()
+    }
+}

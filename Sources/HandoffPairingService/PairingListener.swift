@@ -1,0 +1,75 @@
+package import HandoffTLS
+import HandoffTransport
+package import LoopIO
+
+/// The listening socket of a pairing window: reads the opening of each connection, and hands on those that may begin
+/// TLS. Used on its loop's thread only; dropping it closes the socket and all connections that wait.
+package final class PairingListener {
+    /// A connection that may begin TLS.
+    package struct Arrival {
+        /// The connection; set its handlers, then have it `answer` the ClientHello.
+        package let connection: PairingConnection
+        /// What stood before the ClientHello; nil for a joiner that has only digits.
+        package let token: [UInt8]?
+        /// The ClientHello record.
+        package let clientHello: [UInt8]
+    }
+
+    /// A connection that has sent its opening. A token is not judged yet.
+    package var onArrival: ((Arrival) -> Void)?
+
+    /// The port that it listens on.
+    package let port: UInt16
+
+    private let listener: OpeningListener
+    private let context: TLSContext
+
+    /// Starts to listen on the first of some ports that is free, else on any.
+    ///
+    /// - Parameters:
+    ///   - ports: those that firewalls let through.
+    ///   - address: one of this machine's addresses; nil for all.
+    ///   - context: TLS of this window.
+    package init(
+        ports: ClosedRange<UInt16>? = BoundPort.defaultPorts, address: IPAddress?, context: TLSContext,
+        limits: PairingLimits = PairingLimits(), on loop: EventLoop
+    ) throws(Errno) {
+        let socket = try Self.bind(ports, address)
+        port = try SocketAddress.local(of: socket.raw).port
+        self.context = context
+        listener = try OpeningListener(
+            socket, mayOmitToken: true, limit: limits.openings, time: limits.opening, on: loop)
+        listener.onOpening = { [weak self] opening in
+            if let self { arrived(opening) } else { opening.stream.close() }
+        }
+    }
+
+    /// Closes the socket and every connection that was not handed on.
+    package func close() {
+        listener.close()
+        onArrival = nil
+    }
+
+    private static func bind(
+        _ ports: ClosedRange<UInt16>?, _ address: IPAddress?
+    ) throws(Errno) -> Descriptor {
+        for port in ports.map({ Array($0) }) ?? [] {
+            do throws(Errno) {
+                return try BoundPort.bindTCP(port: port, address: address)
+            } catch {
+                guard error == .addressInUse else { throw error }
+            }
+        }
+        return try BoundPort.bindTCP(port: 0, address: address)
+    }
+
+    private func arrived(_ opening: OpeningListener.Opening) {
+        // Fails only without memory, and then nobody is served.
+        guard let session = try? TLSSession(context: context, accepts: { _ in true }) else {
+            return opening.stream.close()
+        }
+        let connection = PairingConnection(
+            stream: opening.stream, session: session, remoteAddress: opening.address)
+        onArrival?(Arrival(connection: connection, token: opening.token, clientHello: opening.clientHello))
+    }
+}

@@ -1,0 +1,76 @@
+package import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+package import HandoffModel
+import HandoffProtocol
+import HandoffState
+
+/// Who may be at the other end of a gate or of a mark.
+package enum Party: Hashable, Sendable {
+    /// A member.
+    case device(DeviceID)
+    /// Whoever holds the seed of a ticket of this id.
+    case ticket(Fingerprint)
+    /// Whoever holds the account key: a member that this device may not have heard of yet.
+    case keyHolder
+}
+
+/// The secrets that this device shares with every other member and every open ticket. Plain values; on the daemon's loop.
+///
+/// Each is derived once, about 0.1 ms. A device that is joining by a ticket shares the ticket's secrets with the members as
+/// well: some of them know it already, and some do not.
+package struct PairwiseTable {
+    private let own: SigningKey
+    private var accountID: AccountID?
+    private var seed: SecretBytes?
+    /// What this device shares by its own key.
+    package private(set) var keys: [Party: PairwiseKeys] = [:]
+    /// What the holder of the ticket, which is this device, shares with each member.
+    private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
+
+    /// - Parameter own: the key of this device.
+    init(own: SigningKey) {
+        self.own = own
+    }
+
+    /// Takes the account as it is now. A key that allows no agreement is left out: nobody can talk to its owner.
+    mutating func accountChanged(_ snapshot: AccountSnapshot) {
+        if snapshot.accountID != accountID { (keys, ticketKeys) = ([:], [:]) }
+        accountID = snapshot.accountID
+        guard let accountID else { return }
+        var wanted: [Party: PublicKey] = [:]
+        for device in snapshot.others { wanted[.device(device)] = snapshot.peerKey(device) }
+        for ticket in snapshot.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
+        keys = keys.filter { wanted[$0.key] != nil }
+        for (party, key) in wanted where keys[party] == nil {
+            switch party {
+            case .device: keys[party] = try? PairwiseKeys(device: own, device: key, accountID: accountID)
+            case .ticket: keys[party] = try? PairwiseKeys(device: own, ticket: key, accountID: accountID)
+            case .keyHolder: break
+            }
+        }
+        takeTicket(snapshot, accountID)
+    }
+
+    private mutating func takeTicket(_ snapshot: AccountSnapshot, _ accountID: AccountID) {
+        guard let ticket = snapshot.ticketSeed.flatMap({ try? SigningKey(seed: $0) }) else {
+            ticketKeys = [:]
+            return
+        }
+        ticketKeys = ticketKeys.filter { snapshot.others.contains($0.key) }
+        for device in snapshot.others where ticketKeys[device] == nil {
+            ticketKeys[device] = snapshot.peerKey(device).flatMap {
+                try? PairwiseKeys(ticket: ticket, device: $0, accountID: accountID)
+            }
+        }
+    }
+
+    /// What this device may be known by to a member: before it has joined its ticket, which comes first, and its own key.
+    ///
+    /// - Returns: with each whether this device has to introduce itself by its statements.
+    func keys(for device: DeviceID) -> [(keys: PairwiseKeys, isIntroduction: Bool)] {
+        var all = ticketKeys[device].map { [($0, true)] } ?? []
+        if let own = keys[.device(device)] { all.append((own, false)) }
+        return all
+    }
+}

@@ -1,0 +1,115 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+import HandoffModel
+package import HandoffProtocol
+import HandoffState
+package import LoopIO
+import Timing
+
+extension PeerNetwork {
+    /// Opens a datagram; only what has passed every check changes anything.
+    func received(_ bytes: [UInt8], from source: SocketAddress, at local: LocalEndpoint) {
+        guard let keys = snapshot.current, let address = PeerAddress(source) else { return }
+        guard openingBudget.admit(from: address, isProved: table.isProvedSource(address), at: now) else { return }
+        let opened: OpenedDatagram
+        do {
+            opened = try AdvertSeal.open(
+                bytes, receivers: labels.receivers(now: loop.now), labelKey: keys.label, advertKey: keys.advert,
+                publicKey: snapshot.memberKey)
+        } catch {
+            // Strangers, replays and members of another epoch: silence, and no log that they could fill.
+            return
+        }
+        remember(local, for: address)
+        switch opened {
+        case .advert(let announcement, let label): received(announcement, label: label, from: address)
+        case .acknowledgement(let acknowledgement, _):
+            guard table.receivedAcknowledgement(acknowledgement, source: address, at: now) else { return }
+            machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
+            perform([])
+        }
+    }
+
+    private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
+        guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
+        guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
+        let isKnown = table[announcement.deviceID] != nil
+        noteRestart(announcement)
+        missing.heard(announcement.deviceID, under: label, snapshot)
+        let reception = table.receivedAdvert(announcement, label: label, source: address, at: now)
+        noteKeyHolder(announcement.deviceID)
+        let actions = machine.receivedAdvert(
+            announcement, label: label, source: address, reception: reception, peers: table, at: now)
+        if !isKnown, table[announcement.deviceID] != nil {
+            log.info("Device is there", ["device": announcement.deviceID.short, "via": "advert"])
+        }
+        perform(actions)
+        handle(reception.changes)
+    }
+
+    /// Seals the latest advert for a label, and sends it.
+    ///
+    /// - Parameter device: whose label it is; nil where nobody knows.
+    func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
+        guard !isCloned else { return }
+        refreshAges()
+        guard let advert = advert(for: device), let keys = snapshot.held else { return }
+        do {
+            send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert), to: address)
+        } catch {
+            log.fault("Cannot seal an advert", ["error": "\(error)"])
+        }
+    }
+
+    private func refreshAges() {
+        guard signed.duration(to: loop.now) > Self.freshness else { return }
+        signed = loop.now
+        do {
+            try announcer.refreshAges(announcedOffers())
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+        }
+    }
+
+    /// Tells a device that its advert has arrived.
+    func sendAcknowledgement(of position: Position, to address: PeerAddress, label: Label) {
+        guard let own = labels.label, let keys = snapshot.held else { return }
+        let acknowledgement = Acknowledgement(deviceID: snapshot.own, position: position)
+        do {
+            send(
+                try AdvertSeal.seal(acknowledgement, from: own, to: label, advertKey: keys.advert), to: address)
+        } catch {
+            log.fault("Cannot seal an acknowledgement", ["error": "\(error)"])
+        }
+    }
+
+    private func send(_ bytes: [UInt8], to address: PeerAddress) {
+        guard let target = SocketAddress(address) else { return }
+        // Answers leave from where the question came in, or the other side's firewall drops them.
+        if let error = socket.send(bytes, to: target, from: routes[address]) {
+            routes[address] = nil
+            log.debug("Datagram was not sent", ["to": "\(target)", "error": "\(error)"])
+        }
+    }
+
+    private func remember(_ local: LocalEndpoint, for address: PeerAddress) {
+        if routes.count >= Self.maxRoutes { routes.removeAll(keepingCapacity: true) }
+        routes[address] = local
+    }
+}
+
+extension PeerAddress {
+    /// The address of a socket, for the machines; nil for port 0.
+    package init?(_ address: SocketAddress) {
+        self.init(host: address.address.bytes, port: address.port, scope: address.address.scope)
+    }
+}
+
+extension SocketAddress {
+    /// The address of a peer, for the socket.
+    package init?(_ address: PeerAddress) {
+        guard let ip = IPAddress(bytes: address.host, scope: address.scope) else { return nil }
+        self.init(ip, port: address.port)
+    }
+}

@@ -1,0 +1,401 @@
+import HandoffAccount
+package import HandoffConfiguration
+package import HandoffControl
+import HandoffCrypto
+package import HandoffDiscovery
+package import HandoffLog
+package import HandoffModel
+package import HandoffProtocol
+package import HandoffState
+package import LoopIO
+package import Timing
+
+/// What the network asks of the daemon, and whom it tells what it finds. On the daemon's loop.
+package protocol PeerNetworkDelegate: AnyObject {
+    /// What this device offers, most recent first, with ages as of now.
+    var ownOffers: [OfferedActivity] { get }
+    /// The devices that are told of no activity.
+    var unadvertised: Set<DeviceID> { get }
+    /// The offers of other devices have changed, or devices have come or gone.
+    func peersChanged()
+    /// A member was heard that has the key of the epoch in force.
+    func heard(_ device: DeviceID)
+    /// A device is there, or has said another thing of itself: its roster may differ from ours.
+    func rosterMayDiffer(_ peer: Peer)
+    /// A member shows itself by a mark: it is in another epoch, or this device is.
+    func sighted(_ device: DeviceID)
+    /// Tells a device by connection what this device says of itself now; the completion is told whether it was reached.
+    func deliver(to device: DeviceID, completion: @escaping (Bool) -> Void)
+    /// Fetches the whole list of a device's activities.
+    func fetchList(of device: DeviceID)
+    /// Discovery has resolved a configured address.
+    func foundStatic(_ service: DiscoveredService)
+}
+
+/// The other devices: who is there, what they offer, and what they are told of this one. Lives on the daemon's loop.
+///
+/// `PeerTable` and `AdvertMachine` decide; this drives them: it opens and seals datagrams, feeds them with what
+/// discovery and connections say, and performs what they ask for.
+package final class PeerNetwork {
+    /// Where a member was seen by the mark beside its beacon: it is in another epoch, or this device is, or is joining.
+    struct Sighting {
+        let instance: String
+        let way: LinkPool.Way
+        /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
+        /// worth a call, or waits for this device no more.
+        var isMarked = true
+    }
+
+    let loop: EventLoop
+    let log: Logger
+    let socket: DatagramSocket
+    /// Weak: a question that waits may outlive the daemon.
+    weak var delegate: (any PeerNetworkDelegate)?
+    private(set) var policy: AdvertisePolicy
+    private(set) var showsTitles: Bool
+    var snapshot: AccountSnapshot
+    /// The members that are in reach, and what they offer.
+    package internal(set) var table: PeerTable
+    var machine: AdvertMachine
+    /// The labels under which this device can be called.
+    package var labels = OwnLabels()
+    /// What this device says of itself.
+    package internal(set) var announcer: Announcer
+    var openingBudget = OpeningRateLimiter()
+    let budgets: MemberRateLimiters
+    let beacons: BeaconPublisher
+    /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
+    var unopened: [String: DiscoveredService] = [:]
+    /// Services whose label is foreign: of other accounts, or of members in another epoch; all of them while this device is
+    /// joining.
+    var strangers: [String: DiscoveredService] = [:]
+    /// The members that are not in reach, and the marks by which they are found.
+    package internal(set) var missing: MissingMembers
+    /// Members that were seen by a mark, and not otherwise since.
+    var sightings: [DeviceID: Sighting] = [:]
+    /// Runs while services wait to be looked at again.
+    var lookTimer: LoopTimer?
+    /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
+    package private(set) var isCloned = false
+    /// When a record of this very device was last answered.
+    var lastGreetedTwin: MonotonicInstant?
+    /// From which of our addresses to answer, by where datagrams came from.
+    var routes: [PeerAddress: LocalEndpoint] = [:]
+    private var timer: LoopTimer?
+    private var labelTimer: LoopTimer?
+    private var networkTimer: LoopTimer?
+    /// This device ends, and has said so.
+    package private(set) var isLeaving = false
+    /// The label belongs to a former epoch.
+    private var hasOldLabel = false
+    /// Runs until the beacon is to be renewed for the sake of its marks.
+    private var markTimer: LoopTimer?
+    /// When the latest advert was signed, with ages as of then.
+    var signed = MonotonicInstant(nanoseconds: 0)
+
+    /// An advert that was signed longer ago is signed again before it greets a device: its ages would mislead.
+    static let freshness = Duration.seconds(10)
+
+    /// How long addresses may take to settle: an interface that comes up brings several, one after the other.
+    static let settling = Duration.milliseconds(300)
+
+    /// Routes that are remembered; with more of them the kernel chooses anew.
+    static let maxRoutes = 512
+    /// How often records of this very device are answered, and at how many of their addresses: anyone may repeat them.
+    static let twinInterval = Duration.seconds(10)
+    static let maxTwinAddresses = 4
+    /// Services that are remembered without having been opened: as many as discovery tells members from.
+    static let maxUnopened = 256
+    /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
+    private static let ticketSpread = Duration.seconds(60)
+    /// How soon a beacon follows that has marks for others than the one before, while there are too many.
+    private static let markRotation = Duration.seconds(30)
+
+    package init(
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
+        snapshot: AccountSnapshot,
+        discovery: any Discovery, budgets: MemberRateLimiters, policy: AdvertisePolicy, showsTitles: Bool,
+        lifetime: Duration,
+        delegate: any PeerNetworkDelegate
+    ) {
+        self.loop = loop
+        self.log = log
+        self.socket = socket
+        self.delegate = delegate
+        self.budgets = budgets
+        self.policy = policy
+        self.showsTitles = showsTitles
+        self.snapshot = snapshot
+        announcer = Announcer(speaker: speaker, boot: boot)
+        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
+        missing = MissingMembers(PairwiseTable(own: speaker.key))
+        missing.accountChanged(snapshot)
+        machine = AdvertMachine(at: loop.now)
+        beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
+    }
+
+    private var unadvertised: Set<DeviceID> { delegate?.unadvertised ?? [] }
+
+    /// Where an activity came from, or who continued it.
+    package func origin(of device: DeviceID) -> ControlOrigin {
+        ControlOrigin(device: device, deviceName: snapshot.name(of: device), deviceKind: table[device]?.kind ?? .other)
+    }
+
+    /// Begins to receive, and to speak if there is an account.
+    package func start() {
+        socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
+        beacons.compose = { [unowned self] in composeBeacon() }
+        renewLabel()
+    }
+
+    /// The moment of the loop's clock, for the machines.
+    package var now: MonotonicInstant { loop.now }
+
+    /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
+    package func take(_ snapshot: AccountSnapshot) {
+        if snapshot.heldRecord != self.snapshot.heldRecord { hasOldLabel = true }
+        renewMarks(for: snapshot.openTickets)
+        self.snapshot = snapshot
+        missing.accountChanged(snapshot)
+        sightings = sightings.filter { snapshot.others.contains($0.key) }
+        handle(table.retain(snapshot.others))
+    }
+
+    /// Says what the account that was taken last changes in what this device says.
+    package func accountChanged() {
+        if hasOldLabel || labels.label == nil {
+            renewLabel()
+        } else {
+            say()
+            takeDigest()
+        }
+        reconsiderUnopened()
+    }
+
+    /// The digest of the roster goes along with what is said next.
+    private func takeDigest() {
+        do {
+            try announcer.take(rosterDigest: snapshot.rosterDigest)
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+        }
+    }
+
+    /// Takes a new random label, under which nobody can tell that it is the same device as before.
+    package func renewLabel() {
+        hasOldLabel = false
+        guard let keys = snapshot.held else {
+            labels.clear()
+            announcer.clear()
+            beacons.withdraw()
+            return
+        }
+        labels.renew(labelKey: keys.label, now: loop.now)
+        beacons.labelChanged()
+        say()
+        armLabelTimer()
+    }
+
+    /// Tickets were opened, or are open no more.
+    private func renewMarks(for tickets: [OpenTicket]) {
+        let former = self.snapshot.openTickets
+        let kept = Set(tickets.map(\.id)).intersection(former.map(\.id))
+        let issuers = (tickets + former).filter { !kept.contains($0.id) }.map(\.issuer)
+        guard !issuers.isEmpty else { return }
+        renewMarks(within: issuers.contains(snapshot.own) ? .zero : Self.ticketSpread)
+    }
+
+    /// Renews the beacon for the marks beside it, some time within `time`; as soon as may be for zero.
+    private func renewMarks(within time: Duration) {
+        guard markTimer?.isArmed != true || time == .zero else { return }
+        let wait = time * Double.random(in: 0...1)
+        markTimer = loop.timer(after: wait, accuracy: .milliseconds(100)) { [unowned self] in
+            beacons.changed(isAwaited: time == .zero)
+        }
+    }
+
+    /// The beacon was made: there may be more to mark than it has places for.
+    func beaconMade() {
+        guard missing.leavesTicketsOut, markTimer?.isArmed != true else { return }
+        markTimer = loop.timer(after: Self.markRotation, accuracy: .seconds(1)) { [unowned self] in
+            beacons.changed()
+        }
+    }
+
+    /// Our addresses have changed: a new label, once they have settled.
+    func networkChanged() {
+        guard networkTimer?.isArmed != true else { return }
+        networkTimer = loop.timer(after: Self.settling) { [unowned self] in renewLabel() }
+    }
+
+    /// Says what there is to say, if the others do not know it yet.
+    ///
+    /// - Parameter renewed: says it again even so, as news of this kind.
+    package func say(renewed: Announcer.Novelty? = nil) {
+        guard let label = labels.label, snapshot.held != nil, !isCloned else { return }
+        let news = Announcer.News(
+            label: label, rosterDigest: snapshot.rosterDigest, isGoodbye: isLeaving, activities: announcedOffers())
+        let novelty: Announcer.Novelty
+        do {
+            guard let said = try announcer.say(news, renewed: renewed) else { return }
+            novelty = said
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+            return
+        }
+        signed = loop.now
+        table.ownPosition = announcer.position
+        table.ownListSeq = announcer.listSeq
+        perform(
+            isLeaving
+                ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
+        // A beacon without activities is not even renewed with them: that would tell when the user does something.
+        if novelty == .other || isLeaving || listsInBeacon { beacons.changed() }
+    }
+
+    /// Tells everyone that this device leaves; what it offered is void at once.
+    package func sayGoodbye() {
+        guard !isLeaving else { return }
+        isLeaving = true
+        say()
+    }
+
+    /// Shows more or less of what this device offers.
+    package func show(policy: AdvertisePolicy, titles: Bool) {
+        self.policy = policy
+        showsTitles = titles
+        say(renewed: .offers)
+        beacons.changed()
+    }
+
+    /// Another machine uses this device's identity: falls silent, so that the two do not overwrite each other.
+    func fallSilent() {
+        guard !isCloned else { return }
+        isCloned = true
+        log.error("Another machine runs with this device's identity; nothing is advertised until one of them is reset")
+        beacons.withdraw()
+    }
+
+    /// Goes on under a greater start number, which has been stored.
+    package func restart(boot: UInt64) {
+        announcer.restart(boot: boot)
+        say()
+    }
+
+    /// Performs what the machine asks for, then arms the timer for what comes next.
+    func perform(_ actions: [AdvertAction]) {
+        for action in actions {
+            switch action {
+            case .send(let address, let device, let label): sendAdvert(to: address, device: device, label: label)
+            case .acknowledge(let position, _, let address, let label):
+                sendAcknowledgement(of: position, to: address, label: label)
+            case .useConnection(let id): deliverByConnection(to: id)
+            case .renew: say(renewed: .other)
+            case .depart(let id, let reason):
+                handle(table.remove(id, because: reason))
+                machine.forget(id)
+            }
+        }
+        rearm()
+    }
+
+    /// Acts on what became different in the table.
+    func handle(_ changes: [PeerChange]) {
+        var hasNews = false
+        for change in changes {
+            switch change {
+            case .appeared(let id), .changed(let id):
+                hasNews = true
+                perform(machine.discovered(id, peers: table, at: now))
+                if let peer = table[id] { delegate?.rosterMayDiffer(peer) }
+            case .offersChanged: hasNews = true
+            case .moreToFetch(let id): delegate?.fetchList(of: id)
+            case .gone(let id, let reason):
+                hasNews = true
+                machine.forget(id)
+                log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
+            }
+        }
+        if hasNews { delegate?.peersChanged() }
+        rearm()
+    }
+
+    /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
+    /// to advertise nothing.
+    func announcedOffers() -> [OfferedActivity] {
+        isLeaving || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
+    }
+
+    /// What one device is told of them.
+    package func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
+        unadvertised.contains(device) ? [] : announcedOffers()
+    }
+
+    /// Whether the beacon, which all members read, lists activities.
+    var listsInBeacon: Bool { policy == .all && unadvertised.isEmpty }
+
+    /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
+    package func switchesChanged() {
+        say(renewed: .offers)
+        beacons.changed()
+    }
+
+    /// The latest advert, as one device gets it.
+    func advert(for device: DeviceID?) -> SignedAdvert? {
+        guard let device, unadvertised.contains(device) else { return announcer.advert }
+        do {
+            return try announcer.emptyAdvert()
+        } catch {
+            log.fault("Cannot sign an announcement", ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func shownOffers() -> [OfferedActivity] {
+        let offers = delegate?.ownOffers ?? []
+        guard !showsTitles else { return offers }
+        return offers.map {
+            OfferedActivity(
+                id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,
+                hasWebpageURL: $0.hasWebpageURL, age: $0.age)
+        }
+    }
+
+    private func deliverByConnection(to id: DeviceID) {
+        guard !isCloned else { return }
+        let position = announcer.position
+        delegate?.deliver(to: id) { [self] isReached in
+            guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
+            table.delivered(position, to: id)
+            machine.delivered(to: id, peers: table)
+            rearm()
+        }
+    }
+
+    /// Arms the timer for what comes next.
+    func rearm() {
+        let deadlines = [machine.nextDeadline(peers: table), table.nextDeadline].compactMap { $0 }
+        guard let next = deadlines.min() else {
+            timer?.cancel()
+            timer = nil
+            return
+        }
+        let wait = next.duration(since: now)
+        // Repeats of datagrams are a matter of milliseconds, renewals of minutes.
+        let accuracy: Duration = wait < .seconds(5) ? .milliseconds(1) : .seconds(1)
+        timer = loop.timer(after: wait, accuracy: accuracy) { [unowned self] in deadlinePassed() }
+    }
+
+    private func deadlinePassed() {
+        handle(table.expire(at: now))
+        perform(machine.deadlinePassed(peers: table, at: now))
+    }
+
+    private func armLabelTimer() {
+        // 15 to 20 minutes: who watches the link cannot tell by the clock which new label follows which old one.
+        let seconds = Int.random(in: 900...1200)
+        labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
+            renewLabel()
+        }
+    }
+}

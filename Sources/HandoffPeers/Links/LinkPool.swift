@@ -1,0 +1,316 @@
+import HandoffAccount
+package import HandoffCrypto
+import HandoffJSON
+package import HandoffLog
+package import HandoffModel
+import HandoffProtocol
+package import HandoffState
+import HandoffTLS
+package import HandoffTransport
+package import LoopIO
+import Timing
+
+/// What the pool asks about devices and the account. On the daemon's loop.
+package protocol LinkPoolDelegate: PeerLinkDelegate {
+    /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
+    /// not there.
+    func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way]
+    /// Nobody answered at an address of a device: it has to prove itself again.
+    func nobodyAnswered(_ device: DeviceID, at address: SocketAddress)
+    /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
+    func news(for device: DeviceID) -> [UInt8]?
+    /// What makes this device a member to one that does not know it.
+    var introductionStatements: [UInt8] { get }
+    /// What tells a device that it is no member any more, and nothing else.
+    var removalStatements: [UInt8] { get }
+}
+
+/// The connections to the other devices: one warm one to each that is talked to, made when it is needed, closed when
+/// it has been idle, or when its device is no longer live. Lives on the daemon's loop.
+package final class LinkPool {
+    /// Where a device may be found, under which label, and what opens its gate.
+    package struct Way {
+        let label: Label
+        let addresses: [SocketAddress]
+        let gate: SecretBytes
+        /// Whether the device may not know this one, which then sends its statements first.
+        package let isIntroduction: Bool
+
+        /// What to call there: the device and no other, if the account admits it.
+        package func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
+            DialTarget(
+                candidates: addresses, token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: device)) },
+                accepts: { DeviceID($0) == device && snapshot.admits($0) })
+        }
+    }
+
+    /// How long an idle connection that this side made is kept.
+    static let idleTime = Duration.seconds(60)
+    /// The same for one that was made to keep the rosters equal: changes often come in a row, and then none for days.
+    private static let idleTimeForRoster = Duration.seconds(10)
+    /// How long one is kept that the other side made: longer, so that it is not closed under a request.
+    private static let idleTimeOfServers = Duration.seconds(120)
+    /// Control connections that one device may have.
+    private static let maxPerDevice = 4
+    /// Connections of devices that have yet to show that they are live, in all: whoever holds an open ticket, or the
+    /// account key, can make as many identities as he likes.
+    private static let maxIntroductions = 16
+
+    /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
+    /// each connection of each of them may begin a frame of 8 MiB. Rosters have a few KiB.
+    private static let maxWaiting = 64 * 1024 * 1024
+
+    let loop: EventLoop
+    let log: Logger
+    let budgets: MemberRateLimiters
+    private let dialer: Dialer
+    /// Weak: a question that waits may outlive the daemon.
+    private weak var delegate: (any LinkPoolDelegate)?
+    private var links: [DeviceID: [PeerLink]] = [:]
+    private var sweeper: LoopTimer?
+    /// Calls to devices that are known only when they answer.
+    private var dials: [UInt64: Dial] = [:]
+    private var calls: UInt64 = 0
+    /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
+    private var isStopped = false
+    /// How many calls to a device have failed since the last one that did not: each tries another way, if there are several.
+    private var failures: [DeviceID: Int] = [:]
+    /// The account as it is now.
+    var snapshot: AccountSnapshot
+
+    package init(
+        loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberRateLimiters, snapshot: AccountSnapshot,
+        delegate: any LinkPoolDelegate
+    ) {
+        self.loop = loop
+        self.log = log
+        self.dialer = dialer
+        self.budgets = budgets
+        self.snapshot = snapshot
+        self.delegate = delegate
+    }
+
+    /// All links, established or being made.
+    var all: [PeerLink] { links.values.flatMap { $0 } }
+
+    /// Whether both sides of some connection to the device have accepted each other.
+    package func isConnected(_ device: DeviceID) -> Bool {
+        established(to: device) != nil
+    }
+
+    /// A connection on which both sides have accepted each other.
+    func established(to device: DeviceID) -> PeerLink? {
+        links[device]?.first(where: \.isEstablished)
+    }
+
+    /// A link to a device, on which requests may be put at once: a warm one, or one that is being made.
+    ///
+    /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
+    /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
+    package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
+        guard !isStopped, snapshot.peerKey(device) != nil else { return nil }
+        let usable = links[device, default: []].filter(\.isUsable)
+        if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
+        let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
+        guard !ways.isEmpty else {
+            log.debug("There is no way to a device", ["device": device.short])
+            return nil
+        }
+        let way = ways[failures[device, default: 0] % ways.count]
+        guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
+        link.dial = dial(device, way) { [weak self, weak link] result in
+            guard let self, let link else { return }
+            switch result {
+            case .failure(let error):
+                failures[device, default: 0] += 1
+                log.debug("Call failed", ["device": device.short, "error": "\(error)"])
+                for failure in error.failures where failure.hadNoAnswer {
+                    delegate?.nobodyAnswered(device, at: failure.address)
+                }
+                link.lost(error.description)
+                // One that was made before and is cut by now would hide for minutes that the device has gone.
+                for other in links[device, default: []] { other.checkAlive() }
+            case .success(let connection):
+                failures[device] = nil
+                guard snapshot.peerKey(device) != nil else {
+                    connection.close("the device is no longer live")
+                    return link.lost("the device is no longer a member")
+                }
+                link.attach(connection, statements: statements(for: device, way))
+            }
+        }
+        return link
+    }
+
+    /// Calls a member at addresses where it may be: configured ones, or those of a record with a mark while this device is joining.
+    ///
+    /// - Parameter completion: gets the link, whose hello is still to come, or nil when nobody answered as that device; and whether
+    ///   anybody answered at all. Not called once the pool has stopped.
+    func call(
+        _ device: DeviceID, _ way: Way, isFixed: Bool = false,
+        completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
+    ) {
+        guard !isStopped else { return }
+        calls += 1
+        let id = calls
+        dials[id] = dial(device, way) { [weak self] result in
+            guard let self else { return }
+            dials[id] = nil
+            switch result {
+            case .failure(let error):
+                log.debug("Call failed", ["device": device.short, "error": "\(error)"])
+                completion(nil, error.failures.contains { !$0.hadNoAnswer })
+            case .success(let connection):
+                guard snapshot.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed)
+                else {
+                    connection.close("the device is no longer live")
+                    return completion(nil, true)
+                }
+                link.attach(connection, statements: statements(for: device, way))
+                completion(link, true)
+            }
+        }
+    }
+
+    /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
+    /// nothing is taken from it.
+    package func tellRemoved(_ device: DeviceID, _ way: Way) {
+        guard !isStopped else { return }
+        calls += 1
+        let id = calls
+        let target = DialTarget(
+            candidates: way.addresses, token: way.target(device, snapshot).token, accepts: { DeviceID($0) == device })
+        dials[id] = dialer.dial(target) { [weak self] result in
+            guard let self else { return }
+            dials[id] = nil
+            guard case .success(let connection) = result else { return }
+            connection.send([Frame(.statements, delegate?.removalStatements ?? [])])
+            connection.close("it is removed")
+        }
+    }
+
+    private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
+        way.isIntroduction ? delegate?.introductionStatements : delegate?.news(for: device)
+    }
+
+    private func dial(
+        _ device: DeviceID, _ way: Way, completion: @escaping (Result<PeerConnection, DialError>) -> Void
+    ) -> Dial {
+        dialer.dial(way.target(device, snapshot), completion: completion)
+    }
+
+    /// Takes a connection whose client has passed the gate and proved its key.
+    package func accept(_ connection: PeerConnection, from key: PublicKey) {
+        let device = DeviceID(key)
+        let isLive = snapshot.admits(key)
+        // What is live may have changed since the handshake began.
+        guard !isStopped, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
+            return connection.close("the device is not live, or has enough connections")
+        }
+        let isWithinLimits =
+            isLive
+            ? budgets[device].admitConnection(at: loop.now)
+            : all.count(where: \.isIntroducing) < Self.maxIntroductions
+        guard isWithinLimits else { return connection.close("too many connections") }
+        guard let link = makeLink(device, role: .server(isLive: isLive)) else {
+            return connection.close("this device is no member of an account")
+        }
+        link.attach(connection, statements: nil)
+    }
+
+    /// Forgets a link that has ended.
+    package func ended(_ link: PeerLink) {
+        links[link.device]?.removeAll { $0 === link }
+        if links[link.device]?.isEmpty ?? false { links[link.device] = nil }
+    }
+
+    /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
+    package func accountChanged(_ snapshot: AccountSnapshot) {
+        self.snapshot = snapshot
+        failures = failures.filter { snapshot.live.contains($0.key) }
+        for link in all {
+            // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
+            // must be live, also before they have said hello.
+            let mayStay = link.isIntroducing ? snapshot.mayIntroduce(link.device) : snapshot.peerKey(link.device) != nil
+            if !mayStay {
+                // So that its user learns of it, and that it stops by itself; from here on nobody listens to it.
+                if link.isEstablished { link.sendStatements(delegate?.removalStatements ?? []) }
+                link.close(.notLive)
+            } else {
+                link.accountChanged()
+            }
+        }
+    }
+
+    /// Our addresses have changed: connections of those that are gone end now, and not when they are needed.
+    package func networkChanged() {
+        for link in all { link.checkAlive() }
+    }
+
+    /// Closes the connections that hold the most when all of them together hold too much.
+    package func relieve() {
+        var waiting = all.reduce(0) { $0 + $1.waitingBytes }
+        while waiting > Self.maxWaiting, let largest = all.max(by: { $0.waitingBytes < $1.waitingBytes }) {
+            waiting -= largest.waitingBytes
+            largest.close(.flooding)
+        }
+    }
+
+    /// Closes everything, for ever.
+    package func stop() {
+        isStopped = true
+        dials.removeAll()
+        // Where datagrams do not arrive, this says that this device ends.
+        for link in all {
+            link.sayHelloNow()
+            link.close()
+        }
+        sweeper = nil
+    }
+
+    /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
+    /// longest ago.
+    private func makeRoom(for device: DeviceID) -> Bool {
+        let present = links[device, default: []]
+        guard present.count >= Self.maxPerDevice else { return true }
+        let idle = present.filter { $0.isEstablished && $0.isIdle }
+        guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
+        least.close()
+        return true
+    }
+
+    private func makeLink(
+        _ device: DeviceID, role: SessionRole, isFixed: Bool = false, isForRoster: Bool = false
+    ) -> PeerLink? {
+        guard let delegate, let hello = delegate.hello(to: device) else { return nil }
+        let link = PeerLink(
+            device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
+            loop: loop, log: log, budgets: budgets, delegate: delegate)
+        links[device, default: []].append(link)
+        armSweeper()
+        return link
+    }
+
+    /// When a link that is idle is to be closed.
+    private func end(of link: PeerLink) -> MonotonicInstant {
+        let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
+        return link.lastUse.advanced(by: time)
+    }
+
+    /// Closes links that have been idle for long enough, and looks again when the next one may have been.
+    private func sweep() {
+        for link in all where link.isIdle && end(of: link) <= loop.now { link.close() }
+        sweeper = nil
+        guard links.isEmpty else { return armSweeper() }
+        // After a change of the roster there were some to each member: 20 KiB for each go back to the system, in a millisecond.
+        FreeMemory.giveBack()
+    }
+
+    private func armSweeper() {
+        guard sweeper == nil else { return }
+        let next = all.map { end(of: $0) }.min() ?? loop.now
+        // One that is in use is looked at again after a while.
+        let wait = max(.seconds(1), loop.now.duration(to: next))
+        sweeper = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in sweep() }
+    }
+}

@@ -1,0 +1,272 @@
+package import HandoffAccount
+import HandoffCrypto
+package import HandoffLog
+package import HandoffModel
+package import HandoffProtocol
+package import HandoffState
+package import LoopIO
+import Timing
+
+/// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
+///
+/// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
+/// one, it is sent ours, again after 4, 8, 16 … seconds.
+package final class RosterSync {
+    /// How much longer the device with the greater id waits before it calls about a difference: mostly one call is made.
+    private static let secondTurn = Duration.seconds(1)
+    /// Over how long calls are spread for each device of the account, and at most: a device that is told of a change need
+    /// not call the others whom the same device tells.
+    private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
+    /// The shortest time between two lists to one device, which takes 4 a second.
+    private static let spacing = Duration.milliseconds(250)
+
+    /// How often a device is sent all in vain: then one of the two is full, and something has to change first.
+    private static let maxLists = 8
+
+    /// Bytes of statements that are merged or wait for it, over all devices: they take several times as much memory, and
+    /// milliseconds for each KiB.
+    private static let maxMerging = 16 * 1024 * 1024
+
+    /// What passes between this device and another one that may differ.
+    private struct Exchange {
+        /// What it was not sent yet of the changes that this device has made.
+        var untold: [Statement] = []
+        /// It has not said since the last change that it has all.
+        var isOpen = false
+        /// Tries since it last had all, or since its roster or ours has changed.
+        var tries = 0
+        /// What it said of its roster last.
+        var digest: [UInt8] = []
+        /// Runs until the next try.
+        var timer: LoopTimer?
+        /// When it was last sent a list.
+        var sent: MonotonicInstant?
+        /// Runs until the next list may be sent.
+        var spacer: LoopTimer?
+    }
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let accountStore: AccountStore
+    private let pool: LinkPool
+    private unowned let network: PeerNetwork
+    private var exchanges: [DeviceID: Exchange] = [:]
+    /// Bytes of statements that are merged now, or wait for it.
+    private var mergingBytes = 0
+    /// Devices that introduce themselves just now.
+    private var introducing: Set<DeviceID> = []
+
+    package init(loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, network: PeerNetwork) {
+        self.loop = loop
+        self.log = log
+        self.accountStore = accountStore
+        self.pool = pool
+        self.network = network
+    }
+
+    // MARK: - Telling
+
+    /// Our roster or epoch has changed. What this device has done itself it tells all others at once, and whom it has let in; what
+    /// it has learnt from a member, that one tells.
+    package func accountChanged(news: [Statement], hasNewEpoch: Bool) {
+        defer {
+            // Who is connected may wait for the key.
+            if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
+        }
+        exchanges = exchanges.filter { pool.snapshot.others.contains($0.key) }
+        if !news.isEmpty { for device in exchanges.keys { exchanges[device]?.tries = 0 } }
+        let guests = introducing.map { Fingerprint($0) }
+        let isOurs = news.contains { statement in
+            statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
+        }
+        guard isOurs else { return }
+        for device in pool.snapshot.others {
+            exchanges[device, default: Exchange()].untold += news
+            exchanges[device]?.isOpen = true
+            exchanges[device]?.tries = 0
+            exchanges[device]?.timer = nil
+            tell(device)
+        }
+    }
+
+    /// What a device is thought to lack; nil for nothing. It counts as sent.
+    package func takeNews(for device: DeviceID) -> [UInt8]? {
+        guard let untold = exchanges[device]?.untold, !untold.isEmpty else { return nil }
+        exchanges[device]?.untold = []
+        exchanges[device]?.sent = loop.now
+        return StatementList.encode(untold)
+    }
+
+    /// Sends a device what it was not sent yet, over the connection that there is or by a call.
+    private func tell(_ device: DeviceID) {
+        if let link = pool.established(to: device) {
+            sendNews(over: link)
+        } else {
+            // What it was not sent goes in front of the hello.
+            _ = pool.link(to: device, isForRoster: true)
+        }
+        schedule(device, after: Backoff.roster.delay(after: 1))
+    }
+
+    private func sendNews(over link: PeerLink) {
+        let device = link.device
+        guard exchanges[device]?.spacer == nil else { return }
+        if let sent = exchanges[device]?.sent, sent.advanced(by: Self.spacing) > loop.now {
+            let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
+            exchanges[device]?.spacer = loop.timer(after: wait) { [unowned self] in
+                exchanges[device]?.spacer = nil
+                if let link = pool.established(to: device) { sendNews(over: link) }
+            }
+            return
+        }
+        if let news = takeNews(for: device) { link.sendStatements(news) }
+        offerEpochKey(link)
+    }
+
+    // MARK: - Comparing
+
+    /// A device says over a connection what its roster and its epoch are.
+    ///
+    /// - Parameter isFirst: whether it is the first that it says there.
+    package func heard(_ hello: Hello, over link: PeerLink, isFirst: Bool) {
+        let device = link.device
+        let snapshot = pool.snapshot
+        let hasRoster = hello.rosterDigest == snapshot.rosterDigest
+        if hasRoster, snapshot.isCurrent, hello.epoch == snapshot.epochName { return settle(device) }
+        exchanges[device, default: Exchange()].isOpen = true
+        if exchanges[device]?.digest != hello.rosterDigest {
+            exchanges[device]?.digest = hello.rosterDigest
+            exchanges[device]?.tries = 0
+        }
+        if !hasRoster, isFirst {
+            sendAll(over: link)
+        } else if snapshot.isCurrent, hello.epoch != snapshot.epochName {
+            offerEpochKey(link)
+        }
+        schedule(device, after: Backoff.roster.delay(after: (exchanges[device]?.tries ?? 0) + 1))
+    }
+
+    /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
+    package func consider(_ peer: Peer) {
+        guard differs(peer) else { return settle(peer.deviceID) }
+        exchanges[peer.deviceID, default: Exchange()].isOpen = true
+        schedule(peer.deviceID, after: turn(peer.deviceID))
+    }
+
+    /// A member has shown itself by a mark: it or this device is in another epoch.
+    package func sighted(_ device: DeviceID) {
+        exchanges[device, default: Exchange()].isOpen = true
+        // Most come with a change of the epoch that is on its way here, too.
+        schedule(device, after: Self.secondTurn + turn(device))
+    }
+
+    private func differs(_ peer: Peer) -> Bool {
+        pool.snapshot.held != nil && (peer.rosterDigest != pool.snapshot.rosterDigest || !pool.snapshot.isCurrent)
+    }
+
+    /// It has what we have.
+    private func settle(_ device: DeviceID) {
+        guard exchanges[device]?.untold.isEmpty ?? true else { return }
+        exchanges[device]?.isOpen = false
+        exchanges[device]?.tries = 0
+        exchanges[device]?.timer = nil
+    }
+
+    // MARK: - Trying again
+
+    /// When this device is to call about a difference that both may have seen.
+    private func turn(_ device: DeviceID) -> Duration {
+        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
+        return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
+    }
+
+    private func schedule(_ device: DeviceID, after wait: Duration) {
+        guard exchanges[device]?.timer == nil else { return }
+        let tries = exchanges[device]?.tries ?? 0
+        let wait = tries > 0 ? max(wait, Backoff.roster.delay(after: tries)) : wait
+        exchanges[device]?.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
+            exchanges[device]?.timer = nil
+            retry(device)
+        }
+    }
+
+    /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
+    private func retry(_ device: DeviceID) {
+        guard exchanges[device]?.isOpen ?? false, pool.snapshot.held != nil else { return }
+        // It has not answered what it was told some seconds ago: the connection may have ended unnoticed.
+        pool.established(to: device)?.endIfUnacknowledged()
+        if let open = pool.established(to: device) {
+            guard exchanges[device]?.tries ?? 0 < Self.maxLists else { return }
+            exchanges[device]?.tries += 1
+            if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
+                sendAll(over: open)
+            } else {
+                offerEpochKey(open)
+            }
+            return schedule(device, after: .zero)
+        }
+        guard let link = pool.link(to: device, isForRoster: true) else { return }
+        exchanges[device]?.tries += 1
+        link.whenEstablished { [self] isEstablished in
+            if !isEstablished, exchanges[device]?.isOpen ?? false { schedule(device, after: .zero) }
+        }
+    }
+
+    // MARK: - Statements and keys
+
+    private func sendAll(over link: PeerLink) {
+        guard let state = accountStore.state else { return }
+        exchanges[link.device]?.untold = []
+        exchanges[link.device]?.sent = loop.now
+        link.sendStatements(state.roster.encoded())
+        offerEpochKey(link)
+    }
+
+    /// Sends the account key in force, if the device is live in the stored roster and does not say that it has it.
+    private func offerEpochKey(_ link: PeerLink) {
+        guard link.peerHello?.epoch != pool.snapshot.epochName,
+            let held = accountStore.state?.keyToHandOver(to: link.device)
+        else {
+            return
+        }
+        link.sendEpochKey(EpochKeyBody.encode(held))
+    }
+
+    /// Merges statements from a link, and says whether its device is live now.
+    package func merge(_ link: PeerLink, _ body: [UInt8], completion: @escaping (MergeOutcome) -> Void) {
+        let statements: [Statement]
+        do {
+            guard mergingBytes + body.count <= Self.maxMerging else { throw SessionEnd.flooding }
+            statements = try StatementList.decode(body)
+        } catch {
+            log.info("Statements could not be read", ["device": link.device.short, "error": "\(error)"])
+            return completion(.refused)
+        }
+        let count = body.count
+        let device = link.device
+        mergingBytes += count
+        let done = { [self] (outcome: MergeOutcome) in
+            mergingBytes -= count
+            completion(outcome)
+        }
+        if pool.snapshot.peerKey(device) != nil {
+            accountStore.merge(statements) { [pool] isGenuine in
+                done(isGenuine ? (pool.snapshot.peerKey(device) != nil ? .live : .notLive) : .refused)
+            }
+        } else {
+            guard let key = link.presentedKey else { return done(.notLive) }
+            introducing.insert(device)
+            accountStore.introduce(key, statements) { [self] isMember in
+                introducing.remove(device)
+                log.info(isMember ? "A new device was introduced" : "A stranger was refused", ["device": device.short])
+                done(isMember ? .live : .notLive)
+            }
+        }
+    }
+
+    /// Takes the key of an epoch, if it is the one that the roster commits to.
+    package func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
+        guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
+        accountStore.accept(key) { _ in }
+    }
+}

@@ -1,0 +1,159 @@
+import HandoffAccount
+import HandoffCrypto
+package import HandoffDiscovery
+package import HandoffLog
+package import HandoffModel
+import HandoffProtocol
+import HandoffState
+package import LoopIO
+package import Timing
+
+/// Calls the configured addresses until their devices are known, and again when they are gone. Lives on the daemon's
+/// loop.
+///
+/// Who is at an address shows when it answers: one member after the other is called there.
+package final class StaticPeers {
+    private struct Entry {
+        var device: DeviceID?
+        /// Who answered last, also if it has gone since.
+        var last: DeviceID?
+        var failures = 0
+        var isCalling = false
+        var timer: LoopTimer?
+    }
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let discovery: StaticDiscovery
+    private let pool: LinkPool
+    private unowned let network: PeerNetwork
+    private let wallClock: any WallClock
+    private var entries: [StaticAddress: Entry] = [:]
+    private var members: Set<DeviceID> = []
+
+    package init(
+        loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork,
+        wallClock: any WallClock
+    ) {
+        self.loop = loop
+        self.log = log
+        self.discovery = discovery
+        self.pool = pool
+        self.network = network
+        self.wallClock = wallClock
+    }
+
+    /// The addresses, with the device that answered there.
+    package var addresses: [(address: StaticAddress, device: DeviceID?)] {
+        entries.map { ($0.key, $0.value.device) }.sorted { $0.0.text < $1.0.text }
+    }
+
+    /// Begins to call an address.
+    package func add(_ address: StaticAddress) {
+        guard entries[address] == nil else { return }
+        entries[address] = Entry()
+        if let peer = StaticPeer(text: address.text) { discovery.add(peer) }
+    }
+
+    /// Forgets an address; a connection to it lives on until it is idle.
+    package func remove(_ address: StaticAddress) {
+        entries[address] = nil
+        if let peer = StaticPeer(text: address.text) { discovery.remove(peer) }
+    }
+
+    /// An address was resolved.
+    package func found(_ service: DiscoveredService) {
+        guard let address = entries.keys.first(where: { Self.instance($0) == service.instance }) else { return }
+        guard !service.addresses.isEmpty else { return retry(address) }
+        call(address, at: service.addresses)
+    }
+
+    /// Calls again where nobody is known to be: the account, the network or the devices have changed.
+    package func review() {
+        for (address, entry) in entries where !isSettled(entry) && !entry.isCalling && entry.timer?.isArmed != true {
+            discovery.refresh(instance: Self.instance(address))
+        }
+    }
+
+    /// The network is another one: all addresses where nobody is known to be are called at once.
+    package func networkChanged() {
+        for address in entries.keys {
+            entries[address]?.failures = 0
+            entries[address]?.timer = nil
+        }
+        review()
+    }
+
+    /// Takes the members as they are now: an address of one that is no more is anybody's.
+    package func accountChanged(live: Set<DeviceID>) {
+        for (address, entry) in entries {
+            if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
+        }
+        if live != members { networkChanged() } else { review() }
+        members = live
+    }
+
+    /// The name under which static discovery tells of an address.
+    private static func instance(_ address: StaticAddress) -> String {
+        StaticPeer(text: address.text)?.instance ?? address.text
+    }
+
+    private func isThere(_ device: DeviceID) -> Bool { network.table[device] != nil }
+
+    private func isSettled(_ entry: Entry) -> Bool {
+        entry.device.map(isThere) ?? false
+    }
+
+    private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
+        guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
+        // Its label is not known: one that both sides make from the clock stands in for it.
+        let label = Gate.staticLabel(unixSeconds: wallClock.unixSeconds)
+        let calls = candidates(entry).flatMap { device in
+            // What opens its gate, in the order in which to try it.
+            network.missing.pairwise.keys(for: device).map { keys, isIntroduction in
+                let way = LinkPool.Way(
+                    label: label, addresses: addresses, gate: keys.gate, isIntroduction: isIntroduction)
+                return (device: device, way: way)
+            }
+        }
+        guard !calls.isEmpty else { return }
+        entries[address]?.isCalling = true
+        call(address, calls[...])
+    }
+
+    /// The members that may be at an address: who was there last, then those that are not known to be elsewhere.
+    private func candidates(_ entry: Entry) -> [DeviceID] {
+        let others = pool.snapshot.others.sorted()
+        let away = others.filter { !isThere($0) }
+        let here = others.filter(isThere)
+        return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
+    }
+
+    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, way: LinkPool.Way)>) {
+        guard entries[address] != nil else { return }
+        guard let first = calls.first else {
+            entries[address]?.isCalling = false
+            return retry(address)
+        }
+        pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
+            // Where nobody is at all, nobody else is either.
+            guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
+            link.whenEstablished { [self] isEstablished in
+                guard isEstablished else { return call(address, calls.dropFirst()) }
+                entries[address]?.isCalling = false
+                entries[address]?.failures = 0
+                entries[address]?.device = first.device
+                entries[address]?.last = first.device
+            }
+        }
+    }
+
+    private func retry(_ address: StaticAddress) {
+        guard let entry = entries[address], entry.timer?.isArmed != true else { return }
+        let wait = Backoff.roster.delay(after: entry.failures + 1)
+        entries[address]?.failures += 1
+        entries[address]?.timer = loop.timer(after: wait, accuracy: .milliseconds(200)) { [unowned self] in
+            discovery.refresh(instance: Self.instance(address))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package import HandoffLog
+package import HandoffModel
+import HandoffState
+package import LoopIO
+import Timing
+
+/// Brings this device into the account whose file it has imported: calls the members that it sees, one after the other, until
+/// one lets it in and hands it the account key. Lives on the daemon's loop.
+///
+/// Members are seen by the marks that they make for the ticket (``MissingMembers``), or called at configured addresses
+/// (``StaticPeers``).
+package final class TicketJoin {
+    /// How long one member is waited for alone.
+    private static let headStart = Duration.milliseconds(300)
+    /// How long one that has answered has to hand over the account key, before another one is called as well.
+    private static let timeoutForKey = Duration.seconds(2)
+
+    private let loop: EventLoop
+    private let log: Logger
+    private let pool: LinkPool
+    private unowned let network: PeerNetwork
+    /// Those that are being called, or have answered.
+    private var called: Set<DeviceID> = []
+    /// Those that were called and did not answer, since the last pause.
+    private var failed: Set<DeviceID> = []
+    /// Rounds in which nobody has helped.
+    private var rounds = 0
+    private var timer: LoopTimer?
+    private var retryTimer: LoopTimer?
+
+    package init(loop: EventLoop, log: Logger, pool: LinkPool, network: PeerNetwork) {
+        self.loop = loop
+        self.log = log
+        self.pool = pool
+        self.network = network
+    }
+
+    /// A member shows that it waits for this device.
+    package func sighted(_ device: DeviceID) {
+        guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
+        callNext()
+    }
+
+    /// The account is another one now.
+    package func accountChanged() {
+        guard !pool.snapshot.isJoining else { return }
+        called = []
+        failed = []
+        rounds = 0
+        timer = nil
+        retryTimer = nil
+    }
+
+    /// What is missing until this device has joined, for people.
+    package var missing: String {
+        if pool.all.contains(where: { $0.isEstablished }) {
+            return "a member has answered, and has not handed over the account key yet"
+        }
+        if network.sightings.values.contains(where: \.isMarked) {
+            return "a member is in reach, and has not let this device in yet"
+        }
+        if network.strangers.isEmpty {
+            return
+                "no device with Handoff is seen on this network: switch on a device that was in the account when the file was made"
+        }
+        return """
+            no device that is seen on this network waits for this file: it was used or closed before, or none of those that \
+            were in the account when the file was made is on
+            """
+    }
+
+    private func callNext() {
+        guard pool.snapshot.isJoining else { return }
+        let seen = network.sightings.keys.sorted()
+        guard let next = seen.first(where: { !called.contains($0) && !failed.contains($0) }) else { return }
+        guard let link = pool.link(to: next, isForRoster: true) else { return }
+        called.insert(next)
+        log.info("Calling a member that waits for this device", ["device": next.short])
+        link.whenEnded { [weak self] in self?.ended(next) }
+        arm(&timer, after: Self.headStart) { [unowned self] in
+            guard called.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
+            arm(&timer, after: Self.timeoutForKey) { [unowned self] in callNext() }
+        }
+    }
+
+    private func ended(_ device: DeviceID) {
+        called.remove(device)
+        guard pool.snapshot.isJoining else { return }
+        failed.insert(device)
+        if called.isEmpty { callNext() }
+        guard retryTimer?.isArmed != true else { return }
+        rounds += 1
+        // Sooner than others: somebody waits for it.
+        arm(&retryTimer, after: Backoff.roster.delay(after: rounds) / 2) { [unowned self] in
+            failed = []
+            callNext()
+        }
+    }
+
+    private func arm(_ timer: inout LoopTimer?, after wait: Duration, _ handler: @escaping () -> Void) {
+        timer = loop.timer(after: wait, handler: handler)
+    }
+}

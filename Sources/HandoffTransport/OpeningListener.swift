@@ -1,0 +1,139 @@
+package import LoopIO
+import Timing
+
+/// A listening TCP socket that reads what each connection says before TLS, within bounds of number and time, and hands on
+/// those that have said enough. It never says a byte itself.
+///
+/// Used on its loop's thread only; dropping it closes the socket and all connections that were not handed on.
+package final class OpeningListener {
+    /// A connection that has said enough to begin TLS. Its stream belongs to who gets it, and is not read meanwhile.
+    package struct Opening {
+        /// The connection, with what was read of it put back.
+        package let stream: ByteStream
+        /// The address of the caller.
+        package let address: SocketAddress
+        /// What stood before the ClientHello, unchecked.
+        package let token: [UInt8]?
+        /// The ClientHello record.
+        package let clientHello: [UInt8]
+    }
+
+    private struct Waiting {
+        let stream: ByteStream
+        let address: SocketAddress
+        var buffer: GateBuffer
+    }
+
+    /// A connection has said enough.
+    package var onOpening: ((Opening) -> Void)?
+
+    private let loop: EventLoop
+    private let listener: Listener
+    private let mayOmitToken: Bool
+    private var table: GateTable
+    private var connections: [GateTable.ID: Waiting] = [:]
+    private var timer: LoopTimer?
+
+    /// Starts to listen.
+    ///
+    /// - Parameters:
+    ///   - descriptor: a listening TCP socket.
+    ///   - mayOmitToken: whether a ClientHello alone is enough.
+    ///   - limit: connections that wait at most.
+    ///   - perSource: those of one address.
+    ///   - time: how long each may take; bytes that drip do not extend it.
+    package init(
+        _ descriptor: consuming Descriptor, mayOmitToken: Bool, limit: Int, perSource: Int = .max, time: Duration,
+        on loop: EventLoop
+    ) throws(Errno) {
+        self.loop = loop
+        self.mayOmitToken = mayOmitToken
+        table = GateTable(limit: limit, perSource: perSource, time: time)
+        listener = try Listener(adopting: descriptor, on: loop)
+        timer = loop.timer(after: time) { [weak self] in self?.deadlinePassed() }
+        listener.onAccept = { [weak self] descriptor, address in
+            guard let address else { return }
+            self?.accept(descriptor, from: address)
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Connections that have not said enough.
+    var count: Int { table.count }
+
+    /// The bound address and port.
+    var localAddress: SocketAddress? { listener.localAddress }
+
+    /// Descriptors or memory for new connections have run out; it goes on by itself.
+    var onShortage: ((Errno) -> Void)? {
+        get { listener.onShortage }
+        set { listener.onShortage = newValue }
+    }
+
+    /// Closes the socket and every connection that was not handed on.
+    package func close() {
+        listener.close()
+        timer?.cancel()
+        for connection in connections.values { connection.stream.close() }
+        connections = [:]
+        onOpening = nil
+    }
+
+    private func accept(_ descriptor: consuming Descriptor, from address: SocketAddress) {
+        let stream: ByteStream
+        do throws(Errno) {
+            stream = try ByteStream(descriptor, on: loop)
+        } catch {
+            return  // No memory to watch it; the descriptor is closed.
+        }
+        let (id, evicted) = table.admit(from: address.address, now: loop.now)
+        if let evicted { drop(evicted) }
+        connections[id] = Waiting(stream: stream, address: address, buffer: GateBuffer(mayOmitToken: mayOmitToken))
+        stream.onEnd = { [weak self] in self?.end(id) }
+        stream.onError = { [weak self] _ in self?.end(id) }
+        stream.onRead = { [weak self] in self?.received($0, id) }
+        // Otherwise it is armed for an older connection already, or fires early once and looks again.
+        if timer?.isArmed == false { armTimer() }
+    }
+
+    private func received(_ bytes: [UInt8], _ id: GateTable.ID) {
+        switch connections[id]?.buffer.append(bytes) {
+        case nil, .incomplete: return
+        case .refused: end(id)
+        case .complete(let token, let clientHello):
+            guard let ready = connections.removeValue(forKey: id) else { return }
+            table.remove(id)
+            ready.stream.onRead = nil
+            ready.stream.onEnd = nil
+            ready.stream.onError = nil
+            // Without its options it would only be slower, or a dead peer be noticed later.
+            guard let onOpening, let raw = ready.stream.rawDescriptor, (try? TCP.configure(raw)) != nil else {
+                return ready.stream.close()
+            }
+            onOpening(
+                Opening(stream: ready.stream, address: ready.address, token: token, clientHello: clientHello))
+        }
+    }
+
+    private func deadlinePassed() {
+        for id in table.expire(now: loop.now) { drop(id) }
+        armTimer()
+    }
+
+    private func armTimer() {
+        if let next = table.nextDeadline { timer?.rearm(at: next) }
+    }
+
+    private func end(_ id: GateTable.ID) {
+        table.remove(id)
+        drop(id)
+    }
+
+    /// Closes a connection that the table has forgotten. Nothing was written, so nothing but FIN or RST leaves.
+    private func drop(_ id: GateTable.ID) {
+        connections.removeValue(forKey: id)?.stream.close()
+    }
+}

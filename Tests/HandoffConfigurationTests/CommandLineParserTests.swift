@@ -1,0 +1,85 @@
+import HandoffConfiguration
+import HandoffLog
+import LoopIO
+import Testing
+
+/// handoffd's command line.
+@Suite struct CommandLineParserTests {
+    func failure(_ words: [String]) -> String? {
+        do {
+            _ = try CommandLineParser.parse(words)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test
+    func `every option is taken, in both spellings`() throws {
+        let words = [
+            "--config", "/c", "--state-dir=/s", "--socket", "/k", "--app-socket", "/a", "--address", "127.0.0.1",
+            "--port=0", "--interface", "lo", "--interface=eth0", "--discovery", "embedded", "--name", "--x=y",
+            "--log-level", "debug",
+        ]
+        guard case .run(let options) = try CommandLineParser.parse(words) else {
+            Issue.record("no run")
+            return
+        }
+        #expect(options.configurationFile == "/c")
+        #expect(options.stateDirectory == "/s")
+        #expect(options.controlSocket == "/k")
+        #expect(options.appSocket == "/a")
+        let loader = ConfigurationLoader(file: nil, options: options.settings, environment: [:]) { _ in nil }
+        let configuration = try loader.load()
+        #expect(configuration.port == .any)
+        #expect(configuration.interfaces == ["lo", "eth0"])
+        #expect(configuration.discovery == .embedded)
+        #expect(configuration.name == "--x=y")
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.address != nil)
+    }
+
+    @Test
+    func `no words run the daemon as configured`() throws {
+        #expect(try CommandLineParser.parse([]) == .run(CommandLineOptions()))
+    }
+
+    @Test
+    func `help and version are answered whatever else is there`() throws {
+        #expect(try CommandLineParser.parse(["--rubbish", "--help"]) == .help)
+        #expect(try CommandLineParser.parse(["-h"]) == .help)
+        #expect(try CommandLineParser.parse(["--port", "--version"]) == .version)
+    }
+
+    @Test(arguments: [
+        (["start"], "unexpected word 'start': handoffd takes options only"),
+        (["-"], "unexpected word '-': handoffd takes options only"),
+        (["--discover", "avahi"], "unknown option '--discover', did you mean '--discovery'?"),
+        (["--prot=5"], "unknown option '--prot', did you mean '--port'?"),
+        (["-p"], "unknown option '-p'"),
+        (["--socket"], "option --socket needs a value: a path"),
+        (["--socket="], "option --socket needs a path that is not empty"),
+        (["--socket", "a", "--socket", "b"], "option --socket was given twice"),
+        (["--port", "1", "--port=2"], "option --port was given twice"),
+        (["--help=yes"], "option --help takes no value"),
+        (["--port"], "option --port needs a value: 'default', 0 for any free port, or a number from 1 to 65535"),
+        (
+            ["--port", "x"],
+            "option --port: 'x' is no value of port: allowed is 'default', 0 for any free port, or a number from 1 to 65535"
+        ),
+    ])
+    func `wrong usage is named, with what is allowed`(_ words: [String], _ message: String) {
+        #expect(failure(words) == message + " (see handoffd --help)")
+    }
+
+    @Test
+    func `the help names every setting that has an option`() {
+        for word in [
+            "--config", "--state-dir", "--socket", "--app-socket", "--address", "--port", "--interface", "--discovery",
+            "--name", "--log-level", "--help", "--version",
+        ] {
+            #expect(CommandLineHelp.text.contains(word))
+        }
+        #expect(CommandLineHelp.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
+    }
+}

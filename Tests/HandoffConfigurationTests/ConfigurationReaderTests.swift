@@ -1,0 +1,41 @@
+import Glibc
+import HandoffConfiguration
+import Testing
+
+/// Reading configuration files.
+@Suite struct ConfigurationReaderTests {
+    func failure(_ path: String) -> String? {
+        do {
+            _ = try ConfigurationReader.read(path)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test(arguments: ["/nonexistent/a", "/etc/passwd/a"])
+    func `a file that does not exist is nothing`(_ path: String) throws {
+        #expect(try ConfigurationReader.read(path) == nil)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `what is no regular file is refused, without waiting`() throws {
+        #expect(failure("/") == "/: cannot read the file: it is no regular file")
+        #expect(failure("/dev/zero") == "/dev/zero: cannot read the file: it is no regular file")
+        let pipe = "/tmp/handoff-test-\(getpid())-pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        #expect(failure(pipe) == "\(pipe): cannot read the file: it is no regular file")
+    }
+
+    @Test
+    func `of a large file no more is read than shows that it is too large`() throws {
+        let path = "/tmp/handoff-test-\(getpid())-large"
+        let file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0o600)
+        try #require(file >= 0)
+        defer { unlink(path) }
+        #expect(ftruncate(file, 1 << 30) == 0)
+        close(file)
+        #expect(try ConfigurationReader.read(path)?.count == ConfigurationFile.byteLimit + 1)
+    }
+}

@@ -1,0 +1,130 @@
+import HandoffDesktop
+import HandoffDesktopClient
+import HandoffLog
+import HandoffModel
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// What the notification server is told, and when it is let go.
+@Suite struct NotificationServiceTests {
+    /// A server that answers when it is told to.
+    private final class PlayedServer: NotificationServing {
+        private(set) var questions: [([String]?) -> Void] = []
+        private(set) var shown: [(notification: DesktopNotification, answer: (UInt32?) -> Void)] = []
+        private(set) var withdrawn: [UInt32] = []
+        private(set) var isStopped = false
+
+        func ask(_ completion: @escaping ([String]?) -> Void) { questions.append(completion) }
+
+        func show(
+            _ notification: DesktopNotification, replacing former: UInt32, completion: @escaping (UInt32?) -> Void
+        ) {
+            shown.append((notification, completion))
+        }
+
+        func withdraw(_ id: UInt32) { withdrawn.append(id) }
+
+        func stop() { isStopped = true }
+    }
+
+    private let clock = ManualClock()
+    private let test: LoopTest
+    private let server = PlayedServer()
+    private let offers: [NotificationOffer]
+
+    init() throws {
+        test = try LoopTest(clock: clock)
+        offers = [try #require(Sample.notificationOffer(title: "First"))]
+    }
+
+    private func desk() -> NotificationService {
+        let desk = NotificationService(
+            loop: test.loop, log: Logger(subsystem: "notifications", sink: MemorySink(), level: .debug), isOn: true,
+            find: { [server] _, _ in server }, continuing: { _, _, completion in completion(nil) })
+        desk.setQuiet(false)
+        return desk
+    }
+
+    /// A desk that has asked the server to show something, and has no answer yet.
+    private func showingDesk() throws -> NotificationService {
+        let desk = desk()
+        desk.start()
+        desk.take(offers)
+        try #require(server.questions.count == 1)
+        server.questions[0](["body", "actions"])
+        try #require(server.shown.count == 1)
+        return desk
+    }
+
+    @Test
+    func `what is on its way to the screen when notifications are switched off is taken off with the answer`() throws {
+        let desk = try showingDesk()
+        desk.setOn(false)
+        #expect(!server.isStopped)
+        server.shown[0].answer(5)
+        #expect(server.withdrawn == [5])
+        desk.take([])
+        desk.take(offers)
+        #expect(server.shown.count == 1)
+        // Switched on again the same server is used, without a question.
+        desk.setOn(true)
+        clock.advance(by: .seconds(2))
+        try test.turns(2)
+        #expect(server.shown.count == 2 && server.questions.count == 1)
+    }
+
+    @Test
+    func `the end waits for the answer without which what was shown could not be taken off`() throws {
+        let desk = try showingDesk()
+        var ends = 0
+        desk.stop { ends += 1 }
+        #expect(ends == 0 && !server.isStopped)
+        server.shown[0].answer(5)
+        #expect(ends == 1 && server.withdrawn == [5])
+        try test.turns(2)
+        #expect(server.isStopped)
+        clock.advance(by: .seconds(1))
+        try test.turns(2)
+        #expect(ends == 1)
+    }
+
+    @Test
+    func `the end waits half a second for a server that does not answer`() throws {
+        let desk = try showingDesk()
+        var ends = 0
+        desk.stop { ends += 1 }
+        clock.advance(by: .milliseconds(499))
+        try test.turns(2)
+        #expect(ends == 0)
+        clock.advance(by: .milliseconds(1))
+        try test.turns(2)
+        #expect(ends == 1 && server.isStopped)
+    }
+
+    @Test
+    func `the end waits for nothing when nothing is on its way`() throws {
+        let desk = try showingDesk()
+        server.shown[0].answer(5)
+        var ends = 0
+        desk.stop { ends += 1 }
+        #expect(ends == 1 && server.withdrawn == [5])
+    }
+
+    @Test
+    func `who is asked for while there is no connection to a server is not there, and is not asked for again so soon`()
+        throws
+    {
+        let desk = desk()
+        desk.take(offers)
+        try test.turns(2)
+        desk.start()
+        desk.take([])
+        desk.take(offers)
+        #expect(server.questions.isEmpty)
+        clock.advance(by: .seconds(60))
+        desk.take([])
+        desk.take(offers)
+        #expect(server.questions.count == 1)
+    }
+}

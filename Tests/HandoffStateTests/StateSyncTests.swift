@@ -1,0 +1,94 @@
+import Glibc
+import HandoffAccount
+import HandoffState
+import HandoffTestSupport
+import LoopIO
+import Testing
+
+/// What brings the state down to the disk.
+@Suite struct StateSyncTests {
+    /// Notes what is synchronised: the path, and for a file how many bytes it has by then.
+    final class Disk: Sendable {
+        private let notes = Locked<[String]>([])
+        private let failing = Locked<String?>(nil)
+
+        /// The path whose synchronisation fails.
+        func fail(_ path: String) { failing.withLock { $0 = path } }
+
+        func take() -> [String] {
+            notes.withLock { notes in
+                defer { notes = [] }
+                return notes
+            }
+        }
+
+        func sync(_ number: Int32) -> Int32 {
+            var bytes = [CChar](repeating: 0, count: 4096)
+            let count = readlink("/proc/self/fd/\(number)", &bytes, bytes.count)
+            let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            var status = stat()
+            fstat(number, &status)
+            let isFile = status.st_mode & S_IFMT == S_IFREG
+            notes.withLock { $0.append(isFile ? "\(path) \(status.st_size)" : path) }
+            if failing.withLock({ $0 }) == path {
+                errno = EIO
+                return -1
+            }
+            return fsync(number)
+        }
+    }
+
+    let folder: ScratchStateFolder
+    let disk = Disk()
+
+    init() throws {
+        folder = try ScratchStateFolder()
+    }
+
+    private func size(_ name: String) -> Int { folder.read(name)?.count ?? 0 }
+
+    @Test
+    func `the folder's own name is on the disk before anything in it is stored`() throws {
+        _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
+        #expect(disk.take().first == String(folder.beside("").dropLast()))
+        _ = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
+        #expect(disk.take().first == "\(folder.path)/.boot.new \(size("boot"))")
+    }
+
+    @Test
+    func `so are the names of all folders above it that were made for it`() throws {
+        let deep = folder.beside(".local/state/handoff")
+        _ = try StateFolder.open(deep, now: 1000) { [disk] in disk.sync($0) }
+        let above = ["", ".local", ".local/state"].map { folder.beside($0) }
+        #expect(disk.take().prefix(3) == [String(above[0].dropLast()), above[1], above[2]])
+    }
+
+    @Test
+    func `a file is on the disk whole before it has its name, and its name before the store returns`() throws {
+        let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
+        #expect(
+            disk.take().dropFirst() == [
+                "\(folder.path)/.identity.new \(size("identity"))", folder.path,
+                "\(folder.path)/.boot.new \(size("boot"))",
+                folder.path,
+            ])
+        try stored.folder.store(account: .creating(device: stored.identity, name: "test", now: 1000))
+        #expect(disk.take() == ["\(folder.path)/.account.new \(size("account"))", folder.path])
+        _ = try stored.folder.startAfresh()
+        // A note that it leaves, the account, the new identity, the note.
+        #expect(disk.take().count { $0 == folder.path } == 4)
+    }
+
+    @Test
+    func `what cannot be brought to the disk is not stored, and the former file stays`() throws {
+        let stored = try StateFolder.open(folder.path, now: 1000) { [disk] in disk.sync($0) }
+        let former = folder.read("boot")
+        disk.fail("\(folder.path)/.boot.new")
+        #expect(throws: StateError.cannotWrite(path: "\(folder.path)/boot", .init(rawValue: EIO))) {
+            try stored.folder.store(boot: 7777)
+        }
+        #expect(folder.read("boot") == former)
+        disk.fail(folder.path)
+        #expect(throws: StateError.self) { try stored.folder.store(boot: 7777) }
+    }
+}

@@ -1,0 +1,196 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffTLS
+import HandoffTransport
+import LoopIO
+import Testing
+
+/// Calls to devices, with real sockets; time moves only when a test moves it.
+@Suite(.timeLimit(.minutes(5))) struct DialerTests {
+    private let fixture: TransportFixture
+
+    init() throws {
+        fixture = try TransportFixture()
+    }
+
+    @Test func `refused address gives way to the next at once`() throws {
+        let (address, listener) = try listeningDevice()
+        let closed = try closedAddress()
+        let outcome = try dial(fixture.target([closed, address]))
+        #expect(try outcome.get().remoteAddress == address)
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func `silent address has a head start only`() throws {
+        let (address, listener) = try listeningDevice()
+        let silent = try SilentHost(fixture)
+        var outcome: Result<PeerConnection, DialError>?
+        let call = try fixture.dialer().dial(fixture.target([silent.address, address])) { [fixture] in
+            outcome = $0
+            fixture.note("dialed")
+        }
+        try fixture.run(until: "silent 0 connected")
+        fixture.clock.advance(by: .milliseconds(49))
+        try fixture.settle()
+        #expect(outcome == nil)
+        #expect(!fixture.events.contains("let in"))
+        fixture.clock.advance(by: .milliseconds(1))
+        try fixture.run(until: "dialed", "silent 0 end")
+        #expect(try outcome?.get().remoteAddress == address, "and the silent attempt is dropped")
+        withExtendedLifetime((listener, call)) {}
+    }
+
+    @Test func `every failure is named with its address`() throws {
+        let (address, listener) = try listeningDevice()
+        let closed = try closedAddress()
+        var target = fixture.target([closed, address])
+        target.token = { _ in [UInt8](repeating: 0, count: 32) }
+        guard case .failure(let error) = try dial(target) else {
+            Issue.record("a wrong token was taken")
+            return
+        }
+        #expect(
+            error.failures == [
+                DialError.Failure(address: closed, cause: .connect(.connectionRefused)),
+                DialError.Failure(address: address, cause: .end(.refusedAtGate)),
+            ])
+        #expect(
+            error.description == """
+                \(closed): connection refused; \(address): the other side closed the connection before it said anything
+                """)
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func `another device than the one meant is refused`() throws {
+        let (address, listener) = try listeningDevice()
+        var target = fixture.target([address])
+        target.accepts = { _ in false }
+        guard case .failure(let error) = try dial(target) else {
+            Issue.record("another device was taken")
+            return
+        }
+        #expect(error.failures == [DialError.Failure(address: address, cause: .end(.tls(.keyNotAccepted)))])
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func `no address is an error and not said from inside the call`() throws {
+        var isSaid = false
+        let call = try fixture.dialer().dial(fixture.target([])) { [fixture] result in
+            isSaid = true
+            if case .failure(let error) = result { fixture.note(error.description) }
+        }
+        #expect(!isSaid)
+        try fixture.run(until: "no address known")
+        call.cancel()
+    }
+
+    @Test func `call ends when its time is over`() throws {
+        let silent = try SilentHost(fixture)
+        var outcome: Result<PeerConnection, DialError>?
+        var limits = TransportLimits()
+        limits.handshake = .seconds(60)
+        let call = try fixture.dialer(limits).dial(fixture.target([silent.address])) { [fixture] in
+            outcome = $0
+            fixture.note("dialed")
+        }
+        try fixture.run(until: "silent 0 read")
+        fixture.clock.advance(by: .seconds(5))
+        try fixture.run(until: "dialed", "silent 0 end")
+        guard case .failure(let error) = outcome else {
+            Issue.record("\(String(describing: outcome))")
+            return
+        }
+        #expect(error.failures == [DialError.Failure(address: silent.address, cause: .timedOut(.handshake))])
+        call.cancel()
+    }
+
+    @Test func `handshake has its own time`() throws {
+        let silent = try SilentHost(fixture)
+        var error: DialError?
+        let call = try fixture.dialer().dial(fixture.target([silent.address])) { [fixture] result in
+            if case .failure(let failure) = result { error = failure }
+            fixture.note("dialed")
+        }
+        try fixture.run(until: "silent 0 read")
+        fixture.clock.advance(by: .seconds(3))
+        try fixture.run(until: "dialed")
+        #expect(
+            error?.failures == [DialError.Failure(address: silent.address, cause: .end(.timedOut))])
+        call.cancel()
+    }
+
+    @Test func `fifth attempt at one address waits for a place`() throws {
+        let silent = try SilentHost(fixture)
+        let dialer = try fixture.dialer()
+        var calls = (0..<6).map { number in
+            dialer.dial(fixture.target([silent.address])) { _ in Issue.record("call \(number) ended") }
+        }
+        try fixture.run(until: "silent 3 read")
+        try fixture.settle()
+        #expect(silent.accepted.count == 4)
+        calls[0].cancel()
+        try fixture.run(until: "silent 4 read")
+        try fixture.settle()
+        #expect(silent.accepted.count == 5)
+        calls.remove(at: 5).cancel()
+        calls[1].cancel()
+        try fixture.settle()
+        #expect(silent.accepted.count == 5, "who has gone gets no place")
+        for call in calls { call.cancel() }
+    }
+
+    @Test func `place is free as soon as the server answers`() throws {
+        var limits = TransportLimits()
+        limits.attemptsPerAddress = 1
+        // The head of a record whose rest never comes: the gate is passed, TLS is not done.
+        let host = try SilentHost(fixture, answer: [22, 3, 3, 0, 100])
+        let dialer = try fixture.dialer(limits)
+        let calls = (0..<3).map { number in
+            dialer.dial(fixture.target([host.address])) { _ in Issue.record("call \(number) ended") }
+        }
+        try fixture.run(until: "silent 0 read", "silent 1 read", "silent 2 read")
+        for call in calls { call.cancel() }
+    }
+
+    @Test(arguments: [true, false])
+    func `cancelled call says nothing`(isDropped: Bool) throws {
+        let silent = try SilentHost(fixture)
+        var call: Dial? = try fixture.dialer().dial(fixture.target([silent.address])) { _ in
+            Issue.record("a cancelled call ended")
+        }
+        try fixture.run(until: "silent 0 read")
+        if isDropped { call = nil } else { call?.cancel() }
+        try fixture.run(until: "silent 0 end")
+        fixture.clock.advance(by: .seconds(10))
+        try fixture.settle()
+        withExtendedLifetime(call) {}
+    }
+
+    private func dial(_ target: DialTarget) throws -> Result<PeerConnection, DialError> {
+        var outcome: Result<PeerConnection, DialError>?
+        let call = try fixture.dialer().dial(target) { [fixture] in
+            outcome = $0
+            fixture.note("dialed")
+        }
+        try fixture.run(until: "dialed")
+        call.cancel()
+        return try #require(outcome)
+    }
+
+    /// The device that is meant, listening; its connections live as long as what is returned.
+    private func listeningDevice() throws -> (address: SocketAddress, listener: GateListener) {
+        let listener = try fixture.listen()
+        var kept: [PeerConnection] = []
+        listener.onConnection = { [fixture] connection in
+            kept.append(connection)
+            fixture.note("let in")
+        }
+        return (try #require(listener.localAddress), listener)
+    }
+
+    /// An address at which nobody listens.
+    private func closedAddress() throws -> SocketAddress {
+        let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
+        return try Listener(adopting: socket, on: fixture.loop).localAddress ?? SocketAddress(.loopbackIPv4, port: 1)
+    }
+}

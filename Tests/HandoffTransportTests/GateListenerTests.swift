@@ -1,0 +1,176 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffTLS
+import HandoffTransport
+import LoopIO
+import Testing
+
+/// The gate against strangers, with real sockets.
+@Suite(.timeLimit(.minutes(5))) struct GateListenerTests {
+    private let fixture: TransportFixture
+    private let listener: GateListener
+    private let address: SocketAddress
+
+    init() throws {
+        fixture = try TransportFixture()
+        listener = try fixture.listen()
+        address = try #require(listener.localAddress)
+        listener.onConnection = { [fixture] _ in fixture.note("let in") }
+    }
+
+    @Test func `good token opens`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        client.stream.write(try fixture.greeting().bytes)
+        try fixture.run(until: "let in")
+        #expect(listener.ungatedCount == 0)
+    }
+
+    @Test func `every changed byte closes without a byte`() throws {
+        let greeting = try fixture.greeting().bytes
+        for index in [0, 16, 31, 33, 34, 43, 60, 120, greeting.count - 1] {
+            let client = try RawClient.connect("raw \(index)", to: address, fixture)
+            var changed = greeting
+            changed[index] ^= 1
+            client.stream.write(changed)
+            try fixture.run(until: "raw \(index) end")
+            #expect(client.received.isEmpty)
+        }
+        #expect(!fixture.events.contains("let in"))
+        #expect(listener.ungatedCount == 0)
+    }
+
+    @Test func `copied token with another hello is refused`() throws {
+        let token = try fixture.greeting().bytes.prefix(32)
+        let hello = try fixture.greeting().bytes.dropFirst(32)
+        let client = try RawClient.connect(to: address, fixture)
+        client.stream.write(Array(token + hello))
+        try fixture.run(until: "raw end")
+        #expect(client.received.isEmpty)
+        #expect(!fixture.events.contains("let in"))
+    }
+
+    @Test func `copied token with its hello is refused the second time`() throws {
+        let greeting = try fixture.greeting().bytes
+        let first = try RawClient.connect("first", to: address, fixture)
+        first.stream.write(greeting)
+        try fixture.run(until: "let in")
+        let second = try RawClient.connect("second", to: address, fixture)
+        second.stream.write(greeting)
+        try fixture.run(until: "second end")
+        #expect(second.received.isEmpty)
+        #expect(fixture.events.count { $0 == "let in" } == 1)
+    }
+
+    @Test func `bytes behind the hello are refused`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        client.stream.write(try fixture.greeting().bytes + [0])
+        try fixture.run(until: "raw end")
+        #expect(!fixture.events.contains("let in"))
+    }
+
+    @Test func `silent connection is closed when its second is over`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        try fixture.settle()
+        #expect(listener.ungatedCount == 1)
+        fixture.clock.advance(by: .milliseconds(999))
+        try fixture.settle()
+        #expect(listener.ungatedCount == 1)
+        fixture.clock.advance(by: .milliseconds(1))
+        try fixture.run(until: "raw end")
+        #expect(client.received.isEmpty)
+        #expect(listener.ungatedCount == 0)
+    }
+
+    @Test func `bytes that drip do not extend the second`() throws {
+        let greeting = try fixture.greeting().bytes
+        let client = try RawClient.connect(to: address, fixture)
+        try fixture.settle()
+        for byte in greeting.prefix(9) {
+            client.stream.write([byte])
+            try fixture.settle()
+            fixture.clock.advance(by: .milliseconds(100))
+        }
+        try fixture.settle()
+        #expect(listener.ungatedCount == 1)
+        client.stream.write(Array(greeting[9..<20]))
+        fixture.clock.advance(by: .milliseconds(100))
+        try fixture.run(until: "raw end")
+        #expect(client.received.isEmpty)
+    }
+
+    @Test func `second of a later connection starts later`() throws {
+        let first = try RawClient.connect("first", to: address, fixture)
+        try fixture.settle()
+        fixture.clock.advance(by: .milliseconds(600))
+        let second = try RawClient.connect("second", to: address, fixture)
+        try fixture.settle()
+        fixture.clock.advance(by: .milliseconds(400))
+        try fixture.run(until: "first end")
+        try fixture.settle()
+        #expect(listener.ungatedCount == 1)
+        fixture.clock.advance(by: .milliseconds(600))
+        try fixture.run(until: "second end")
+        #expect(first.received.isEmpty && second.received.isEmpty)
+    }
+
+    @Test func `who goes away gives up its place`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        try fixture.settle()
+        #expect(listener.ungatedCount == 1)
+        client.stream.close()
+        try fixture.settle()
+        #expect(listener.ungatedCount == 0)
+    }
+
+    @Test func `ninth connection of one address displaces the first`() throws {
+        var idle: [RawClient] = []
+        for number in 0..<8 {
+            idle.append(try RawClient.connect("idle \(number)", to: address, fixture))
+            try fixture.settle()
+        }
+        let good = try RawClient.connect("good", to: address, fixture)
+        good.stream.write(try fixture.greeting().bytes)
+        try fixture.run(until: "idle 0 end", "let in")
+        try fixture.settle()
+        #expect(fixture.events.filter { $0.hasPrefix("idle") && $0.hasSuffix("end") } == ["idle 0 end"])
+        #expect(listener.ungatedCount == 7)
+        withExtendedLifetime(idle) {}
+    }
+
+    @Test func `one good connection passes beside a full house`() throws {
+        var limits = TransportLimits()
+        limits.ungatedPerSource = .max
+        let listener = try fixture.listen(limits)
+        listener.onConnection = { [fixture] _ in fixture.note("let in") }
+        let address = try #require(listener.localAddress)
+        var idle: [RawClient] = []
+        for number in 0..<128 {
+            let client = try RawClient.connect("idle \(number)", to: address, fixture)
+            client.stream.write([UInt8](repeating: 0, count: number % 37))
+            idle.append(client)
+        }
+        try fixture.settle()
+        #expect(listener.ungatedCount == 128)
+        let good = try RawClient.connect("good", to: address, fixture)
+        good.stream.write(try fixture.greeting().bytes)
+        try fixture.run(until: "idle 0 end", "let in")
+        try fixture.settle()
+        #expect(fixture.events.filter { $0.hasPrefix("idle") && $0.hasSuffix("end") } == ["idle 0 end"])
+        #expect(listener.ungatedCount == 127)
+        withExtendedLifetime(idle) {}
+    }
+
+    @Test func `closing ends all that have not passed`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        try fixture.settle()
+        listener.close()
+        try fixture.run(until: "raw end")
+        #expect(client.received.isEmpty)
+    }
+
+    @Test func `connection that nobody keeps is closed`() throws {
+        let client = try RawClient.connect(to: address, fixture)
+        client.stream.write(try fixture.greeting().bytes)
+        try fixture.run(until: "let in", "raw end")
+    }
+}

@@ -1,0 +1,159 @@
+import Dispatch
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import HandoffProtocol
+import HandoffTLS
+import HandoffTransport
+import LoopIO
+import Synchronization
+import Testing
+import Timing
+
+/// Two devices of one account on one loop, with real sockets and real TLS; time moves only when a test moves it.
+///
+/// The loop belongs to the test's thread and runs inside `run(until:)`, so that everything a test does happens in order.
+final class TransportFixture {
+    let clock = ManualClock()
+    let loop: EventLoop
+    let serverKey: SigningKey
+    let clientKey: SigningKey
+    let gateKey: SecretBytes
+    let label: Label
+    /// What the server's side of TLS accepts; the client's key by default.
+    var serverAccepts: @Sendable (PublicKey) -> Bool
+    /// What has happened, in order.
+    private(set) var events: [String] = []
+    private var seen = SeenTokens()
+
+    init() throws {
+        loop = try EventLoop(clock: clock)
+        serverKey = try SigningKey()
+        clientKey = try SigningKey()
+        gateKey = try SecretBytes(random: 32)
+        label = try .random(labelKey: SecretBytes(random: 32))
+        let expected = clientKey.publicKey
+        serverAccepts = { $0 == expected }
+    }
+
+    /// A gate on a free port of 127.0.0.1 that takes this account's tokens, each once.
+    func listen(_ limits: TransportLimits = TransportLimits()) throws -> GateListener {
+        let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
+        let context = try TLSContext(identity: TLSIdentity(key: serverKey), role: .server)
+        return try GateListener(socket, context: context, limits: limits, on: loop) {
+            [unowned self] token, clientHello, _ in
+            guard Gate.isValid(token, key: gateKey, label: label, greeting(clientHello)), seen.insert(token)
+            else { return nil }
+            return GateVerdict(accepts: serverAccepts)
+        }
+    }
+
+    func dialer(_ limits: TransportLimits = TransportLimits()) throws -> Dialer {
+        let context = try TLSContext(identity: TLSIdentity(key: clientKey), role: .client)
+        return Dialer(context: context, limits: limits, on: loop)
+    }
+
+    /// The server at these addresses, called by its label.
+    func target(_ candidates: [SocketAddress]) -> DialTarget {
+        let expected = serverKey.publicKey
+        return DialTarget(
+            candidates: candidates,
+            token: { [gateKey, label] in
+                Gate.token(key: gateKey, label: label, Gate.Greeting($0, to: DeviceID(expected)))
+            },
+            accepts: { $0 == expected })
+    }
+
+    /// A session of the client's with its greeting, for tests that write to the socket themselves.
+    func greeting() throws -> (session: TLSSession, bytes: [UInt8]) {
+        let context = try TLSContext(identity: TLSIdentity(key: clientKey), role: .client)
+        let session = try TLSSession(context: context, accepts: { _ in true })
+        let hello = try #require(session.start())
+        return (session, Gate.token(key: gateKey, label: label, greeting(hello)) + hello)
+    }
+
+    private func greeting(_ clientHello: [UInt8]) -> Gate.Greeting {
+        Gate.Greeting(clientHello, to: DeviceID(serverKey.publicKey))
+    }
+
+    /// An open connection of both sides.
+    func connect(
+        _ limits: TransportLimits = TransportLimits()
+    ) throws -> (client: PeerConnection, server: PeerConnection, listener: GateListener) {
+        let listener = try listen(limits)
+        var server: PeerConnection?
+        var client: PeerConnection?
+        listener.onConnection = { [unowned self] connection in
+            server = connection
+            connection.onOpen = { [unowned self] _ in note("server open") }
+        }
+        let dial = try dialer(limits).dial(target([try #require(listener.localAddress)])) { [unowned self] result in
+            client = try? result.get()
+            note("client open")
+        }
+        try run(until: "server open", "client open")
+        dial.cancel()
+        return (try #require(client), try #require(server), listener)
+    }
+
+    /// Notes an event and lets `run` look whether it was the last one awaited.
+    func note(_ event: String) {
+        events.append(event)
+        loop.stop()
+    }
+
+    /// Notes how a connection ends and which frames come, with the given name before; `onFrame` gets them too.
+    func watch(_ connection: PeerConnection, _ name: String, onFrame: ((Frame) -> Void)? = nil) {
+        var decoder = FrameDecoder(caps: .live)
+        connection.onBytes = { [unowned self] bytes in
+            decoder.append(bytes)
+            while let frame = try? decoder.next() {
+                onFrame?(frame)
+                note("\(name) got \(frame.code):\(frame.body.count)")
+            }
+        }
+        connection.onClosed = { [unowned self] in note("\(name) ended: \($0)") }
+    }
+
+    /// Runs the loop until all these events were noted.
+    func run(until awaited: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try run(sourceLocation) { events in awaited.allSatisfy(events.contains) }
+    }
+
+    /// Runs the loop until `isDone` holds for the events so far; asked after each event.
+    func run(
+        _ sourceLocation: SourceLocation = #_sourceLocation, until isDone: ([String]) -> Bool
+    ) throws {
+        let isLate = Atomic(false)
+        let guardian = DispatchWorkItem { [loop] in
+            isLate.store(true, ordering: .relaxed)
+            loop.stop()
+        }
+        // Only for a test that would hang: real time, which no test depends on otherwise.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: guardian)
+        defer { guardian.cancel() }
+        while !isDone(events) {
+            let isHanging = isLate.load(ordering: .relaxed)
+            try #require(!isHanging, "nothing more happens after \(events)", sourceLocation: sourceLocation)
+            try loop.run()
+        }
+    }
+
+    /// Lets the loop handle what is ready now: until a byte has gone through a socket pair of its own and back.
+    func settle() throws {
+        let pair = try Descriptor.socketPair()
+        let near = try ByteStream(pair.first, on: loop)
+        let far = try ByteStream(pair.second, on: loop)
+        var rounds = 0
+        far.onRead = { far.write($0) }
+        near.onRead = { [unowned self] bytes in
+            rounds += 1
+            if rounds < 20 { near.write(bytes) } else { note("settled") }
+        }
+        near.write([0])
+        let before = events.count { $0 == "settled" }
+        try run { $0.count { $0 == "settled" } > before }
+        near.close()
+        far.close()
+    }
+}
