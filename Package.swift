@@ -225,14 +225,14 @@ let package = Package(
         .testTarget(
             name: "HandoffPairingServiceTests",
             dependencies: [
-                "HandoffDaemon", "HandoffDiscovery", "HandoffPairingService", "LoopIO", "Timing",
+                "HandoffDiscovery", "HandoffPairingService", "LoopIO", "Timing",
             ],
             swiftSettings: common),
         .testTarget(
             name: "HandoffPeersTests",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPeers", "HandoffProtocol", "LoopIO",
-                "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPeers", "HandoffProtocol", "HandoffState",
+                "LoopIO", "Timing",
             ],
             swiftSettings: common),
         .testTarget(

@@ -29,7 +29,7 @@ extension AccountService {
             let peer = core.network.table[id]
             return ControlDevice(
                 id: id, name: snapshot.name(of: id), kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
-                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.holders.devices.contains(id),
+                online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id))
         }
     }
@@ -68,7 +68,7 @@ extension AccountService {
         core.accountStore.remove(device, dropping: Set(dropped)) { [core] result in
             switch result {
             case .success(let state):
-                let confirmed = core.holders.devices.union([core.accountStore.deviceID])
+                let confirmed = core.members.holders.union([core.accountStore.deviceID])
                 core.removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
             case .failure(let error): call.fail(error)
             }

@@ -101,9 +101,10 @@ extension ControlService {
         return core.snapshot.live.subtracting([core.accountStore.deviceID]).sorted().map { device in
             let start = core.network.table.seenBoot(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)
+            let member = core.members[device]
             return ControlDiagnosis.Member(
                 device: device, name: core.snapshot.name(of: device), online: core.network.table[device] != nil,
-                heard: core.health.age(of: device, at: core.loop.now), trouble: core.health.trouble(with: device),
+                heard: member.heard.map { Double((core.loop.now - $0).components.seconds) }, trouble: member.trouble,
                 clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
         }
     }

@@ -45,8 +45,8 @@ extension DaemonCore: LinkPoolDelegate {
     func linkEstablished(_ link: PeerLink, hello: Hello) {
         // Its connections were closed when it was removed; should one have been overlooked, it ends here.
         guard snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
-        health.note(link.device, at: loop.now)
-        health.note(link.device, trouble: nil)
+        members.heard(link.device, at: loop.now)
+        members[link.device].trouble = nil
         network.linkEstablished(link, hello)
         sync.heard(hello, over: link, isFirst: true)
     }
@@ -85,7 +85,7 @@ extension DaemonCore: LinkPoolDelegate {
         // One that the other side has closed in order, as it does with those that are idle, is no trouble.
         let isTrouble = !(link.wasEndedByPeer && link.peerHello != nil)
         if snapshot.live.contains(link.device) {
-            health.note(link.device, trouble: isTrouble ? link.trouble : nil)
+            members[link.device].trouble = isTrouble ? link.trouble : nil
         }
         network.linkEnded(link)
         statics.review()
@@ -107,8 +107,8 @@ extension DaemonCore: PeerNetworkDelegate {
 
     /// A member was heard under the key in force.
     func heard(_ device: DeviceID) {
-        health.note(device, at: loop.now)
-        guard holders.heard(device, in: snapshot) else { return }
+        members.heard(device, at: loop.now)
+        guard members.heardUnderKey(device, in: snapshot) else { return }
         removals.heard(device)
         accountStore.finished(device)
     }

@@ -41,7 +41,8 @@ final class DaemonCore {
     let desktopAccess: DesktopAccess
     /// The way to the user's desktop; nil where there is none.
     private let desktop: DesktopLink?
-    let budgets = MemberRateLimiters()
+    /// What is known of the members.
+    let members = MemberTable()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
     let pairingAllowance: PairingAttemptLimiterBox
     let socket: DatagramSocket
@@ -56,10 +57,6 @@ final class DaemonCore {
     var peersFile: PeersFile
     /// The apps that the user has switched off, as they are stored.
     var disabledApps: DisabledApps
-    /// Who has the account key in force.
-    var holders = KeyHolders()
-    /// When the others were heard, and what went wrong with them.
-    var health = PeerHealth()
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
     /// Running while this device leaves its account.
@@ -119,7 +116,7 @@ final class DaemonCore {
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, snapshot: snapshot, discovery: discovery, budgets: budgets, policy: configuration.advertise,
+        boot: boot, snapshot: snapshot, discovery: discovery, members: members, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var board: SwitchController = SwitchController(
@@ -156,11 +153,12 @@ final class DaemonCore {
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, budgets: budgets, snapshot: snapshot, delegate: self)
+        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot, delegate: self)
 
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(
-        loop: loop, accountStore: accountStore, pool: pool, network: network, streamDialer: streamDialer)
+        loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
+        streamDialer: streamDialer)
 
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
@@ -171,7 +169,8 @@ final class DaemonCore {
         loop: loop, log: log.named("links"), client: client, network: network)
 
     private(set) lazy var sync: RosterSync = RosterSync(
-        loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, network: network)
+        loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, members: members,
+        network: network)
 
     /// How this device comes into the account of a file.
     private(set) lazy var joining: TicketJoin = TicketJoin(
@@ -219,8 +218,7 @@ final class DaemonCore {
 
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
-        budgets.retain(snapshot.live)
-        holders.accountChanged(snapshot)
+        members.accountChanged(snapshot)
         accountStore.delegate = self
         disableApps()
         installed.start()
@@ -296,15 +294,12 @@ final class DaemonCore {
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
         tellStanding(from: former, to: present)
         // First all that concerns those who are members no more: nothing may be sent to them on the way.
-        holders.accountChanged(snapshot)
+        members.accountChanged(snapshot)
         network.take(snapshot)
         broker.accountChanged(live: snapshot.live)
         streams.accountChanged(live: snapshot.live)
         pool.accountChanged(snapshot)
         network.accountChanged()
-        budgets.retain(snapshot.live)
-        health.retain(snapshot.live)
-        client.accountChanged(live: snapshot.live)
         discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
         for (device, way) in farewells { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)

@@ -30,20 +30,18 @@ final class PeerClient {
     private let network: PeerNetwork
     /// Makes the connections of streams.
     private let streamDialer: Dialer
-    /// How often each device was asked of late.
-    private var paces: [DeviceID: RequestRateLimiter] = [:]
+    private let members: MemberTable
 
-    init(loop: EventLoop, accountStore: AccountStore, pool: LinkPool, network: PeerNetwork, streamDialer: Dialer) {
+    init(
+        loop: EventLoop, accountStore: AccountStore, pool: LinkPool, members: MemberTable, network: PeerNetwork,
+        streamDialer: Dialer
+    ) {
         self.loop = loop
         self.accountStore = accountStore
         self.pool = pool
+        self.members = members
         self.network = network
         self.streamDialer = streamDialer
-    }
-
-    /// The account is another one now.
-    func accountChanged(live: Set<DeviceID>) {
-        paces = paces.filter { live.contains($0.key) }
     }
 
     /// Asks a device for the payload of an activity that it offers.
@@ -124,7 +122,7 @@ final class PeerClient {
             return completion(.failure(.notMember(device: name)))
         }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
-        let mayAsk = paces[device, default: RequestRateLimiter()].admit(question.method, at: loop.now)
+        let mayAsk = members[device].requests.admit(question.method, at: loop.now)
         guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
             let rest = timeout - Self.pause
             guard rest > .zero, !mayAsk || !accountStore.snapshot.isCurrent else {

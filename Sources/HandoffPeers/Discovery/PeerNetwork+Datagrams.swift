@@ -32,7 +32,7 @@ extension PeerNetwork {
     }
 
     private func received(_ announcement: Announcement, label: Label, from address: PeerAddress) {
-        guard budgets.admitAdvert(of: announcement.deviceID, at: now) else { return }
+        guard members.admitAdvert(of: announcement.deviceID, at: now) else { return }
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)

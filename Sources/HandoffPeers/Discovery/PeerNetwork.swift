@@ -62,7 +62,7 @@ package final class PeerNetwork {
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
-    let budgets: MemberRateLimiters
+    let members: MemberTable
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
     var unopened: [String: DiscoveredService] = [:]
@@ -114,7 +114,7 @@ package final class PeerNetwork {
     package init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot,
-        discovery: any Discovery, budgets: MemberRateLimiters, policy: AdvertisePolicy, showsTitles: Bool,
+        discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
         lifetime: Duration,
         delegate: any PeerNetworkDelegate
     ) {
@@ -122,7 +122,7 @@ package final class PeerNetwork {
         self.log = log
         self.socket = socket
         self.delegate = delegate
-        self.budgets = budgets
+        self.members = members
         self.policy = policy
         self.showsTitles = showsTitles
         self.snapshot = snapshot

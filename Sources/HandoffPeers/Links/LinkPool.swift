@@ -62,7 +62,7 @@ package final class LinkPool {
 
     let loop: EventLoop
     let log: Logger
-    let budgets: MemberRateLimiters
+    let members: MemberTable
     private let dialer: Dialer
     /// Weak: a question that waits may outlive the daemon.
     private weak var delegate: (any LinkPoolDelegate)?
@@ -73,19 +73,17 @@ package final class LinkPool {
     private var calls: UInt64 = 0
     /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
     private var isStopped = false
-    /// How many calls to a device have failed since the last one that did not: each tries another way, if there are several.
-    private var failures: [DeviceID: Int] = [:]
     /// The account as it is now.
     var snapshot: AccountSnapshot
 
     package init(
-        loop: EventLoop, log: Logger, dialer: Dialer, budgets: MemberRateLimiters, snapshot: AccountSnapshot,
+        loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
         delegate: any LinkPoolDelegate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
-        self.budgets = budgets
+        self.members = members
         self.snapshot = snapshot
         self.delegate = delegate
     }
@@ -116,13 +114,13 @@ package final class LinkPool {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
         }
-        let way = ways[failures[device, default: 0] % ways.count]
+        let way = ways[members[device].failedCalls % ways.count]
         guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
             case .failure(let error):
-                failures[device, default: 0] += 1
+                members[device].failedCalls += 1
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 for failure in error.failures where failure.hadNoAnswer {
                     delegate?.nobodyAnswered(device, at: failure.address)
@@ -131,7 +129,7 @@ package final class LinkPool {
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
-                failures[device] = nil
+                members[device].failedCalls = 0
                 guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
                     return link.lost("the device is no longer a member")
@@ -209,7 +207,7 @@ package final class LinkPool {
         }
         let isWithinLimits =
             isLive
-            ? budgets[device].admitConnection(at: loop.now)
+            ? members[device].limiter.admitConnection(at: loop.now)
             : all.count(where: \.isIntroducing) < Self.maxIntroductions
         guard isWithinLimits else { return connection.close("too many connections") }
         guard let link = makeLink(device, role: .server(isLive: isLive)) else {
@@ -227,7 +225,6 @@ package final class LinkPool {
     /// Takes the account as it is now: connections of devices that are no longer live are closed at once.
     package func accountChanged(_ snapshot: AccountSnapshot) {
         self.snapshot = snapshot
-        failures = failures.filter { snapshot.live.contains($0.key) }
         for link in all {
             // A device that is being introduced is not live yet, and its session judges it, unless it was removed. All others
             // must be live, also before they have said hello.
@@ -285,7 +282,7 @@ package final class LinkPool {
         guard let delegate, let hello = delegate.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            loop: loop, log: log, budgets: budgets, delegate: delegate)
+            loop: loop, log: log, members: members, delegate: delegate)
         links[device, default: []].append(link)
         armSweeper()
         return link

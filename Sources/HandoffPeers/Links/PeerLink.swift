@@ -58,7 +58,7 @@ package final class PeerLink {
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
-    private let budgets: MemberRateLimiters
+    private let members: MemberTable
     /// Weak: what still arrives while the daemon ends has nobody to be told.
     private weak var delegate: (any PeerLinkDelegate)?
     /// What was said last of this device; nil before.
@@ -84,7 +84,7 @@ package final class PeerLink {
 
     init(
         device: DeviceID, role: SessionRole, isFixed: Bool, isForRoster: Bool, hello: Hello,
-        loop: EventLoop, log: Logger, budgets: MemberRateLimiters, delegate: any PeerLinkDelegate
+        loop: EventLoop, log: Logger, members: MemberTable, delegate: any PeerLinkDelegate
     ) {
         self.device = device
         isClient = role == .client
@@ -92,7 +92,7 @@ package final class PeerLink {
         self.isForRoster = isForRoster
         self.loop = loop
         self.log = log
-        self.budgets = budgets
+        self.members = members
         self.delegate = delegate
         lastUse = loop.now
         machine = PeerSessionMachine(device: device, role: role, hello: hello)
@@ -135,7 +135,7 @@ package final class PeerLink {
     }
 
     private func received(_ bytes: [UInt8]) {
-        step { $0.received(bytes, budget: &budgets[device], at: now) }
+        step { $0.received(bytes, budget: &members[device].limiter, at: now) }
         if waitingBytes > Self.largeFrame { delegate?.linkGrew(self) }
     }
 
@@ -323,7 +323,7 @@ package final class PeerLink {
             delegate?.link(self, merge: statements) { [self] outcome in
                 // What is stored after the end of the daemon has nobody to tell.
                 guard !hasEnded else { return }
-                step { $0.merged(outcome, hello: latestHello, budget: &budgets[device], at: now) }
+                step { $0.merged(outcome, hello: latestHello, budget: &members[device].limiter, at: now) }
             }
         }
         guard delay > .zero else { return merge() }

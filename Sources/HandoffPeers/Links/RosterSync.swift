@@ -7,6 +7,24 @@ package import HandoffState
 package import LoopIO
 import Timing
 
+/// What passes between this device and another one that may differ.
+struct RosterExchange {
+    /// What it was not sent yet of the changes that this device has made.
+    var untold: [Statement] = []
+    /// It has not said since the last change that it has all.
+    var isOpen = false
+    /// Tries since it last had all, or since its roster or ours has changed.
+    var tries = 0
+    /// What it said of its roster last.
+    var digest: [UInt8] = []
+    /// Runs until the next try.
+    var timer: LoopTimer?
+    /// When it was last sent a list.
+    var sent: MonotonicInstant?
+    /// Runs until the next list may be sent.
+    var spacer: LoopTimer?
+}
+
 /// Keeps the members' rosters equal, and hands the account key to those who lack it. Lives on the daemon's loop.
 ///
 /// One rule: who has changed the roster tells all others; and while the other side says that its roster or its epoch is another
@@ -27,40 +45,26 @@ package final class RosterSync {
     /// milliseconds for each KiB.
     private static let maxMerging = 16 * 1024 * 1024
 
-    /// What passes between this device and another one that may differ.
-    private struct Exchange {
-        /// What it was not sent yet of the changes that this device has made.
-        var untold: [Statement] = []
-        /// It has not said since the last change that it has all.
-        var isOpen = false
-        /// Tries since it last had all, or since its roster or ours has changed.
-        var tries = 0
-        /// What it said of its roster last.
-        var digest: [UInt8] = []
-        /// Runs until the next try.
-        var timer: LoopTimer?
-        /// When it was last sent a list.
-        var sent: MonotonicInstant?
-        /// Runs until the next list may be sent.
-        var spacer: LoopTimer?
-    }
-
     private let loop: EventLoop
     private let log: Logger
     private let accountStore: AccountStore
     private let pool: LinkPool
+    private let members: MemberTable
     private unowned let network: PeerNetwork
-    private var exchanges: [DeviceID: Exchange] = [:]
     /// Bytes of statements that are merged now, or wait for it.
     private var mergingBytes = 0
     /// Devices that introduce themselves just now.
     private var introducing: Set<DeviceID> = []
 
-    package init(loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, network: PeerNetwork) {
+    package init(
+        loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, members: MemberTable,
+        network: PeerNetwork
+    ) {
         self.loop = loop
         self.log = log
         self.accountStore = accountStore
         self.pool = pool
+        self.members = members
         self.network = network
     }
 
@@ -73,27 +77,27 @@ package final class RosterSync {
             // Who is connected may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
-        exchanges = exchanges.filter { pool.snapshot.others.contains($0.key) }
-        if !news.isEmpty { for device in exchanges.keys { exchanges[device]?.tries = 0 } }
+        if !news.isEmpty { members.updateAll { $0.exchange.tries = 0 } }
         let guests = introducing.map { Fingerprint($0) }
         let isOurs = news.contains { statement in
             statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
         }
         guard isOurs else { return }
         for device in pool.snapshot.others {
-            exchanges[device, default: Exchange()].untold += news
-            exchanges[device]?.isOpen = true
-            exchanges[device]?.tries = 0
-            exchanges[device]?.timer = nil
+            members[device].exchange.untold += news
+            members[device].exchange.isOpen = true
+            members[device].exchange.tries = 0
+            members[device].exchange.timer = nil
             tell(device)
         }
     }
 
     /// What a device is thought to lack; nil for nothing. It counts as sent.
     package func takeNews(for device: DeviceID) -> [UInt8]? {
-        guard let untold = exchanges[device]?.untold, !untold.isEmpty else { return nil }
-        exchanges[device]?.untold = []
-        exchanges[device]?.sent = loop.now
+        let untold = members[device].exchange.untold
+        guard !untold.isEmpty else { return nil }
+        members[device].exchange.untold = []
+        members[device].exchange.sent = loop.now
         return StatementList.encode(untold)
     }
 
@@ -110,11 +114,11 @@ package final class RosterSync {
 
     private func sendNews(over link: PeerLink) {
         let device = link.device
-        guard exchanges[device]?.spacer == nil else { return }
-        if let sent = exchanges[device]?.sent, sent.advanced(by: Self.spacing) > loop.now {
+        guard members[device].exchange.spacer == nil else { return }
+        if let sent = members[device].exchange.sent, sent.advanced(by: Self.spacing) > loop.now {
             let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
-            exchanges[device]?.spacer = loop.timer(after: wait) { [unowned self] in
-                exchanges[device]?.spacer = nil
+            members[device].exchange.spacer = loop.timer(after: wait) { [unowned self] in
+                members[device].exchange.spacer = nil
                 if let link = pool.established(to: device) { sendNews(over: link) }
             }
             return
@@ -133,29 +137,29 @@ package final class RosterSync {
         let snapshot = pool.snapshot
         let hasRoster = hello.rosterDigest == snapshot.rosterDigest
         if hasRoster, snapshot.isCurrent, hello.epoch == snapshot.epochName { return settle(device) }
-        exchanges[device, default: Exchange()].isOpen = true
-        if exchanges[device]?.digest != hello.rosterDigest {
-            exchanges[device]?.digest = hello.rosterDigest
-            exchanges[device]?.tries = 0
+        members[device].exchange.isOpen = true
+        if members[device].exchange.digest != hello.rosterDigest {
+            members[device].exchange.digest = hello.rosterDigest
+            members[device].exchange.tries = 0
         }
         if !hasRoster, isFirst {
             sendAll(over: link)
         } else if snapshot.isCurrent, hello.epoch != snapshot.epochName {
             offerEpochKey(link)
         }
-        schedule(device, after: Backoff.roster.delay(after: (exchanges[device]?.tries ?? 0) + 1))
+        schedule(device, after: Backoff.roster.delay(after: members[device].exchange.tries + 1))
     }
 
     /// A device is there, or has said another thing of itself: if its roster is another than ours, one of the two calls.
     package func consider(_ peer: Peer) {
         guard differs(peer) else { return settle(peer.deviceID) }
-        exchanges[peer.deviceID, default: Exchange()].isOpen = true
+        members[peer.deviceID].exchange.isOpen = true
         schedule(peer.deviceID, after: turn(peer.deviceID))
     }
 
     /// A member has shown itself by a mark: it or this device is in another epoch.
     package func sighted(_ device: DeviceID) {
-        exchanges[device, default: Exchange()].isOpen = true
+        members[device].exchange.isOpen = true
         // Most come with a change of the epoch that is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
     }
@@ -166,10 +170,10 @@ package final class RosterSync {
 
     /// It has what we have.
     private func settle(_ device: DeviceID) {
-        guard exchanges[device]?.untold.isEmpty ?? true else { return }
-        exchanges[device]?.isOpen = false
-        exchanges[device]?.tries = 0
-        exchanges[device]?.timer = nil
+        guard members[device].exchange.untold.isEmpty else { return }
+        members[device].exchange.isOpen = false
+        members[device].exchange.tries = 0
+        members[device].exchange.timer = nil
     }
 
     // MARK: - Trying again
@@ -181,23 +185,23 @@ package final class RosterSync {
     }
 
     private func schedule(_ device: DeviceID, after wait: Duration) {
-        guard exchanges[device]?.timer == nil else { return }
-        let tries = exchanges[device]?.tries ?? 0
+        guard members[device].exchange.timer == nil else { return }
+        let tries = members[device].exchange.tries
         let wait = tries > 0 ? max(wait, Backoff.roster.delay(after: tries)) : wait
-        exchanges[device]?.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
-            exchanges[device]?.timer = nil
+        members[device].exchange.timer = loop.timer(after: wait, accuracy: .milliseconds(50)) { [unowned self] in
+            members[device].exchange.timer = nil
             retry(device)
         }
     }
 
     /// Sends all that there is to a device that still differs, as far as is known; nothing happens while nobody knows where it is.
     private func retry(_ device: DeviceID) {
-        guard exchanges[device]?.isOpen ?? false, pool.snapshot.held != nil else { return }
+        guard members[device].exchange.isOpen, pool.snapshot.held != nil else { return }
         // It has not answered what it was told some seconds ago: the connection may have ended unnoticed.
         pool.established(to: device)?.endIfUnacknowledged()
         if let open = pool.established(to: device) {
-            guard exchanges[device]?.tries ?? 0 < Self.maxLists else { return }
-            exchanges[device]?.tries += 1
+            guard members[device].exchange.tries < Self.maxLists else { return }
+            members[device].exchange.tries += 1
             if open.peerHello?.rosterDigest != pool.snapshot.rosterDigest {
                 sendAll(over: open)
             } else {
@@ -206,9 +210,9 @@ package final class RosterSync {
             return schedule(device, after: .zero)
         }
         guard let link = pool.link(to: device, isForRoster: true) else { return }
-        exchanges[device]?.tries += 1
+        members[device].exchange.tries += 1
         link.whenEstablished { [self] isEstablished in
-            if !isEstablished, exchanges[device]?.isOpen ?? false { schedule(device, after: .zero) }
+            if !isEstablished, members[device].exchange.isOpen { schedule(device, after: .zero) }
         }
     }
 
@@ -216,8 +220,8 @@ package final class RosterSync {
 
     private func sendAll(over link: PeerLink) {
         guard let state = accountStore.state else { return }
-        exchanges[link.device]?.untold = []
-        exchanges[link.device]?.sent = loop.now
+        members[link.device].exchange.untold = []
+        members[link.device].exchange.sent = loop.now
         link.sendStatements(state.roster.encoded())
         offerEpochKey(link)
     }

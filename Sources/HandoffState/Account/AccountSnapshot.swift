@@ -25,7 +25,7 @@ package struct AccountSnapshot: Sendable {
     private let view: RosterView?
 
     /// What `state` says to the device `own`; nothing without an account.
-    init(own: DeviceID, state: AccountState?) {
+    package init(own: DeviceID, state: AccountState?) {
         self.own = own
         let isMember = state?.view.isLive(own) ?? false
         accountID = isMember ? state?.accountID : nil

@@ -1,0 +1,71 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffModel
+import HandoffPeers
+import HandoffProtocol
+import HandoffState
+import Testing
+import Timing
+
+@Suite struct MemberTableTests {
+    private let now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    private let desk: SigningKey
+    private let (couch, train): (PublicKey, PublicKey)
+    private let account: AccountState
+    private let table = MemberTable()
+
+    init() throws {
+        desk = try SigningKey()
+        (couch, train) = (try SigningKey().publicKey, try SigningKey().publicKey)
+        account = try AccountState.creating(device: desk, name: "desk", now: 1).pairing(couch, name: "couch", by: desk)
+        table.accountChanged(snapshot(account))
+    }
+
+    private func snapshot(_ state: AccountState) -> AccountSnapshot {
+        AccountSnapshot(own: DeviceID(desk.publicKey), state: state)
+    }
+
+    @Test func `identities that cost nothing share one budget`() throws {
+        let members = [DeviceID(desk.publicKey), DeviceID(couch)]
+        for _ in 0..<1000 { _ = table.admitAdvert(of: members[0], at: now) }
+        #expect(table.admitAdvert(of: members[1], at: now))
+
+        let (stranger, another) = (DeviceID(train), DeviceID(try SigningKey().publicKey))
+        for _ in 0..<1000 { _ = table.admitAdvert(of: stranger, at: now) }
+        #expect(!table.admitAdvert(of: another, at: now))
+        #expect(table.admitAdvert(of: members[1], at: now))
+    }
+
+    @Test func `nothing but the shared budget is kept of a stranger`() {
+        let stranger = DeviceID(train)
+        table.heard(stranger, at: now)
+        table[stranger].trouble = "refused"
+        #expect(table[stranger].heard == nil)
+        #expect(table[stranger].trouble == nil)
+        #expect(!table.heardUnderKey(stranger, in: snapshot(account)))
+        #expect(table.holders.isEmpty)
+    }
+
+    @Test func `who was heard under the key holds it until the next one`() throws {
+        let device = DeviceID(couch)
+        #expect(table.heardUnderKey(device, in: snapshot(account)))
+        #expect(!table.heardUnderKey(device, in: snapshot(account)))
+        #expect(table.holders == [device])
+
+        let rotated = snapshot(try account.makingEpoch(by: desk, now: 2))
+        table.accountChanged(rotated)
+        #expect(table.holders.isEmpty)
+        #expect(table.heardUnderKey(device, in: rotated))
+    }
+
+    @Test func `a member that has left is forgotten`() throws {
+        let device = DeviceID(couch)
+        table.heard(device, at: now)
+        table[device].trouble = "cut"
+        table.accountChanged(snapshot(try account.removing(device, keeping: [], by: desk, now: 2)))
+        #expect(table[device].heard == nil)
+        table.accountChanged(snapshot(account))
+        #expect(table[device].heard == nil)
+        #expect(table[device].trouble == nil)
+    }
+}
