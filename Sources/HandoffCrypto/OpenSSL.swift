@@ -6,7 +6,7 @@ package enum OpenSSL {
     ///
     /// `openssl.cnf` and `OPENSSL_CONF` can load providers and engines and change TLS defaults, so a file that another
     /// program or user wrote could weaken the daemon. The first initialisation decides this for the whole process
-    /// (`OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG)`), therefore all statics of this module go through here.
+    /// (`OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG)`), therefore all staticPeers of this module go through here.
     package static func start() {
         _ = isStarted
     }

@@ -46,7 +46,7 @@ final class AppService {
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
     /// Serves payloads to the devices that continue.
-    private(set) lazy var desk = PayloadService(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
+    private(set) lazy var payloads = PayloadService(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
     private var timer: LoopTimer?
 
     init(
@@ -163,7 +163,7 @@ final class AppService {
         registry.remove(session.id)
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
-        for id in mine { desk.saveEnded(id) }
+        for id in mine { payloads.saveEnded(id) }
         delegate?.sessionEnded(session)
         if !session.types.isEmpty { delegate?.handlersChanged() }
         log.debug("App detached", ["app": session.app])
@@ -230,7 +230,7 @@ final class AppService {
                 id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
                 bytes: bytes, now: loop.now))
         if answersSave {
-            desk.saveEnded(id)
+            payloads.saveEnded(id)
             session.send(.saved(id))
         }
         return advice(bytes: bytes)
@@ -249,7 +249,7 @@ final class AppService {
         let effects = try store.resign(id, session: session.id)
         call.reply([:])
         apply(effects)
-        desk.saveEnded(id)
+        payloads.saveEnded(id)
     }
 
     private func invalidate(_ call: ControlCall) throws {
@@ -257,7 +257,7 @@ final class AppService {
         let effects = try store.invalidate(id, session: session.id)
         call.reply([:])
         apply(effects)
-        desk.saveEnded(id)
+        payloads.saveEnded(id)
     }
 
     private func answerContinue(_ call: ControlCall) throws {
@@ -290,12 +290,12 @@ final class AppService {
             case .askToSave(let id):
                 guard let activity = store.activity(id) else { continue }
                 registry.session(activity.session)?.send(.save(id))
-                desk.awaitSave(of: id)
+                payloads.awaitSave(of: id)
             case .offersChanged:
                 delegate?.ownOffersChanged()
             case .withdrawn(let id, let session):
                 registry.session(session)?.send(.withdrawn(id))
-                desk.saveEnded(id)
+                payloads.saveEnded(id)
             }
         }
         rearm()

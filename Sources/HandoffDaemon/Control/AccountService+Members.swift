@@ -129,7 +129,7 @@ extension AccountService {
             case .success(let identity):
                 let next = core.stored.renewed(
                     identity: identity, boot: core.boot, peers: core.peersFile, apps: core.disabledApps,
-                    claims: core.installed.registry.history, switches: core.board.switches)
+                    claims: core.installed.registry.history, switches: core.switches.switches)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 core.loop.later { [weak self] in self?.core.onLeft?(next) }

@@ -10,12 +10,12 @@ import Timing
 extension ControlService {
     /// What the other devices offer and may be received here.
     func offers() -> [RemoteOffer] {
-        allOffers().filter { core.board.allows(.receive, of: $0.activity.type, with: $0.device) }
+        allOffers().filter { core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     /// What they offer and may not be received.
     func hiddenOffers() -> [RemoteOffer] {
-        allOffers().filter { !core.board.allows(.receive, of: $0.activity.type, with: $0.device) }
+        allOffers().filter { !core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     private func allOffers() -> [RemoteOffer] {

@@ -19,7 +19,7 @@ extension ControlService {
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
-            switches: core.board.shown, warnings: warnings())
+            switches: core.switches.shown, warnings: warnings())
     }
 
     private var displayName: String {
@@ -35,7 +35,9 @@ extension ControlService {
                 via: peer.isAnnounced ? .mdns : best?.sources.contains(.fixed) ?? false ? .static : .advert,
                 connected: core.pool.isConnected(peer.deviceID), activities: peer.offers.count)
         }
-        let unreached = core.statics.addresses.filter { _, device in device.flatMap { core.network.table[$0] } == nil }
+        let unreached = core.staticPeers.addresses.filter { _, device in
+            device.flatMap { core.network.table[$0] } == nil
+        }
         return known
             + unreached.map { address, device in
                 ControlPeer(

@@ -20,7 +20,7 @@ final class ControlService {
     private let account: AccountService
     private let pairing: PairingService
     private let history: History
-    private var board = OfferTable()
+    private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
 
     init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
@@ -70,7 +70,7 @@ final class ControlService {
     /// The offers, or what would open them, may have changed: watchers are told the difference.
     func offersChanged() {
         let offers = offers().map(shown)
-        let events = board.update(offers)
+        let events = offerTable.update(offers)
         guard !events.isEmpty else { return }
         core.notifications.take(offers.compactMap(NotificationOffer.init))
         for call in watchers.values {
@@ -91,7 +91,7 @@ final class ControlService {
             switch result {
             case .success:
                 core.peersFile = changed
-                apply(core.statics, address)
+                apply(core.staticPeers, address)
                 call.reply([:])
             case .failure(let error): call.fail(error)
             }
@@ -116,7 +116,7 @@ final class ControlService {
             throw CallError.noSuchDevice(
                 request.device ?? "", "this is the device itself: leave the device out, to switch for all others")
         }
-        core.board.set(request, device: device, live: core.snapshot.live) { result in
+        core.switches.set(request, device: device, live: core.snapshot.live) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
@@ -132,7 +132,7 @@ final class ControlService {
 
     private func watch(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
-        // What has changed unseen is told to the others first, so that the new watcher begins from the same board.
+        // What has changed unseen is told to the others first, so that the new watcher begins from the same switches.
         offersChanged()
         for offer in offers() {
             call.replyContinuing(WatchEvent.added(shown(offer)).json)
@@ -171,7 +171,7 @@ final class ControlService {
             // What is switched off here is the reason, if it is what was asked for.
             let hidden = hiddenOffers().filter(isMeant)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
-                let hold = core.board.hold(.receive, of: offer.activity.type, with: offer.device)
+                let hold = core.switches.hold(.receive, of: offer.activity.type, with: offer.device)
             {
                 throw CallError.switchedOff(hold)
             }

@@ -14,13 +14,13 @@ import LoopIO
 extension DaemonCore {
     /// What this device offers, most recent first, as far as it may.
     var ownOffers: [OfferedActivity] {
-        guard board.allows(.advertise) else { return [] }
-        return apps.offers().filter { board.policy.forbids($0.type) == nil }
+        guard switches.allows(.advertise) else { return [] }
+        return apps.offers().filter { switches.policy.forbids($0.type) == nil }
     }
 
     /// Tells who chooses apps which of them the user has switched off, or the administrator forbids.
     func disableApps() {
-        installed.setDisabled(disabledApps.ids.union(board.policy.forbiddenApps.compactMap { AppID($0) }))
+        installed.setDisabled(disabledApps.ids.union(switches.policy.forbiddenApps.compactMap { AppID($0) }))
     }
 
     /// Something is allowed, or forbidden, that was not before.

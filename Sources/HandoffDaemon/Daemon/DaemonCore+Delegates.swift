@@ -88,7 +88,7 @@ extension DaemonCore: LinkPoolDelegate {
             members[link.device].trouble = isTrouble ? link.trouble : nil
         }
         network.linkEnded(link)
-        statics.review()
+        staticPeers.review()
     }
 }
 
@@ -98,11 +98,11 @@ extension DaemonCore: AccountStoreDelegate {
 
 /// What is heard of the other devices.
 extension DaemonCore: PeerNetworkDelegate {
-    var unadvertised: Set<DeviceID> { board.unadvertised.intersection(snapshot.live) }
+    var unadvertised: Set<DeviceID> { switches.unadvertised.intersection(snapshot.live) }
 
     func peersChanged() {
         control.offersChanged()
-        statics.review()
+        staticPeers.review()
     }
 
     /// A member was heard under the key in force.
@@ -130,7 +130,7 @@ extension DaemonCore: PeerNetworkDelegate {
     }
 
     func foundStatic(_ service: DiscoveredService) {
-        statics.found(service)
+        staticPeers.found(service)
     }
 }
 
@@ -142,7 +142,7 @@ extension DaemonCore: AppServiceDelegate {
 
     func ownOffersChanged() {
         network.say()
-        apps.desk.reviewRecords()
+        apps.payloads.reviewRecords()
     }
 
     func handlersChanged() {

@@ -119,7 +119,7 @@ final class DaemonCore {
         boot: boot, snapshot: snapshot, discovery: discovery, members: members, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
-    private(set) lazy var board: SwitchController = SwitchController(
+    private(set) lazy var switches: SwitchController = SwitchController(
         loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
         isConfiguredOff: configuration.advertise == .off, folder: stored.folder, accountStore: accountStore,
         wallClock: wallClock, onChange: { [unowned self] in switchesChanged() })
@@ -127,7 +127,7 @@ final class DaemonCore {
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, wallClock: wallClock,
-        changed: { [unowned self] in board.take(sessionHold: sessions.hold) },
+        changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
     private(set) lazy var notifications: NotificationService = NotificationService(
@@ -162,7 +162,8 @@ final class DaemonCore {
 
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
-        log: log, name: name, accountStore: accountStore, network: network, board: board, apps: apps, streams: streams,
+        log: log, name: name, accountStore: accountStore, network: network, switches: switches, apps: apps,
+        streams: streams,
         history: history)
 
     private(set) lazy var lists: ListFetcher = ListFetcher(
@@ -176,7 +177,7 @@ final class DaemonCore {
     private(set) lazy var joining: TicketJoin = TicketJoin(
         loop: loop, log: log.named("joining"), pool: pool, network: network)
 
-    private(set) lazy var statics: StaticPeers = StaticPeers(
+    private(set) lazy var staticPeers: StaticPeers = StaticPeers(
         loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network,
         wallClock: wallClock)
 
@@ -222,7 +223,7 @@ final class DaemonCore {
         accountStore.delegate = self
         disableApps()
         installed.start()
-        board.start()
+        switches.start()
         notifications.start()
         sessions.start(followSessions)
         network.start()
@@ -239,7 +240,7 @@ final class DaemonCore {
         discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
         discovery.start(deliver)
         staticDiscovery.start(deliver)
-        for address in configuration.peers + peersFile.addresses { statics.add(address) }
+        for address in configuration.peers + peersFile.addresses { staticPeers.add(address) }
     }
 
     /// Takes what discovery found.
@@ -248,7 +249,7 @@ final class DaemonCore {
         network.discovered(event)
         if case .networkChanged = event {
             pool.networkChanged()
-            statics.networkChanged()
+            staticPeers.networkChanged()
         }
     }
 
@@ -256,13 +257,13 @@ final class DaemonCore {
     func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
         self.configuration = configuration
-        for address in configuration.peers { statics.add(address) }
+        for address in configuration.peers { staticPeers.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
-            statics.remove(address)
+            staticPeers.remove(address)
         }
         self.policy = policy
         sessions.take(configuration.sessionDelays)
-        board.take(policy, isConfiguredOff: configuration.advertise == .off)
+        switches.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
         apps.payloadLimit = configuration.payloadLimit
         notifications.setOn(configuration.notifications)
@@ -305,7 +306,7 @@ final class DaemonCore {
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         accountFiles.accountChanged(snapshot)
-        statics.accountChanged(live: snapshot.live)
+        staticPeers.accountChanged(live: snapshot.live)
         removals.accountChanged(members: snapshot.live)
         pairing.accountChanged()
         nameSelf()

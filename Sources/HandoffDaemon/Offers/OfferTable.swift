@@ -10,7 +10,7 @@ package struct OfferTable: Sendable {
 
     private var shown: [Key: ControlActivity] = [:]
 
-    /// A board with nothing on it.
+    /// A table without offers.
     package init() {}
 
     /// Puts up what is on offer now.

@@ -20,13 +20,13 @@ final class PeerService {
     private let name: String
     private let accountStore: AccountStore
     private let network: PeerNetwork
-    private let board: SwitchController
+    private let switches: SwitchController
     private let apps: AppService
     private let streams: StreamService
     private let history: History
 
     init(
-        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, board: SwitchController,
+        log: Logger, name: String, accountStore: AccountStore, network: PeerNetwork, switches: SwitchController,
         apps: AppService,
         streams: StreamService, history: History
     ) {
@@ -34,7 +34,7 @@ final class PeerService {
         self.name = name
         self.accountStore = accountStore
         self.network = network
-        self.board = board
+        self.switches = switches
         self.apps = apps
         self.streams = streams
         self.history = history
@@ -72,7 +72,7 @@ final class PeerService {
         guard mayHandOver(id, to: device) else {
             return link.respond(to: request.id, with: .failure(.paused(device: name)))
         }
-        apps.desk.serve(id, to: device) { [self] result in
+        apps.payloads.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
             guard accountStore.snapshot.isCurrent, accountStore.snapshot.peerKey(device) != nil else {
                 return link.respond(to: request.id, with: .failure(.paused(device: name)))
@@ -100,7 +100,7 @@ final class PeerService {
 
     private func giveTicket(_ request: PeerRequest, over link: PeerLink) {
         guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
-            let activity = apps.desk.activity(fetchedAs: id, by: link.device)
+            let activity = apps.payloads.activity(fetchedAs: id, by: link.device)
         else { return link.respond(to: request.id, with: .failure(.unknownActivity(device: name))) }
         guard activity.content.supportsStreams else {
             return link.respond(to: request.id, with: .failure(.streamsUnsupported(device: name)))
@@ -126,10 +126,10 @@ final class PeerService {
     func take(_ notice: PeerNotice, from device: DeviceID) {
         guard notice.method == PeerMethod.wasContinued,
             let id = notice.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
-            apps.desk.hasFetched(id, device)
+            apps.payloads.hasFetched(id, device)
         else { return }
         log.notice("Was continued", ["by": device.short])
-        let activity = apps.desk.activity(fetchedAs: id, by: device)
+        let activity = apps.payloads.activity(fetchedAs: id, by: device)
         history.note(
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,
@@ -141,9 +141,9 @@ final class PeerService {
 
     /// Whether an activity may be given to a device that asks for it.
     private func mayHandOver(_ offer: ActivityID, to device: DeviceID) -> Bool {
-        guard board.allows(.advertise, with: device) else { return false }
+        guard switches.allows(.advertise, with: device) else { return false }
         // One that nobody knows has an answer of its own.
         guard let activity = apps.store.offered(offer) else { return true }
-        return board.policy.forbids(activity.content.type) == nil
+        return switches.policy.forbids(activity.content.type) == nil
     }
 }

@@ -26,7 +26,7 @@ final class StreamOpening {
     let session: SessionID?
     private let activity: ActivityID
     private let resource: StreamResource?
-    private unowned let desk: StreamService
+    private unowned let service: StreamService
     /// When its first turn came: what waits behind others may still be tried as often as they.
     private var begun: MonotonicInstant?
     /// The stream that the app has already, with the app's end and why it was not taken; nil while the call waits.
@@ -39,13 +39,15 @@ final class StreamOpening {
     private var retry: LoopTimer?
     private var deadline: LoopTimer?
 
-    init(_ call: ControlCall, _ continued: StreamRegistry.Continued, _ resource: StreamResource?, desk: StreamService) {
+    init(
+        _ call: ControlCall, _ continued: StreamRegistry.Continued, _ resource: StreamResource?, service: StreamService
+    ) {
         self.call = call
         device = continued.device
         session = continued.session
         activity = continued.activity
         self.resource = resource
-        self.desk = desk
+        self.service = service
     }
 
     /// The stream was not taken: begins anew.
@@ -61,17 +63,17 @@ final class StreamOpening {
         call.onClosed = { [weak self] in self?.end() }
         // Its client may have gone while it waited for its turn.
         guard !isOver else { return }
-        begun = begun ?? desk.loop.now
-        deadline = desk.loop.timer(after: Self.timeout) { [weak self] in
+        begun = begun ?? service.loop.now
+        deadline = service.loop.timer(after: Self.timeout) { [weak self] in
             guard let self else { return }
-            fail(.timedOut(device: desk.name(device)))
+            fail(.timedOut(device: service.name(device)))
         }
         guard let untaken else { return ask() }
-        tryAgain(.peerUnreachable(device: desk.name(device), cause: untaken.cause)) { $0.ask() }
+        tryAgain(.peerUnreachable(device: service.name(device), cause: untaken.cause)) { $0.ask() }
     }
 
     private func ask() {
-        ticket = desk.client.askForStream(of: activity, resource, from: device) { [weak self] result in
+        ticket = service.client.askForStream(of: activity, resource, from: device) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let ticket): connect(ticket)
@@ -82,28 +84,28 @@ final class StreamOpening {
     }
 
     private func connect(_ ticket: [UInt8]) {
-        dial = desk.client.dialStream(to: device) { [weak self] result in
+        dial = service.client.dialStream(to: device) { [weak self] result in
             guard let self else { return }
             dial = nil
             switch result {
             case .success(let channel):
                 end()
                 let isShown =
-                    untaken.map { desk.show(ticket, over: channel, again: $0.id, $0.socket) }
-                    ?? desk.show(ticket, over: channel, for: self)
-                if isShown { untaken = nil } else { tell(.tooManyStreams(device: desk.name(device))) }
+                    untaken.map { service.show(ticket, over: channel, again: $0.id, $0.socket) }
+                    ?? service.show(ticket, over: channel, for: self)
+                if isShown { untaken = nil } else { tell(.tooManyStreams(device: service.name(device))) }
             case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
         if dial == nil {
             let cause = "no address of it is known"
-            tryAgain(.peerUnreachable(device: desk.name(device), cause: cause)) { $0.connect(ticket) }
+            tryAgain(.peerUnreachable(device: service.name(device), cause: cause)) { $0.connect(ticket) }
         }
     }
 
     private func tryAgain(_ failure: HandoffFailure, _ step: @escaping (StreamOpening) -> Void) {
-        guard let begun, begun.duration(to: desk.loop.now) < Self.trying else { return fail(failure) }
-        retry = desk.loop.timer(after: Self.pause) { [weak self] in
+        guard let begun, begun.duration(to: service.loop.now) < Self.trying else { return fail(failure) }
+        retry = service.loop.timer(after: Self.pause) { [weak self] in
             guard let self else { return }
             step(self)
         }
@@ -120,7 +122,7 @@ final class StreamOpening {
     private func tell(_ failure: HandoffFailure) {
         guard let untaken else { return call.fail(CallError.streamFailed(failure)) }
         self.untaken = nil
-        desk.notReopened(untaken.id, failure)
+        service.notReopened(untaken.id, failure)
     }
 
     private func end() {

@@ -297,7 +297,7 @@ final class StreamService {
         guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
             throw CallError.streamFailed(.tooManyStreams(device: name))
         }
-        run(StreamOpening(call, continued, resource, desk: self))
+        run(StreamOpening(call, continued, resource, service: self))
     }
 
     private func run(_ opening: StreamOpening) {

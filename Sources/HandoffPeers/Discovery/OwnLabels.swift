@@ -74,12 +74,12 @@ package struct OwnLabels {
         orByLabel strangers: [(Party, SecretBytes)] = [], now: MonotonicInstant, unixSeconds: UInt64
     ) -> Party? {
         guard present != nil else { return nil }
-        let statics = Gate.staticLabels(unixSeconds: unixSeconds)
+        let staticPeers = Gate.staticLabels(unixSeconds: unixSeconds)
         let announced = receivers(now: now)
-        for (parties, labels) in [(parties, announced + statics), (strangers, announced)] {
+        for (parties, labels) in [(parties, announced + staticPeers), (strangers, announced)] {
             for (party, key) in parties {
                 for label in labels where Gate.isValid(token, key: key, label: label, greeting) {
-                    return use(token, under: label, statics) ? party : nil
+                    return use(token, under: label, staticPeers) ? party : nil
                 }
             }
         }
@@ -87,12 +87,12 @@ package struct OwnLabels {
     }
 
     /// Notes a token that is valid; false if it was used before.
-    private mutating func use(_ token: [UInt8], under label: Label, _ statics: [Label]) -> Bool {
+    private mutating func use(_ token: [UInt8], under label: Label, _ staticPeers: [Label]) -> Bool {
         if present?.label == label { return present?.seen.insert(token) ?? false }
         if let index = former.firstIndex(where: { $0.held.label == label }) {
             return former[index].held.seen.insert(token)
         }
-        seenStatic = seenStatic.filter { statics.contains($0.key) }
+        seenStatic = seenStatic.filter { staticPeers.contains($0.key) }
         return seenStatic[label, default: SeenTokens()].insert(token)
     }
 }
