@@ -4,7 +4,7 @@ import HandoffCrypto
 import HandoffDiscovery
 package import HandoffLog
 package import HandoffModel
-package import HandoffPairing
+import HandoffPairing
 import HandoffProtocol
 package import HandoffState
 import HandoffTLS
@@ -160,7 +160,7 @@ package final class Inviter {
         guest.peer = peer
         guest.isAsked = true
         guard accountStore.state?.view.isRemoved(peer.device) != true else {
-            return end(.removedDevice(peer.name), saying: .removed)
+            return end(.removedDevice(peer.name))
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
         guard isAutomatic else {
@@ -210,7 +210,7 @@ package final class Inviter {
         switch result {
         case .success(let account):
             guard let held = account.keyToHandOver(to: peer.device) else {
-                return end(.unfinished(peer.name), saying: .failed)
+                return end(.unfinished(peer.name))
             }
             log.info("The account is handed over", ["device": peer.device.short])
             perform(
@@ -220,10 +220,10 @@ package final class Inviter {
         case .failure(let error):
             log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
             switch error {
-            case AccountError.full: end(.fullHere, saying: .accountFull)
-            case AccountError.removedForEver: end(.removedDevice(peer.name), saying: .removed)
+            case AccountError.full: end(.fullHere)
+            case AccountError.removedForEver: end(.removedDevice(peer.name))
             case is AccountStore.Refusal: end(.noMemberAnyMore)
-            default: end(.inviterFailed("\(error)"), saying: .failed)
+            default: end(.inviterFailed("\(error)"))
             }
         }
     }
@@ -239,16 +239,13 @@ package final class Inviter {
     /// Ends the window at once.
     ///
     /// - Parameters:
-    ///   - refusal: what the device is told that has proved the code, if there is one.
+    ///   - failure: why; the device that has proved the code is told, if there is one.
     ///   - withdrawn: called on discovery's thread, or at once, when nothing is announced any more.
-    package func end(
-        _ failure: PairingFailure, saying refusal: PairingRefusal? = nil,
-        withdrawn: @escaping @Sendable () -> Void = {}
-    ) {
+    package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {
             guard let guest = guests[id] else { continue }
-            perform(guest.machine.refuse(guest.peer == nil ? .windowClosed : refusal ?? failure.refusal), guest, id)
+            perform(guest.machine.refuse(guest.peer == nil ? .windowClosed : failure.refusal), guest, id)
         }
         finish(.failure(failure), withdrawn: withdrawn)
     }

@@ -105,7 +105,7 @@ package final class Joiner {
         switch state {
         case .storing, .over: return
         case .idle, .failing: break
-        case .calling(let call): call.refuse(failure.reason == .alreadyMember ? .alreadyMember : .cancelled)
+        case .calling(let call): call.refuse(failure.refusal)
         }
         end(.failure(failure))
     }
@@ -260,11 +260,8 @@ package final class Joiner {
 
     private func refuse(_ error: any Error, _ call: JoinCall) {
         log.error("The account that was handed over was not taken", ["error": "\(error)"])
-        if error is AccountStore.Refusal {
-            call.refuse(.alreadyMember)
-            return end(.failure(.memberMeanwhile))
-        }
-        call.refuse(.failed)
-        end(.failure(.failedHere("\(error)")))
+        let failure: PairingFailure = error is AccountStore.Refusal ? .memberMeanwhile : .failedHere("\(error)")
+        call.refuse(failure.refusal)
+        end(.failure(failure))
     }
 }

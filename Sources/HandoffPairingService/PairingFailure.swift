@@ -161,7 +161,7 @@ extension PairingFailure {
         PairingFailure(.failed, "the pairing failed: \(detail)")
     }
 
-    /// What the other device is told when this ends the window.
+    /// What the other device is told when this ends the window, or the attempt to join.
     var refusal: PairingRefusal {
         switch reason {
         case .declined: .declined
@@ -169,8 +169,8 @@ extension PairingFailure {
         case .windowClosed: .windowClosed
         case .removed: .removed
         case .accountFull: .accountFull
-        case .wrongCode, .codeUsed, .busy, .nobodyThere, .unreachable, .noNetwork, .untrusted, .versionsDiffer,
-            .alreadyMember, .failed:
+        case .alreadyMember: .alreadyMember
+        case .wrongCode, .codeUsed, .busy, .nobodyThere, .unreachable, .noNetwork, .untrusted, .versionsDiffer, .failed:
             .failed
         }
     }
