@@ -1,4 +1,5 @@
 import HandoffPairing
+import HandoffTransport
 import LoopIO
 
 /// One connection to a pairing window, with its session. Belongs to the `Inviter`.
@@ -6,7 +7,7 @@ final class Guest {
     /// Bytes in, actions out.
     var machine: InviterSession
     /// What carries the bytes.
-    let connection: PairingConnection
+    let connection: PeerConnection
     /// What the session tries to prove.
     let door: PairingAuthMethod
     /// Who it is, once that is proved.
@@ -17,7 +18,7 @@ final class Guest {
     var isAsked = false
 
     /// A session that has not begun.
-    init(machine: InviterSession, connection: PairingConnection, door: PairingAuthMethod) {
+    init(machine: InviterSession, connection: PeerConnection, door: PairingAuthMethod) {
         self.machine = machine
         self.connection = connection
         self.door = door

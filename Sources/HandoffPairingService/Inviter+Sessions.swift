@@ -4,6 +4,7 @@ import HandoffModel
 import HandoffPairing
 import HandoffProtocol
 import HandoffState
+import HandoffTransport
 import LoopIO
 import Timing
 
@@ -38,11 +39,13 @@ extension Inviter {
     }
 
     private func connect(
-        _ connection: PairingConnection, _ id: PairingWindow.SessionID, door: PairingAuthMethod, _ secrets: Secrets
+        _ connection: PeerConnection, _ id: PairingWindow.SessionID, door: PairingAuthMethod, _ secrets: Secrets
     ) {
         arriving[id] = connection
-        connection.onOpen = { [weak self, weak connection] exporter in
+        connection.onOpen = { [weak self, weak connection] _ in
             guard let self, let connection else { return }
+            // Fails only without memory.
+            guard let exporter = connection.channelBinding else { return connection.close("TLS cannot be bound to") }
             arriving[id] = nil
             let (salt, password) = secrets.password(of: door)
             let guest = Guest(

@@ -8,6 +8,7 @@ import HandoffPairing
 import HandoffProtocol
 package import HandoffState
 import HandoffTLS
+import HandoffTransport
 package import LoopIO
 import Timing
 
@@ -52,7 +53,7 @@ package final class Inviter {
     var state = State.preparing
     var window: PairingWindow
     /// Connections whose TLS is not set up.
-    var arriving: [PairingWindow.SessionID: PairingConnection] = [:]
+    var arriving: [PairingWindow.SessionID: PeerConnection] = [:]
     /// Connections with a session.
     var guests: [PairingWindow.SessionID: Guest] = [:]
     private let isAutomatic: Bool
@@ -63,7 +64,7 @@ package final class Inviter {
     private var announcer: PairingAnnouncer?
     private var timer: LoopTimer?
     /// Those who were told why they may not stay, the latest last; they hold their sockets for a second at most.
-    private var farewells: [PairingConnection] = []
+    private var farewells: [PeerConnection] = []
 
     /// Starts to listen, and takes nobody yet.
     ///
@@ -89,7 +90,7 @@ package final class Inviter {
         // Made for this window and thrown away with it: it says nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
         listener = try PairingListener(
-            ports: ports, address: addresses.only, context: context, limits: limits, on: loop)
+            ports: ports, address: addresses.only, context: context, limits: limits.transport, on: loop)
         port = listener.port
     }
 
@@ -277,8 +278,9 @@ package final class Inviter {
     }
 
     /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.
-    func bidFarewell(_ connection: PairingConnection) {
-        connection.finish()
+    func bidFarewell(_ connection: PeerConnection) {
+        connection.onClosed = nil
+        connection.close("the pairing session has ended")
         farewells.append(connection)
         while farewells.count > limits.farewells { farewells.removeFirst().abort() }
     }

@@ -20,8 +20,7 @@ final class JoinCall {
     struct Setting {
         let loop: EventLoop
         let log: Logger
-        let limits: PairingLimits
-        let context: TLSContext
+        let dialer: Dialer
         let secret: JoinSecret
         /// The key of this device.
         let identity: SigningKey
@@ -47,7 +46,7 @@ final class JoinCall {
     /// TLS with the session inside it.
     private struct Line {
         var session: JoinerSession
-        let connection: PairingConnection
+        let connection: PeerConnection
 
         mutating func take(_ event: (inout JoinerSession) -> [JoinerAction]) -> [JoinerAction] { event(&session) }
     }
@@ -63,18 +62,15 @@ final class JoinCall {
     private var state = State.dialling
     /// There from the end of `dialling`, until it is over.
     private var line: Line?
-    private var dial: PairingDial?
+    private var dial: Dial?
     private var deadline: LoopTimer?
 
     /// Starts to call.
     init(_ addresses: [SocketAddress], _ setting: Setting) {
         self.setting = setting
-        dial = PairingDial(
-            addresses, context: setting.context, limits: setting.limits, on: setting.loop,
-            token: setting.secret.token
-        ) { [weak self] outcome in
-            self?.dialled(outcome)
-        }
+        // Who answers, the code proves.
+        let target = DialTarget(candidates: addresses, token: setting.secret.token, accepts: { _ in true })
+        dial = setting.dialer.dial(target) { [weak self] in self?.dialled($0) }
     }
 
     deinit {
@@ -100,27 +96,32 @@ final class JoinCall {
     private func finish(_ lastWords: (inout JoinerSession) -> [JoinerAction]) {
         if let actions = line?.take(lastWords), let connection = line?.connection {
             for case .send(let bytes) in actions { connection.send(bytes) }
-            connection.finish()
+            connection.onClosed = nil
+            connection.close("this side has said its last words")
         }
         close()
     }
 
     // MARK: - Events
 
-    private func dialled(_ outcome: PairingDial.Outcome) {
+    private func dialled(_ result: Result<PeerConnection, DialError>) {
         dial = nil
-        switch outcome {
-        case .open(let connection, let exporter):
+        switch result {
+        case .success(let connection):
+            // Fails only without memory.
+            guard let exporter = connection.channelBinding else { return end(.here(.silent)) }
             let session = JoinerSession(exporter: exporter, identity: setting.identity, name: setting.name)
             line = Line(session: session, connection: connection)
             state = .listening
             wait(PairingProtocol.proofTime)
             connection.onBytes = { [weak self] in self?.received($0) }
             connection.onClosed = { [weak self] in self?.lost($0) }
-        case .failed(let ends):
-            setting.log.debug(
-                "An inviter was called in vain", ["reasons": ends.map(\.description).joined(separator: "; ")])
-            end(.here(ends.contains(where: Self.isAnotherVersion) ? .over(.versionsDiffer) : .silent))
+        case .failure(let error):
+            setting.log.debug("An inviter was called in vain", ["reasons": "\(error)"])
+            let isAnotherVersion = Self.versionEnds.contains { end in
+                error.failures.contains { $0.cause == .end(end) }
+            }
+            end(.here(isAnotherVersion ? .over(.versionsDiffer) : .silent))
         }
     }
 
@@ -135,7 +136,7 @@ final class JoinCall {
         for action in actions { perform(action, connection) }
     }
 
-    private func perform(_ action: JoinerAction, _ connection: PairingConnection) {
+    private func perform(_ action: JoinerAction, _ connection: PeerConnection) {
         switch action {
         case .send(let bytes): connection.send(bytes)
         case .needsPassword(let salt):
@@ -179,7 +180,7 @@ final class JoinCall {
     private func lost(_ reason: ConnectionEnd) {
         setting.log.debug("A call to an inviter was cut", ["reason": "\(reason)"])
         switch state {
-        case .listening: end(.here(Self.isAnotherVersion(reason) ? .over(.versionsDiffer) : .silent))
+        case .listening: end(.here(Self.versionEnds.contains(reason) ? .over(.versionsDiffer) : .silent))
         case .proving, .waiting: end(.here(.cut))
         case .dialling, .storing, .over: break
         }
@@ -214,11 +215,8 @@ final class JoinCall {
         onEnd = nil
     }
 
-    /// Whether the other side has no protocol in common with us: it said so (no_application_protocol, RFC 7301), or we
-    /// noticed.
-    private static func isAnotherVersion(_ end: ConnectionEnd) -> Bool {
-        end == .tls(.alert(120)) || end == .tls(.wrongApplicationProtocol)
-    }
+    /// The other side has no protocol in common with us: it said so (no_application_protocol, RFC 7301), or we noticed.
+    private static let versionEnds: [ConnectionEnd] = [.tls(.alert(120)), .tls(.wrongApplicationProtocol)]
 
     private static func meaning(of reason: PairingRefusal) -> JoinTargets.CallEnd {
         switch reason {

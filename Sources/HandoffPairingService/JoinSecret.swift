@@ -27,10 +27,12 @@ final class JoinSecret {
         self.loop = loop
     }
 
-    /// What stands before a ClientHello record; nil without a link.
-    var token: ((_ clientHello: [UInt8]) -> [UInt8]?)? {
-        guard case .link(let link) = given else { return nil }
-        return { link.token(clientHello: $0) }
+    /// What stands before a ClientHello record: nothing without a link; nil when another record is needed.
+    func token(clientHello: [UInt8]) -> [UInt8]? {
+        switch given {
+        case .code: []
+        case .link(let link): link.token(clientHello: clientHello)
+        }
     }
 
     /// The password for a salt; `completion` is called now or in a later turn, with nil if it cannot be made.

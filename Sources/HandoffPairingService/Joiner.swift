@@ -7,6 +7,7 @@ package import HandoffModel
 import HandoffPairing
 package import HandoffState
 import HandoffTLS
+import HandoffTransport
 package import LoopIO
 package import Timing
 
@@ -81,7 +82,8 @@ package final class Joiner {
         settled = loop.now.advanced(by: limits.settling)
         targets = JoinTargets(limits: limits)
         setting = JoinCall.Setting(
-            loop: loop, log: log, limits: limits, context: try TLSContext.pairingClient(),
+            loop: loop, log: log,
+            dialer: Dialer(context: try TLSContext.pairingClient(), limits: limits.transport, on: loop),
             secret: JoinSecret(given, worker: worker, loop: loop), identity: accountStore.device,
             name: name)
     }

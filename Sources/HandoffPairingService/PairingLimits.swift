@@ -1,15 +1,11 @@
+package import HandoffTransport
+
 /// What pairing may cost, and how long each step may take; tests make these small.
 package struct PairingLimits: Sendable {
-    /// Connections that have not said enough to begin TLS.
-    package var openings = 32
-    /// From the TCP connection until a joiner has said enough to begin TLS: bytes that drip do not extend it.
-    package var opening: Duration = .seconds(2)
+    /// What single connections may cost, and the joiner's call.
+    package var transport = TransportLimits.pairing
     /// Refusals that are still on their way to those who were refused.
     package var farewells = 16
-    /// How much later the joiner tries the next address beside those that have not answered.
-    package var headStart: Duration = .milliseconds(250)
-    /// From the joiner's call until TLS is set up.
-    package var call: Duration = .seconds(5)
     /// Instances on the network that a joiner remembers.
     package var instances = 64
     /// How long a joiner looks for somebody who invites before it says that there is nobody.
@@ -23,4 +19,23 @@ package struct PairingLimits: Sendable {
 
     /// The limits of the protocol.
     package init() {}
+}
+
+extension TransportLimits {
+    /// Those of pairing, where anyone on the network may connect, and nobody has proved anything until the code is proved.
+    fileprivate static var pairing: TransportLimits {
+        var limits = TransportLimits()
+        limits.ungated = 32
+        limits.ungatedPerSource = .max
+        limits.gate = .seconds(2)
+        // `PairingWindow` and the joiner's call count TLS into their time.
+        limits.handshake = nil
+        limits.farewell = .seconds(1)
+        // Nobody may hold sockets of ours by failing. An alert has left, and arrives unless more was sent to us.
+        limits.alert = .zero
+        limits.attemptsPerAddress = .max
+        limits.headStart = .milliseconds(250)
+        limits.dial = .seconds(5)
+        return limits
+    }
 }

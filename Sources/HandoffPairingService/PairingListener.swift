@@ -1,5 +1,5 @@
 package import HandoffTLS
-import HandoffTransport
+package import HandoffTransport
 package import LoopIO
 
 /// The listening socket of a pairing window: reads the opening of each connection, and hands on those that may begin
@@ -8,7 +8,7 @@ package final class PairingListener {
     /// A connection that may begin TLS.
     package struct Arrival {
         /// The connection; set its handlers, then have it `answer` the ClientHello.
-        package let connection: PairingConnection
+        package let connection: PeerConnection
         /// What stood before the ClientHello; nil for a joiner that has only digits.
         package let token: [UInt8]?
         /// The ClientHello record.
@@ -23,6 +23,8 @@ package final class PairingListener {
 
     private let listener: OpeningListener
     private let context: TLSContext
+    private let limits: TransportLimits
+    private let loop: EventLoop
 
     /// Starts to listen on the first of some ports that is free, else on any.
     ///
@@ -32,13 +34,14 @@ package final class PairingListener {
     ///   - context: TLS of this window.
     package init(
         ports: ClosedRange<UInt16>? = BoundPort.defaultPorts, address: IPAddress?, context: TLSContext,
-        limits: PairingLimits = PairingLimits(), on loop: EventLoop
+        limits: TransportLimits = PairingLimits().transport, on loop: EventLoop
     ) throws(Errno) {
         let socket = try Self.bind(ports, address)
         port = try SocketAddress.local(of: socket.raw).port
         self.context = context
-        listener = try OpeningListener(
-            socket, mayOmitToken: true, limit: limits.openings, time: limits.opening, on: loop)
+        self.limits = limits
+        self.loop = loop
+        listener = try OpeningListener(socket, mayOmitToken: true, limits: limits, on: loop)
         listener.onOpening = { [weak self] opening in
             if let self { arrived(opening) } else { opening.stream.close() }
         }
@@ -64,12 +67,12 @@ package final class PairingListener {
     }
 
     private func arrived(_ opening: OpeningListener.Opening) {
-        // Fails only without memory, and then nobody is served.
-        guard let session = try? TLSSession(context: context, accepts: { _ in true }) else {
-            return opening.stream.close()
-        }
-        let connection = PairingConnection(
-            stream: opening.stream, session: session, remoteAddress: opening.address)
+        // Both fail only without memory, and then nobody is served.
+        guard let session = try? TLSSession(context: context, accepts: { _ in true }),
+            let connection = try? PeerConnection(
+                stream: opening.stream, session: session, role: .server, remoteAddress: opening.address, limits: limits,
+                on: loop)
+        else { return opening.stream.close() }
         onArrival?(Arrival(connection: connection, token: opening.token, clientHello: opening.clientHello))
     }
 }

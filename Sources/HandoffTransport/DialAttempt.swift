@@ -57,9 +57,11 @@ final class DialAttempt {
     }
 
     private func prepare() throws(TLSError) -> (session: TLSSession, greeting: [UInt8]) {
-        let session = try TLSSession(context: dialer.context, accepts: target.accepts)
-        let clientHello = session.start() ?? []
-        return (session, target.token(clientHello) + clientHello)
+        while true {
+            let session = try TLSSession(context: dialer.context, accepts: target.accepts)
+            let clientHello = session.start() ?? []
+            if let token = target.token(clientHello) { return (session, token + clientHello) }
+        }
     }
 
     private func shakeHands(

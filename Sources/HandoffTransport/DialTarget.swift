@@ -5,14 +5,15 @@ package import LoopIO
 package struct DialTarget {
     /// Where the other side may listen, the most likely one first.
     package var candidates: [SocketAddress]
-    /// Makes the 32 bytes that open the other side's gate for this ClientHello record (`Gate.token`).
-    package var token: (_ clientHello: [UInt8]) -> [UInt8]
+    /// Makes what stands before this ClientHello record: the 32 bytes that open the other side's gate (`Gate.token`), or
+    /// nothing; nil when another record is needed.
+    package var token: (_ clientHello: [UInt8]) -> [UInt8]?
     /// Whether the other side may be the owner of this key; reads only values that cannot change under it.
     package var accepts: @Sendable (PublicKey) -> Bool
 
     /// Describes a call.
     package init(
-        candidates: [SocketAddress], token: @escaping (_ clientHello: [UInt8]) -> [UInt8],
+        candidates: [SocketAddress], token: @escaping (_ clientHello: [UInt8]) -> [UInt8]?,
         accepts: @escaping @Sendable (PublicKey) -> Bool
     ) {
         self.candidates = candidates

@@ -1,7 +1,7 @@
 package import HandoffTLS
 package import LoopIO
 
-/// Makes connections to other devices. One per daemon; used on its loop's thread only.
+/// Makes connections to other devices in one context of TLS. Used on its loop's thread only.
 package final class Dialer {
     let loop: EventLoop
     let context: TLSContext

@@ -33,9 +33,7 @@ package final class GateListener {
         self.context = context
         self.limits = limits
         self.judge = judge
-        listener = try OpeningListener(
-            descriptor, mayOmitToken: false, limit: limits.ungated, perSource: limits.ungatedPerSource,
-            time: limits.gate, on: loop)
+        listener = try OpeningListener(descriptor, mayOmitToken: false, limits: limits, on: loop)
         listener.onOpening = { [weak self] opening in
             if let self { open(opening) } else { opening.stream.close() }
         }

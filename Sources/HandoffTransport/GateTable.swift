@@ -23,21 +23,11 @@ package struct GateTable {
     private var entries: [Entry] = []
     private var nextID: ID = 0
 
-    /// An empty table.
-    ///
-    /// - Parameters:
-    ///   - limit: connections in it at most, at least 1.
-    ///   - perSource: those of one address.
-    ///   - time: how long each may take.
-    package init(limit: Int, perSource: Int = .max, time: Duration) {
-        self.limit = max(limit, 1)
-        self.perSource = perSource
-        self.time = time
-    }
-
-    /// The table of a daemon's gate.
+    /// An empty table, with room for at least one connection.
     package init(limits: TransportLimits) {
-        self.init(limit: limits.ungated, perSource: limits.ungatedPerSource, time: limits.gate)
+        limit = max(limits.ungated, 1)
+        perSource = limits.ungatedPerSource
+        time = limits.gate
     }
 
     /// Connections in it.

@@ -39,18 +39,15 @@ package final class OpeningListener {
     /// - Parameters:
     ///   - descriptor: a listening TCP socket.
     ///   - mayOmitToken: whether a ClientHello alone is enough.
-    ///   - limit: connections that wait at most.
-    ///   - perSource: those of one address.
-    ///   - time: how long each may take; bytes that drip do not extend it.
+    ///   - limits: how many connections wait at most, in all and from one address, and how long each may take.
     package init(
-        _ descriptor: consuming Descriptor, mayOmitToken: Bool, limit: Int, perSource: Int = .max, time: Duration,
-        on loop: EventLoop
+        _ descriptor: consuming Descriptor, mayOmitToken: Bool, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
         self.loop = loop
         self.mayOmitToken = mayOmitToken
-        table = GateTable(limit: limit, perSource: perSource, time: time)
+        table = GateTable(limits: limits)
         listener = try Listener(adopting: descriptor, on: loop)
-        timer = loop.timer(after: time) { [weak self] in self?.deadlinePassed() }
+        timer = loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
             guard let address else { return }
             self?.accept(descriptor, from: address)

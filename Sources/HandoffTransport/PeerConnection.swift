@@ -4,14 +4,15 @@ package import HandoffStreams
 package import HandoffTLS
 package import LoopIO
 
-/// A connection to another device after the gate: TLS over TCP, bytes in, frames out. Used on its loop's thread only.
+/// A connection to another device after the gate: TLS over TCP, bytes in, frames or bytes out. Used on its loop's thread
+/// only.
 ///
 /// The same class plays both roles. It starts in its handshake; set the handlers in the same turn in which you get it,
-/// and keep it: dropping it cuts it. Handlers are called one at a time, never from inside a method of this class, and
-/// none after `onClosed`. States: handshake, open, closed (`docs/state-machines/peer-connection.md`).
+/// and keep it: dropping it cuts it. Handlers are called one at a time, never from inside a method of this class but
+/// `answer`, and none after `onClosed`. States: handshake, open, closed (`docs/state-machines/peer-connection.md`).
 package final class PeerConnection {
     private enum State {
-        /// The state while at least one side has not proved its key to the other.
+        /// The state while a side that must prove its key has not proved it to the other.
         case handshake
         /// The state while bytes pass.
         case open
@@ -22,13 +23,14 @@ package final class PeerConnection {
     /// Frames are gathered for one record; above this size the memory is given back after they are sent.
     private static let keptCapacity = 16 * 1024
 
-    /// Both sides are proved, this is the other's key; called once. Bytes that came behind are delivered after it.
-    package var onOpen: ((PublicKey) -> Void)?
+    /// TLS is done, and the other side has proved this key, which is nil only where the context asks for none; called
+    /// once. Bytes that came behind are delivered after it.
+    package var onOpen: ((PublicKey?) -> Void)?
     /// What the other side sent, decrypted, in whatever pieces it arrives; while this is not set, nothing is read.
     package var onBytes: (([UInt8]) -> Void)? {
         didSet { updateReading() }
     }
-    /// It has ended; called once, for `close` too.
+    /// It has ended; called once, for `close` too, but not for `abort`.
     package var onClosed: ((ConnectionEnd) -> Void)?
     /// The server has answered our token; called once, on the client's side only.
     var onGatePassed: (() -> Void)?
@@ -59,7 +61,7 @@ package final class PeerConnection {
     /// - Parameters:
     ///   - stream: passes into the ownership of the connection.
     ///   - session: TLS, which has not received anything.
-    init(
+    package init(
         stream: ByteStream, session: TLSSession, role: TLSRole, remoteAddress: SocketAddress,
         isIntroduction: Bool = false, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
@@ -70,12 +72,19 @@ package final class PeerConnection {
         self.limits = limits
         self.stream = stream
         self.session = session
-        deadline = loop.timer(after: limits.handshake) { [weak self] in self?.deadlinePassed() }
+        deadline = limits.handshake.map { loop.timer(after: $0) { [weak self] in self?.deadlinePassed() } }
     }
 
-    /// The other side's key; `nil` unless the connection is open.
+    /// The other side's key; `nil` unless the connection is open, and where the context asks for none.
     package var peerKey: PublicKey? {
         if case .open = state { session.peerKey } else { nil }
+    }
+
+    /// What both ends of this very connection can derive, and nobody in between (tls-exporter, RFC 9266); `nil` unless the
+    /// connection is open.
+    package var channelBinding: [UInt8]? {
+        guard case .open = state else { return nil }
+        return try? session.exporter(label: "EXPORTER-Channel-Binding", context: [], count: 32)
     }
 
     /// Whether both sides agreed that it carries a continuation stream, and no frames.
@@ -96,14 +105,14 @@ package final class PeerConnection {
 
     // MARK: Starting
 
-    /// Starts the client's side with token and ClientHello, in one segment.
+    /// Starts the client's side with the ClientHello and what stands before it, in one segment.
     func greet(_ greeting: [UInt8]) {
         attach()
         stream.write(greeting)
     }
 
     /// Starts the server's side with the ClientHello that passed the gate.
-    func answer(_ clientHello: [UInt8]) {
+    package func answer(_ clientHello: [UInt8]) {
         attach()
         received(clientHello)
     }
@@ -124,14 +133,27 @@ package final class PeerConnection {
     package func send(_ frames: [Frame]) -> Bool {
         guard !isClosed else { return false }
         for frame in frames {
-            guard waitingBytes + frame.body.count <= limits.waitingWrites else {
-                abort(.notReading, isAsked: true)
-                return false
-            }
+            guard hasRoom(for: frame.body.count) else { return false }
             frame.append(to: &outgoing)
         }
         scheduleFlush()
         return true
+    }
+
+    /// Sends bytes in the same way.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        guard !isClosed, hasRoom(for: bytes.count) else { return false }
+        outgoing += bytes
+        scheduleFlush()
+        return true
+    }
+
+    /// Whether so much more may wait; ends the connection if not.
+    private func hasRoom(for count: Int) -> Bool {
+        guard waitingBytes + count > limits.waitingWrites else { return true }
+        abort(.notReading, isAsked: true)
+        return false
     }
 
     /// Delivers no more bytes until `resumeReading`, and slows the other side down by it.
@@ -153,6 +175,12 @@ package final class PeerConnection {
         guard !isClosed else { return }
         flush()
         leave(.closedHere(reason), isAsked: true)
+    }
+
+    /// Ends at once, also while the other side may still take what was sent before `close`; nothing is reported.
+    package func abort() {
+        onClosed = nil
+        abort(.closedHere("it was aborted"))
     }
 
     /// Gives the connection away to a stream: socket and TLS as they are. Nothing is reported any more.
@@ -197,11 +225,10 @@ package final class PeerConnection {
         case .incomplete: return
         case .failed(let error): leave(.tls(error))
         case .done:
-            guard let key = session.peerKey else { return abort(.tls(.unsuitableCertificate)) }
             state = .open
             deadline?.cancel()
             deadline = nil
-            onOpen?(key)
+            onOpen?(session.peerKey)
             onOpen = nil
             updateReading()
         }
@@ -292,7 +319,7 @@ package final class PeerConnection {
     private func leave(_ end: ConnectionEnd, isAsked: Bool = false) {
         session.close()
         sendCiphertext()
-        stream.finish(within: limits.farewell)
+        stream.finish(within: isAsked ? limits.farewell : limits.alert)
         finish(end, isAsked)
     }
 

@@ -73,6 +73,20 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
+    @Test func `another record is made until there is a token for it`() throws {
+        let (address, listener) = try listeningDevice()
+        var target = fixture.target([address])
+        var records: Set<[UInt8]> = []
+        let token = target.token
+        target.token = { record in
+            records.insert(record)
+            return records.count < 3 ? nil : token(record)
+        }
+        #expect(try dial(target).get().remoteAddress == address)
+        #expect(records.count == 3)
+        withExtendedLifetime(listener) {}
+    }
+
     @Test func `no address is an error and not said from inside the call`() throws {
         var isSaid = false
         let call = try fixture.dialer().dial(fixture.target([])) { [fixture] result in

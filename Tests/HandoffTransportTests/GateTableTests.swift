@@ -109,7 +109,11 @@ struct GateTableTests {
     }
 
     @Test func `without a limit for each the busiest source makes room`() throws {
-        var table = GateTable(limit: 3, time: .seconds(2))
+        var limits = TransportLimits()
+        limits.ungated = 3
+        limits.ungatedPerSource = .max
+        limits.gate = .seconds(2)
+        var table = GateTable(limits: limits)
         let honest = table.admit(from: try address("10.0.0.1"), now: start)
         let flood = try (0..<2).map { _ in table.admit(from: try address("10.0.0.2"), now: start).id }
         #expect(honest.evicted == nil)

@@ -158,6 +158,44 @@ import Testing
         #expect(!fixture.events.contains("server ended: \(ConnectionEnd.finished)"))
     }
 
+    @Test func `aborted connection is a cut for the other and reports nothing`() throws {
+        let (client, server, _) = try fixture.connect()
+        fixture.watch(client, "client")
+        fixture.watch(server, "server")
+        client.send([Frame(.notice, [1])])
+        client.abort()
+        #expect(client.isClosed)
+        try fixture.run { $0.contains { $0.hasPrefix("server ended") } }
+        try fixture.settle()
+        #expect(!fixture.events.contains("server ended: \(ConnectionEnd.finished)"))
+        #expect(!fixture.events.contains("server got 5:1"), "what waited for the end of the turn is lost")
+        #expect(!fixture.events.contains { $0.hasPrefix("client ended") })
+    }
+
+    @Test func `both ends derive the same from their connection and from no other`() throws {
+        let (client, server, _) = try fixture.connect()
+        let binding = try #require(client.channelBinding)
+        #expect(binding.count == 32)
+        #expect(server.channelBinding == binding)
+        let other = try TransportFixture()
+        #expect(try other.connect().client.channelBinding != binding)
+        client.close("enough")
+        #expect(client.channelBinding == nil)
+    }
+
+    @Test func `bytes and frames leave in the order in which they were sent`() throws {
+        let (client, server, _) = try fixture.connect()
+        fixture.watch(server, "server")
+        let isSent = client.send([0, 0, 0, 2, FrameKind.request.rawValue, 7])
+        client.send([Frame(.notice, [1, 2])])
+        #expect(isSent)
+        try fixture.run(until: "server got 5:2")
+        #expect(fixture.events.filter { $0.hasPrefix("server got") } == ["server got 3:1", "server got 5:2"])
+        client.close("enough")
+        let isSentLate = client.send([1])
+        #expect(!isSentLate)
+    }
+
     @Test func `changed record ends the connection`() throws {
         let (raw, session, server) = try rawClient()
         fixture.watch(server, "server")
@@ -175,6 +213,16 @@ import Testing
         #expect(!server.isClosed)
         fixture.clock.advance(by: .milliseconds(1))
         try fixture.run(until: "server ended: \(ConnectionEnd.timedOut)")
+        withExtendedLifetime(raw) {}
+    }
+
+    @Test func `handshake has no deadline where its owner has one`() throws {
+        var limits = TransportLimits()
+        limits.handshake = nil
+        let (raw, server) = try startHandshake(limits)
+        fixture.clock.advance(by: .seconds(3600))
+        try fixture.settle()
+        #expect(!server.isClosed)
         withExtendedLifetime(raw) {}
     }
 
@@ -290,8 +338,10 @@ import Testing
     }
 
     /// A server's connection whose client is a test that has passed the gate, but not gone on with TLS.
-    private func startHandshake() throws -> (raw: RawClient, server: PeerConnection) {
-        let listener = try fixture.listen()
+    private func startHandshake(
+        _ limits: TransportLimits = TransportLimits()
+    ) throws -> (raw: RawClient, server: PeerConnection) {
+        let listener = try fixture.listen(limits)
         var server: PeerConnection?
         listener.onConnection = { [fixture] connection in
             server = connection

@@ -407,6 +407,7 @@ final class DaemonCore {
         connection.onOpen = { [weak self, weak connection] key in
             guard let self, let connection else { return }
             unproved[id] = nil
+            guard let key else { return connection.close("it has proved no key") }
             if connection.isForStream {
                 acceptStream(connection, from: key)
             } else {

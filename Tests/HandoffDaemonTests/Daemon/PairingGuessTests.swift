@@ -8,6 +8,7 @@ import HandoffPairing
 import HandoffPairingService
 import HandoffTLS
 import HandoffTestSupport
+import HandoffTransport
 import LoopIO
 import Testing
 import Timing
@@ -150,7 +151,7 @@ import Timing
         let listener = try PairingListener(
             ports: nil, address: .loopbackIPv4, context: try TLSContext(identity: identity, role: .server),
             on: fleet.loop)
-        var connections: [PairingConnection] = []
+        var connections: [PeerConnection] = []
         listener.onArrival = {
             connections.append($0.connection)
             $0.connection.answer($0.clientHello)

@@ -3,12 +3,13 @@ import HandoffDaemon
 import HandoffPairing
 import HandoffPairingService
 import HandoffTLS
+import HandoffTransport
 import LoopIO
 
 /// Somebody who answers joiners without knowing the code: he goes through all of it, and makes a proof up.
 final class Impostor {
     private let listener: PairingListener
-    private var sessions: [(PairingConnection, InviterSession)] = []
+    private var sessions: [(PeerConnection, InviterSession)] = []
     /// Joiners that have called.
     private(set) var calls = 0
 
@@ -21,9 +22,10 @@ final class Impostor {
             calls += 1
             let connection = arrival.connection
             let index = sessions.count
-            connection.onOpen = { [unowned self] exporter in
+            connection.onOpen = { [unowned self, unowned connection] _ in
                 sessions[index].1 = InviterSession(
-                    password: password, salt: salt, exporter: exporter, identity: identity, name: "impostor")
+                    password: password, salt: salt, exporter: connection.channelBinding ?? [], identity: identity,
+                    name: "impostor")
                 send(sessions[index].1.start(), over: connection)
             }
             connection.onBytes = { [unowned self] in send(sessions[index].1.received($0), over: connection) }
@@ -40,7 +42,7 @@ final class Impostor {
     /// Where he listens.
     var address: String { "127.0.0.1:\(listener.port)" }
 
-    private func send(_ actions: [InviterAction], over connection: PairingConnection) {
+    private func send(_ actions: [InviterAction], over connection: PeerConnection) {
         for action in actions {
             switch action {
             case .send(let bytes): connection.send(bytes)
