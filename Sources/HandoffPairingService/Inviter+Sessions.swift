@@ -33,13 +33,13 @@ extension Inviter {
                 return connection.abort()
             }
         }
-        connect(connection, id, door: arrival.token == nil ? .digits : .link, secrets)
+        connect(connection, id, method: arrival.token == nil ? .digits : .link, secrets)
         connection.answer(arrival.clientHello)
         rearm()
     }
 
     private func connect(
-        _ connection: PeerConnection, _ id: PairingWindow.SessionID, door: PairingAuthMethod, _ secrets: Secrets
+        _ connection: PeerConnection, _ id: PairingWindow.SessionID, method: PairingAuthMethod, _ secrets: Secrets
     ) {
         arriving[id] = connection
         connection.onOpen = { [weak self, weak connection] _ in
@@ -47,21 +47,22 @@ extension Inviter {
             // Fails only without memory.
             guard let exporter = connection.channelBinding else { return connection.close("TLS cannot be bound to") }
             arriving[id] = nil
-            let (salt, password) = secrets.password(of: door)
-            let guest = Guest(
+            let (salt, password) = secrets.password(of: method)
+            let joiner = JoinerConnection(
                 machine: InviterSession(
                     password: password, salt: salt, exporter: exporter, identity: accountStore.device,
-                    name: accountStore.snapshot.name(of: accountStore.deviceID)), connection: connection, door: door)
-            guests[id] = guest
+                    name: accountStore.snapshot.name(of: accountStore.deviceID)), connection: connection, method: method
+            )
+            joiners[id] = joiner
             if let refusal = window.refusal(starting: id, now: loop.now) {
-                perform(guest.machine.refuse(refusal), guest, id)
+                perform(joiner.machine.refuse(refusal), joiner, id)
             } else {
-                perform(guest.machine.start(), guest, id)
+                perform(joiner.machine.start(), joiner, id)
             }
         }
         connection.onBytes = { [weak self] bytes in
-            guard let self, let guest = guests[id] else { return }
-            perform(guest.machine.received(bytes), guest, id)
+            guard let self, let joiner = joiners[id] else { return }
+            perform(joiner.machine.received(bytes), joiner, id)
             rearm()
         }
         connection.onClosed = { [weak self] end in
@@ -74,83 +75,83 @@ extension Inviter {
     // MARK: - Working
 
     /// Does what a session asks for.
-    func perform(_ actions: [InviterAction], _ guest: Guest, _ id: PairingWindow.SessionID) {
+    func perform(_ actions: [InviterAction], _ joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         for action in actions {
             switch action {
-            case .send(let bytes): guest.connection.send(bytes)
-            case .guess: judge(guest, id)
-            case .wrongGuess: count(guest, id)
+            case .send(let bytes): joiner.connection.send(bytes)
+            case .guess: judge(joiner, id)
+            case .wrongGuess: count(joiner, id)
             case .knowsCode: window.rightGuess(id, now: loop.now)
-            case .joiner(let peer): ask(about: guest, id, peer)
-            case .stored: stored(guest)
-            case .ended(let end): ended(guest, id, end)
+            case .joiner(let peer): ask(about: joiner, id, peer)
+            case .stored: stored(joiner)
+            case .ended(let end): ended(joiner, id, end)
             }
         }
     }
 
-    private func judge(_ guest: Guest, _ id: PairingWindow.SessionID) {
+    private func judge(_ joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         if let refusal = window.judge(id, now: loop.now) {
-            perform(guest.machine.refuse(refusal), guest, id)
+            perform(joiner.machine.refuse(refusal), joiner, id)
         } else {
-            perform(guest.machine.checkGuess(), guest, id)
+            perform(joiner.machine.checkGuess(), joiner, id)
         }
     }
 
-    private func count(_ guest: Guest, _ id: PairingWindow.SessionID) {
-        let refusal = window.wrongGuess(id, now: loop.now, allowance: &allowance.value)
+    private func count(_ joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
+        let refusal = window.wrongGuess(id, now: loop.now, attempts: &attempts.value)
         log.notice(
             "A wrong pairing code was tried",
-            ["from": guest.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
-        perform(guest.machine.refuse(refusal), guest, id)
-        guard guest.door == .digits else { return }
+            ["from": joiner.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
+        perform(joiner.machine.refuse(refusal), joiner, id)
+        guard joiner.method == .digits else { return }
         onEvent?(refusal == .codeEnded ? .codeEnded : .wrongCode(guessesLeft: window.guessesLeft))
     }
 
-    private func stored(_ guest: Guest) {
-        guard let peer = guest.peer else { return }
+    private func stored(_ joiner: JoinerConnection) {
+        guard let peer = joiner.peer else { return }
         accountStore.finished(peer.device)
-        guests = guests.filter { $0.value !== guest }
-        bidFarewell(guest.connection)
+        joiners = joiners.filter { $0.value !== joiner }
+        finishSending(joiner.connection)
         finish(.success(PairingDevice(peer)))
     }
 
     // MARK: - Going
 
-    private func ended(_ guest: Guest, _ id: PairingWindow.SessionID, _ end: PairingEnd) {
-        guard guests.removeValue(forKey: id) != nil else { return }
+    private func ended(_ joiner: JoinerConnection, _ id: PairingWindow.SessionID, _ end: PairingEnd) {
+        guard joiners.removeValue(forKey: id) != nil else { return }
         log.debug("A pairing session has ended", ["end": "\(end)"])
         switch end {
-        case .finished, .refused: bidFarewell(guest.connection)
-        case .refusedByPeer, .wrongConfirmation, .violation, .failed: guest.connection.abort()
+        case .finished, .refused: finishSending(joiner.connection)
+        case .refusedByPeer, .wrongConfirmation, .violation, .failed: joiner.connection.abort()
         }
         // From a stranger it means nothing: anyone on the network could close the window with it.
-        if end == .refusedByPeer(.alreadyMember), guest.peer != nil {
+        if end == .refusedByPeer(.alreadyMember), joiner.peer != nil {
             _ = window.ended(id, now: loop.now)
             return self.end(.alreadyMember)
         }
-        account(for: guest, id)
+        account(for: joiner, id)
     }
 
     /// A connection has gone without a word.
     private func left(_ id: PairingWindow.SessionID) {
         arriving[id] = nil
-        guard let guest = guests.removeValue(forKey: id) else {
+        guard let joiner = joiners.removeValue(forKey: id) else {
             _ = window.ended(id, now: loop.now)
             return
         }
-        account(for: guest, id)
+        account(for: joiner, id)
     }
 
     /// Draws the conclusions for the window from the end of a session.
-    private func account(for guest: Guest, _ id: PairingWindow.SessionID) {
+    private func account(for joiner: JoinerConnection, _ id: PairingWindow.SessionID) {
         switch window.ended(id, now: loop.now) {
         case .none: break
         case .gone:
-            guard guest.isAsked, let peer = guest.peer else { break }
+            guard joiner.isAsked, let peer = joiner.peer else { break }
             log.notice("The device went away before the answer", ["device": peer.device.short])
             onEvent?(.gone(PairingDevice(peer)))
         case .over:
-            finish(.failure(guest.isJoining ? .unfinished(guest.peer?.name ?? "the device") : .windowRanOut))
+            finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowRanOut))
         }
         rearm()
     }
@@ -159,14 +160,14 @@ extension Inviter {
     private func drop(_ id: PairingWindow.SessionID?) {
         guard let id else { return }
         arriving.removeValue(forKey: id)?.abort()
-        guests.removeValue(forKey: id)?.connection.abort()
+        joiners.removeValue(forKey: id)?.connection.abort()
     }
 }
 
 extension Inviter.Secrets {
     /// What a session is to prove. Without digits none of theirs gets beyond its refusal, so any password does for it.
-    fileprivate func password(of door: PairingAuthMethod) -> (PairingSalt, PairingPassword) {
-        guard door == .digits, let digits else { return (linkSalt, linkPassword) }
+    fileprivate func password(of method: PairingAuthMethod) -> (PairingSalt, PairingPassword) {
+        guard method == .digits, let digits else { return (linkSalt, linkPassword) }
         return (digits.salt, digits.password)
     }
 }

@@ -47,7 +47,7 @@ package final class Inviter {
     let log: Logger
     let accountStore: AccountStore
     /// What the codes of this daemon's life have left; changed by wrong guesses.
-    let allowance: PairingAttemptLimiterBox
+    let attempts: PairingAttemptLimiterBox
     /// The addresses of this machine that may be shown.
     private let addresses: PairingAddresses
     var state = State.preparing
@@ -55,7 +55,7 @@ package final class Inviter {
     /// Connections whose TLS is not set up.
     var arriving: [PairingWindow.SessionID: PeerConnection] = [:]
     /// Connections with a session.
-    var guests: [PairingWindow.SessionID: Guest] = [:]
+    var joiners: [PairingWindow.SessionID: JoinerConnection] = [:]
     private let isAutomatic: Bool
     private let pairingDiscovery: PairingDiscovery
     private let limits: PairingLimits
@@ -64,7 +64,7 @@ package final class Inviter {
     private var announcer: PairingAnnouncer?
     private var timer: LoopTimer?
     /// Those who were told why they may not stay, the latest last; they hold their sockets for a second at most.
-    private var farewells: [PeerConnection] = []
+    private var ending: [PeerConnection] = []
 
     /// Starts to listen, and takes nobody yet.
     ///
@@ -75,7 +75,7 @@ package final class Inviter {
     package init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
-        accountStore: AccountStore, allowance: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
+        accountStore: AccountStore, attempts: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
     ) throws {
         self.isAutomatic = isAutomatic
         self.pairingDiscovery = pairingDiscovery
@@ -83,9 +83,9 @@ package final class Inviter {
         self.loop = loop
         self.log = log
         self.accountStore = accountStore
-        self.allowance = allowance
+        self.attempts = attempts
         self.addresses = addresses
-        window = PairingWindow(allowance: allowance.value, now: loop.now)
+        window = PairingWindow(attempts: attempts.value, now: loop.now)
         worker = try Worker(name: "pairing")
         // Made for this window and thrown away with it: it says nothing about the device.
         let context = try TLSContext(pairingServer: try TLSIdentity(key: try SigningKey()))
@@ -144,7 +144,7 @@ package final class Inviter {
     /// The user's answer about a device.
     /// - Returns: false when the window does not wait for it.
     package func answer(_ device: DeviceID, accept: Bool) -> Bool {
-        guard let (id, guest) = guests.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
+        guard let (id, joiner) = joiners.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
             return false
         }
         guard accept else {
@@ -152,14 +152,14 @@ package final class Inviter {
             end(.declinedHere)
             return true
         }
-        return agree(to: guest, id)
+        return agree(to: joiner, id)
     }
 
     /// Asks the user about a device, unless there is no need to.
-    func ask(about guest: Guest, _ id: PairingWindow.SessionID, _ peer: PairingPeer) {
+    func ask(about joiner: JoinerConnection, _ id: PairingWindow.SessionID, _ peer: PairingPeer) {
         window.asks(id)
-        guest.peer = peer
-        guest.isAsked = true
+        joiner.peer = peer
+        joiner.isAsked = true
         guard accountStore.state?.view.isRemoved(peer.device) != true else {
             return end(.removedDevice(peer.name))
         }
@@ -168,12 +168,12 @@ package final class Inviter {
             onEvent?(.confirm(PairingDevice(peer)))
             return
         }
-        _ = agree(to: guest, id)
+        _ = agree(to: joiner, id)
     }
 
-    private func agree(to guest: Guest, _ id: PairingWindow.SessionID) -> Bool {
-        guard let peer = guest.peer, window.agreed(to: id, now: loop.now) else { return false }
-        guest.isAsked = false
+    private func agree(to joiner: JoinerConnection, _ id: PairingWindow.SessionID) -> Bool {
+        guard let peer = joiner.peer, window.agreed(to: id, now: loop.now) else { return false }
+        joiner.isAsked = false
         rearm()
         onEvent?(.joining(PairingDevice(peer)))
         admit(peer, id, until: loop.now.advanced(by: Self.timeoutForKey))
@@ -189,7 +189,7 @@ package final class Inviter {
         accountStore.admit(peer.publicKey, name: peer.name) { [weak self] result in
             guard let self else { return }
             guard lacksKey(result, for: peer), loop.now < end else { return admitted(peer, id, result) }
-            guests[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in
+            joiners[id]?.keyTimer = loop.timer(after: Self.keyInterval) { [weak self] in
                 self?.admit(peer, id, until: end)
             }
         }
@@ -207,7 +207,7 @@ package final class Inviter {
     private func admitted(
         _ peer: PairingPeer, _ id: PairingWindow.SessionID, _ result: Result<AccountState, any Error>
     ) {
-        guard let guest = guests[id] else { return }
+        guard let joiner = joiners[id] else { return }
         switch result {
         case .success(let account):
             guard let held = account.keyToHandOver(to: peer.device) else {
@@ -215,8 +215,9 @@ package final class Inviter {
             }
             log.info("The account is handed over", ["device": peer.device.short])
             perform(
-                guest.machine.handOver(
-                    epoch: UInt64(held.n), accountKey: held.accountKey, statements: account.roster.encoded()), guest, id
+                joiner.machine.handOver(
+                    epoch: UInt64(held.n), accountKey: held.accountKey, statements: account.roster.encoded()), joiner,
+                id
             )
         case .failure(let error):
             log.error("A device cannot be let in", ["device": peer.device.short, "error": "\(error)"])
@@ -233,7 +234,7 @@ package final class Inviter {
 
     /// Ends the window, unless a device is getting the account: the user has agreed to that, and it is over in seconds.
     package func cancel(_ failure: PairingFailure) {
-        if guests.values.contains(where: \.isJoining) { return }
+        if joiners.values.contains(where: \.isJoining) { return }
         end(failure)
     }
 
@@ -245,8 +246,8 @@ package final class Inviter {
     package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {
-            guard let guest = guests[id] else { continue }
-            perform(guest.machine.refuse(guest.peer == nil ? .windowClosed : failure.refusal), guest, id)
+            guard let joiner = joiners[id] else { continue }
+            perform(joiner.machine.refuse(joiner.peer == nil ? .windowClosed : failure.refusal), joiner, id)
         }
         finish(.failure(failure), withdrawn: withdrawn)
     }
@@ -266,9 +267,9 @@ package final class Inviter {
         timer = nil
         listener.close()
         for connection in arriving.values { connection.abort() }
-        for guest in guests.values { guest.connection.abort() }
+        for joiner in joiners.values { joiner.connection.abort() }
         arriving = [:]
-        guests = [:]
+        joiners = [:]
         if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
         announcer = nil
         let report = onEnd
@@ -278,11 +279,11 @@ package final class Inviter {
     }
 
     /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.
-    func bidFarewell(_ connection: PeerConnection) {
+    func finishSending(_ connection: PeerConnection) {
         connection.onClosed = nil
         connection.close("the pairing session has ended")
-        farewells.append(connection)
-        while farewells.count > limits.farewells { farewells.removeFirst().abort() }
+        ending.append(connection)
+        while ending.count > limits.ending { ending.removeFirst().abort() }
     }
 
     // MARK: - Time
@@ -299,11 +300,11 @@ package final class Inviter {
             switch expiry {
             case .late(let id):
                 arriving.removeValue(forKey: id)?.abort()
-                guard let guest = guests.removeValue(forKey: id) else { continue }
-                guest.connection.abort()
-                if guest.isJoining { finish(.failure(.unfinished(guest.peer?.name ?? "the device"))) }
+                guard let joiner = joiners.removeValue(forKey: id) else { continue }
+                joiner.connection.abort()
+                if joiner.isJoining { finish(.failure(.unfinished(joiner.peer?.name ?? "the device"))) }
             case .closed(let id):
-                if let guest = guests[id] { perform(guest.machine.refuse(.windowClosed), guest, id) }
+                if let joiner = joiners[id] { perform(joiner.machine.refuse(.windowClosed), joiner, id) }
             case .over: finish(.failure(.windowRanOut))
             }
         }

@@ -5,7 +5,7 @@ package struct PairingLimits: Sendable {
     /// What single connections may cost, and the joiner's call.
     package var transport = TransportLimits.pairing
     /// Refusals that are still on their way to those who were refused.
-    package var farewells = 16
+    package var ending = 16
     /// Instances on the network that a joiner remembers.
     package var instances = 64
     /// How long a joiner looks for somebody who invites before it says that there is nobody.

@@ -124,7 +124,7 @@ final class PairingService {
             return try Inviter(
                 isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses,
                 pairingDiscovery: core.pairingDiscovery, accountStore: core.accountStore,
-                allowance: core.pairingAllowance, loop: core.loop, log: log)
+                attempts: core.pairingAttempts, loop: core.loop, log: log)
         } catch {
             throw PairingFailure.cannotOpen("\(error)").callError
         }

@@ -57,7 +57,7 @@ package actor Daemon {
     private var coreNumber = 0
     private var isDiscovering = false
     /// Not given anew to who leaves the account: codes are counted for the network that guesses at them.
-    private let pairingAllowance = PairingAttemptLimiterBox()
+    private let pairingAttempts = PairingAttemptLimiterBox()
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?
@@ -162,7 +162,7 @@ package actor Daemon {
             loop: loop, log: log, worker: making.worker, configuration: making.configuration, policy: making.policy,
             stored: stored, name: making.name, port: port, discovery: making.discovery(),
             pairingDiscovery: pairingDiscovery,
-            pairingAllowance: pairingAllowance, apps: making.apps, desktop: desktop, wallClock: making.wallClock)
+            pairingAttempts: pairingAttempts, apps: making.apps, desktop: desktop, wallClock: making.wallClock)
         core.onLeft = { [self] in renew($0) }
         return core
     }

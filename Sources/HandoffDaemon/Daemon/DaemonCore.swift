@@ -44,7 +44,7 @@ final class DaemonCore {
     /// What is known of the members.
     let members = MemberTable()
     /// What pairing codes may still be tried; it outlives the windows, and this core.
-    let pairingAllowance: PairingAttemptLimiterBox
+    let pairingAttempts: PairingAttemptLimiterBox
     let socket: DatagramSocket
     private let staticDiscovery: StaticDiscovery
     private let dialer: Dialer
@@ -70,7 +70,7 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery,
-        pairingAllowance: PairingAttemptLimiterBox,
+        pairingAttempts: PairingAttemptLimiterBox,
         apps: DesktopAccess, desktop: DesktopLink?,
         wallClock: any WallClock
     ) throws {
@@ -84,7 +84,7 @@ final class DaemonCore {
         self.port = port.port
         self.discovery = discovery
         self.pairingDiscovery = pairingDiscovery
-        self.pairingAllowance = pairingAllowance
+        self.pairingAttempts = pairingAttempts
         self.wallClock = wallClock
         boot = stored.boot
         peersFile = stored.peers

@@ -57,10 +57,10 @@ package struct PairingWindow: Sendable {
     private var tokens = SeenTokens()
     private var nextID: SessionID = 0
 
-    /// Opens a window for ``PairingProtocol/windowTime``, with digits if `allowance` has any.
-    package init(allowance: PairingAttemptLimiter, now: MonotonicInstant) {
+    /// Opens a window for ``PairingProtocol/windowTime``, with digits if `attempts` has any.
+    package init(attempts: PairingAttemptLimiter, now: MonotonicInstant) {
         end = now + PairingProtocol.windowTime
-        offersDigits = allowance.offersDigits(at: now)
+        offersDigits = attempts.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.maxGuesses : 0
     }
 
@@ -113,7 +113,7 @@ package struct PairingWindow: Sendable {
     // MARK: - Guesses
 
     /// Asks whether the proof that arrived in a session may be looked at: nil if so, and then exactly one of
-    /// ``wrongGuess(_:now:allowance:)``, ``rightGuess(_:now:)`` and ``ended(_:now:)`` follows.
+    /// ``wrongGuess(_:now:attempts:)``, ``rightGuess(_:now:)`` and ``ended(_:now:)`` follows.
     package mutating func judge(_ id: SessionID, now: MonotonicInstant) -> PairingRefusal? {
         if let refusal = refusal(starting: id, now: now) { return refusal }
         guard case .open = phase else { return .busy(seconds: Self.busySeconds) }
@@ -125,7 +125,7 @@ package struct PairingWindow: Sendable {
     ///
     /// - Returns: what the session is refused with.
     package mutating func wrongGuess(
-        _ id: SessionID, now: MonotonicInstant, allowance: inout PairingAttemptLimiter
+        _ id: SessionID, now: MonotonicInstant, attempts: inout PairingAttemptLimiter
     ) -> PairingRefusal {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
             preconditionFailure("the session is not being judged")
@@ -133,7 +133,7 @@ package struct PairingWindow: Sendable {
         phase = .open
         // Whoever has the link does not guess: its secret is beyond guessing.
         guard sessions.remove(at: index).door == .digits else { return .wrongCode }
-        if guessesLeft == Self.maxGuesses { allowance.codeTried(at: now) }
+        if guessesLeft == Self.maxGuesses { attempts.codeTried(at: now) }
         guessesLeft -= 1
         guard guessesLeft > 0 else { return .codeEnded }
         let wrong = Self.maxGuesses - guessesLeft

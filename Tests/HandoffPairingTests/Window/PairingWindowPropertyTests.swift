@@ -24,8 +24,8 @@ import Timing
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `at most five wrong guesses are looked at, whatever the order`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
-        var allowance = PairingAttemptLimiter()
-        var window = PairingWindow(allowance: allowance, now: Self.start)
+        var attempts = PairingAttemptLimiter()
+        var window = PairingWindow(attempts: attempts, now: Self.start)
         var now = Self.start
         var sessions: [PairingWindow.SessionID] = []
         var checks: [MonotonicInstant] = []
@@ -50,7 +50,7 @@ import Timing
                     #expect(window.ended(id, now: now) == .none)
                 } else {
                     checks.append(now)
-                    _ = window.wrongGuess(id, now: now, allowance: &allowance)
+                    _ = window.wrongGuess(id, now: now, attempts: &attempts)
                 }
             default:
                 for expiry in window.expire(now: now) {
@@ -71,7 +71,7 @@ import Timing
     @Test(arguments: 0..<100 as Range<UInt64>)
     func `garbage costs no guess and no pause, and an honest device gets in`(_ seed: UInt64) throws {
         var dice = Dice(state: seed)
-        var window = PairingWindow(allowance: PairingAttemptLimiter(), now: Self.start)
+        var window = PairingWindow(attempts: PairingAttemptLimiter(), now: Self.start)
         var now = Self.start
         for _ in 0..<500 {
             now = now + .milliseconds(dice.roll(300))

@@ -9,8 +9,8 @@ import Timing
     private static let honest = PairingSource(host: [192, 0, 2, 1])
     private static let hostile = PairingSource(host: [192, 0, 2, 66])
 
-    private var allowance = PairingAttemptLimiter()
-    private var window = PairingWindow(allowance: PairingAttemptLimiter(), now: start)
+    private var attempts = PairingAttemptLimiter()
+    private var window = PairingWindow(attempts: PairingAttemptLimiter(), now: start)
 
     private func at(_ seconds: Double) -> MonotonicInstant {
         Self.start + .seconds(seconds)
@@ -28,7 +28,7 @@ import Timing
             _ = window.ended(id, now: at(seconds))
             return refusal
         }
-        return window.wrongGuess(id, now: at(seconds), allowance: &allowance)
+        return window.wrongGuess(id, now: at(seconds), attempts: &attempts)
     }
 
     /// A session that is asked about.
@@ -92,10 +92,10 @@ import Timing
             let id = try accept(at: 1)
             #expect(window.useToken([UInt8(number)], of: id).isTaken == true)
             #expect(window.judge(id, now: at(1)) == nil)
-            #expect(window.wrongGuess(id, now: at(1), allowance: &allowance) == .wrongCode)
+            #expect(window.wrongGuess(id, now: at(1), attempts: &attempts) == .wrongCode)
         }
         #expect(window.guessesLeft == PairingWindow.maxGuesses)
-        #expect(allowance == PairingAttemptLimiter())
+        #expect(attempts == PairingAttemptLimiter())
     }
 
     @Test mutating func `a token opens once`() throws {
@@ -108,10 +108,10 @@ import Timing
 
     @Test mutating func `without digits only the link opens`() throws {
         for _ in 0..<3 {
-            window = PairingWindow(allowance: allowance, now: Self.start)
+            window = PairingWindow(attempts: attempts, now: Self.start)
             _ = try guessWrong(at: 0)
         }
-        window = PairingWindow(allowance: allowance, now: Self.start)
+        window = PairingWindow(attempts: attempts, now: Self.start)
         #expect(!window.offersDigits && window.guessesLeft == 0)
         let id = try accept(at: 0)
         #expect(window.refusal(starting: id, now: at(0)) == .codeEnded)

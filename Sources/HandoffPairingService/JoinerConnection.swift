@@ -3,13 +3,13 @@ import HandoffTransport
 import LoopIO
 
 /// One connection to a pairing window, with its session. Belongs to the `Inviter`.
-final class Guest {
+final class JoinerConnection {
     /// Bytes in, actions out.
     var machine: InviterSession
     /// What carries the bytes.
     let connection: PeerConnection
     /// What the session tries to prove.
-    let door: PairingAuthMethod
+    let method: PairingAuthMethod
     /// Who it is, once that is proved.
     var peer: PairingPeer?
     /// Runs while the account key is awaited.
@@ -18,10 +18,10 @@ final class Guest {
     var isAsked = false
 
     /// A session that has not begun.
-    init(machine: InviterSession, connection: PeerConnection, door: PairingAuthMethod) {
+    init(machine: InviterSession, connection: PeerConnection, method: PairingAuthMethod) {
         self.machine = machine
         self.connection = connection
-        self.door = door
+        self.method = method
     }
 
     /// Whether the user has agreed to it, and the account is on its way.
