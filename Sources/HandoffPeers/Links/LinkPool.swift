@@ -114,22 +114,31 @@ package final class LinkPool {
             log.debug("There is no way to a device", ["device": device.short])
             return nil
         }
-        let way = ways[members[device].failedCalls % ways.count]
         guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
+        dial(link, by: ways[...])
+        return link
+    }
+
+    /// Calls a device by one way after the other, until one is open.
+    ///
+    /// A label may be of a former start, and a gate that of another epoch; which one holds the call alone can tell. Where nobody
+    /// answered at any address, another way to the same ones is left out.
+    private func dial(_ link: PeerLink, by ways: ArraySlice<Way>) {
+        guard let way = ways.first else { return }
+        let device = link.device
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
             case .failure(let error):
-                members[device].failedCalls += 1
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
-                for failure in error.failures where failure.hadNoAnswer {
-                    delegate?.nobodyAnswered(device, at: failure.address)
-                }
+                let silent = error.failures.filter(\.hadNoAnswer).map(\.address)
+                for address in silent { delegate?.nobodyAnswered(device, at: address) }
+                let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
+                guard others.isEmpty, link.isUsable else { return dial(link, by: others[...]) }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
-                members[device].failedCalls = 0
                 guard snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")
                     return link.lost("the device is no longer a member")
@@ -137,7 +146,6 @@ package final class LinkPool {
                 link.attach(connection, statements: statements(for: device, way))
             }
         }
-        return link
     }
 
     /// Calls a member at addresses where it may be: configured ones, or those of a record with a mark while this device is joining.

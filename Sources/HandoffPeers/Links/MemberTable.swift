@@ -16,8 +16,6 @@ package struct Member {
     package var trouble: String?
     /// It was heard under the account key in force.
     package fileprivate(set) var hasKey = false
-    /// How many calls to it have failed since the last one that did not: each tries another way, if there are several.
-    var failedCalls = 0
     /// How its roster and ours are made equal.
     var exchange = RosterExchange()
 }

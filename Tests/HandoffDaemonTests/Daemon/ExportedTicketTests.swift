@@ -281,11 +281,3 @@ import Testing
         #expect(refusal.name == ControlErrorName.noAccount.rawValue)
     }
 }
-
-extension DiscoveredService {
-    /// What is seen of a publication, at other addresses.
-    fileprivate init(_ publication: Publication, addresses: [SocketAddress]) {
-        self.init(
-            instance: publication.instance, text: publication.text, port: publication.port, addresses: addresses)
-    }
-}

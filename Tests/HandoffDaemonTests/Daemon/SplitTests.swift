@@ -78,6 +78,25 @@ import Timing
         try fleet.settle(devices)
     }
 
+    /// Its record from before the new key has come, and that from after it has not: the label in it is honoured for a while.
+    @Test func `a member that makes a key right after a crash is called under its former label`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let devices = try fleet.account("desk", "couch")
+        let (desk, couch) = (devices[0], devices[1])
+        try desk.freezeConnections()
+        try desk.vanish(unnoticedBy: couch)
+        fleet.network.hold()
+        try desk.start()
+        let former = try #require(desk.discovery.publication)
+        try Self.rotate(desk, 1)
+
+        let address = SocketAddress(.loopbackIPv4, port: former.port)
+        couch.discovery.emit(.service(DiscoveredService(former, addresses: [address])))
+
+        try fleet.settle(devices)
+    }
+
     @Test func `two pairs meet again`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
