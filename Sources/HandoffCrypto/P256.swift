@@ -19,15 +19,14 @@ enum P256 {
 }
 
 /// A point of P-256 other than infinity, overwritten when the last reference goes.
-///
-/// Proof for `@unchecked`: the point is finished in the initialisers and only read afterwards.
-package final class P256Point: @unchecked Sendable {
+package final class P256Point: Sendable {
     /// Bytes of the uncompressed form: 4, then both coordinates.
     package static let byteCount = 65
     /// First byte of the uncompressed form (SEC 1 section 2.3.3).
     private static let uncompressedMark: UInt8 = 4
 
-    private let point: OpaquePointer
+    /// Unsafe for the compiler only: the point is finished in the initialisers and only read afterwards.
+    private nonisolated(unsafe) let point: OpaquePointer
 
     /// Makes a point by `body`, whose result is 1 on success; infinity is an error.
     private init(_ call: String, _ body: (OpaquePointer, OpaquePointer) -> Int32) throws(CryptoError) {
@@ -110,14 +109,14 @@ package final class P256Point: @unchecked Sendable {
 }
 
 /// A secret number from 0 up to the order of P-256 (FIPS 186-4 D.1.2.3), overwritten when the last reference goes.
-///
-/// Proof for `@unchecked`: the number is finished in the initialisers and only read afterwards.
-package final class P256Scalar: @unchecked Sendable {
+package final class P256Scalar: Sendable {
     /// Bytes of the big-endian form.
     package static let byteCount = 32
 
     /// OpenSSL's number, of constant width and marked for its constant-time paths (BN_FLG_CONSTTIME).
-    let number: OpaquePointer
+    ///
+    /// Unsafe for the compiler only: the number is finished in the initialisers and only read afterwards.
+    nonisolated(unsafe) let number: OpaquePointer
 
     /// Takes over `number`.
     private init(owning number: OpaquePointer) {

@@ -3,11 +3,11 @@ internal import COpenSSL
 /// Bytes that are secret: in locked memory where there is some, overwritten when the last reference goes, never printed.
 ///
 /// Arrays, strings and `Data` are copied behind one's back and cannot be overwritten, so keys live here only.
-/// Proof for `@unchecked`: the memory is written by the initialisers only, and freed once, in `deinit`.
-package final class SecretBytes: @unchecked Sendable {
+package final class SecretBytes: Sendable {
     /// Number of bytes.
     package let count: Int
-    private let memory: UnsafeMutableRawPointer
+    /// Unsafe for the compiler only: the memory is written by the initialisers alone, and freed once, in `deinit`.
+    private nonisolated(unsafe) let memory: UnsafeMutableRawPointer
 
     /// Makes `count` bytes and lets `fill` write all of them; on a throw they are overwritten and freed.
     package init<E: Error>(count: Int, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
