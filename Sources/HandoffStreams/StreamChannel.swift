@@ -3,7 +3,7 @@ package import LoopIO
 
 /// A connection whose TLS handshake is done, on its way from the loop that made it to the loop of its stream.
 ///
-/// Unchecked Sendable: whoever makes it uses neither part any more, and it is taken apart once, on the loop of the stream.
+/// Unchecked: whoever makes it uses neither part any more, and both are only touched on the loop of the stream then.
 package final class StreamChannel: @unchecked Sendable {
     private var descriptor: Descriptor?
     let session: TLSSession
@@ -23,17 +23,15 @@ package final class StreamChannel: @unchecked Sendable {
     }
 }
 
-/// A descriptor on its way to another thread.
-///
-/// Unchecked Sendable: filled before it is handed over, emptied once where it arrives; it closes what nobody took.
-package final class HandedDescriptor: Equatable, @unchecked Sendable {
-    private var descriptor: Descriptor?
+/// A descriptor on its way to another thread, where it is taken once; it closes what nobody took.
+package final class HandedDescriptor: Equatable, Sendable {
+    private let descriptor: Locked<Descriptor?>
     /// Who passes descriptors at its other end.
     let passer: DescriptorSource
 
     /// Takes a descriptor over.
     package init(_ descriptor: consuming Descriptor, passer: DescriptorSource = .unnamed) {
-        self.descriptor = .some(descriptor)
+        self.descriptor = Locked(.some(descriptor))
         self.passer = passer
     }
 
@@ -45,6 +43,6 @@ package final class HandedDescriptor: Equatable, @unchecked Sendable {
 
     /// The descriptor; once.
     package func take() -> Descriptor? {
-        descriptor.take()
+        descriptor.withLock { $0.take() }
     }
 }

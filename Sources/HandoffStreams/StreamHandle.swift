@@ -23,14 +23,14 @@ package final class StreamHandle: Sendable {
         case await
     }
 
-    /// Unchecked Sendable: touched by the loop's thread only.
-    private final class Box: @unchecked Sendable {
+    /// The connection, as long as it lives.
+    private struct Place {
         weak var connection: StreamConnection?
     }
 
     /// Where it lives.
     package let loop: StreamLoop
-    private let box = Box()
+    private let place: LoopBound<Place>
 
     /// Begins a stream over a connection whose TLS is done.
     ///
@@ -40,10 +40,11 @@ package final class StreamHandle: Sendable {
         report: @escaping @Sendable (Event) -> Void
     ) {
         self.loop = loop
-        loop.perform { [box] in
+        place = LoopBound(sending: Place(), to: loop.loop)
+        loop.perform { [place] in
             do throws(Errno) {
                 let connection = try StreamConnection(channel, on: loop, times: times, report: report)
-                box.connection = connection
+                place.value.connection = connection
                 connection.start(greeting)
             } catch {
                 report(.ended(StreamReport(end: .gone("\(error)"), sent: 0, received: 0)))
@@ -70,8 +71,8 @@ package final class StreamHandle: Sendable {
     ///
     /// - Parameter report: called on the loop's thread.
     package func pass(_ part: FilePart, report: @escaping @Sendable (FilePart.Event) -> Void) {
-        loop.perform { [box] in
-            guard let connection = box.connection else { return report(.failed(0, "the stream is over")) }
+        loop.perform { [place] in
+            guard let connection = place.value.connection else { return report(.failed(0, "the stream is over")) }
             connection.pass(part, report: report)
         }
     }
@@ -82,8 +83,8 @@ package final class StreamHandle: Sendable {
     }
 
     private func onLoop(_ body: @escaping @Sendable (StreamConnection) -> Void) {
-        loop.perform { [box] in
-            if let connection = box.connection { body(connection) }
+        loop.perform { [place] in
+            if let connection = place.value.connection { body(connection) }
         }
     }
 }

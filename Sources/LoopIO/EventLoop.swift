@@ -11,8 +11,8 @@ package import Timing
 /// `perform`, `enqueue`, `stop` and `now`. Handlers are called by the owner, one at a time, never from inside the call
 /// that registered them. A loop that is let go with work in its inbox never does it.
 ///
-/// Unchecked Sendable: `inbox`, `clock`, `wakeDescriptor` and `owner` are for all threads, everything else belongs to
-/// the owner.
+/// Unchecked: `inbox`, `clock`, `wakeDescriptor` and `owner` are for all threads, everything else is only
+/// touched by the owner.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
     typealias TimerToken = TimerQueue<() -> Void>.Token
 

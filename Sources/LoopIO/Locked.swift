@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ThreadSanitizer does not see the order that Swift's `Mutex` makes and would report races that are none. In such
 /// builds a pthread lock, which it knows, is held around the `Mutex`.
-package final class Locked<Value>: Sendable {
+package final class Locked<Value: ~Copyable>: Sendable {
     private let mutex: Mutex<Value>
     private let visible: PthreadLock?
 
@@ -26,10 +26,9 @@ package final class Locked<Value>: Sendable {
 }
 
 /// A pthread mutex at an address that does not move.
-///
-/// Sendable although it holds a pointer: a mutex is made for use by several threads.
-final class PthreadLock: @unchecked Sendable {
-    let pointer: UnsafeMutablePointer<pthread_mutex_t>
+final class PthreadLock: Sendable {
+    /// Unsafe for the compiler only: it never changes, and a mutex is made for use by several threads.
+    nonisolated(unsafe) let pointer: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {
         pointer = .allocate(capacity: 1)

@@ -7,8 +7,10 @@ package final class Worker: Sendable {
         var isStopping = false
     }
 
+    /// The work that waits, and a condition for the thread, which the `Mutex` of `Locked` has not.
+    ///
+    /// Unchecked: `state` is only touched with `lock` held; the condition is made for several threads.
     private final class Queue: @unchecked Sendable {
-        // Unchecked Sendable: `state` is only touched with `lock` held; the condition is made for several threads.
         private let lock = PthreadLock()
         private let condition: UnsafeMutablePointer<pthread_cond_t>
         private var state = State()
@@ -78,10 +80,14 @@ package final class Worker: Sendable {
         completion: @escaping (Result<Value, any Error>) -> Void
     ) {
         loop.assertOwned()
-        let box = Completion(completion)
+        // The worker holds the box only, which is emptied on the loop: what the closure owns is never released on the worker.
+        let box = LoopBound<((Result<Value, any Error>) -> Void)?>(completion, on: loop)
         queue.add {
             let result = Result { try work() }
-            loop.perform { box.take()?(result) }
+            loop.perform {
+                let completion = box.value.take()
+                completion?(result)
+            }
         }
     }
 
@@ -96,22 +102,5 @@ package final class Worker: Sendable {
     package func stop() {
         queue.stop()
         thread.join()
-    }
-}
-
-/// Carries a closure of the loop through the worker.
-///
-/// Unchecked Sendable: made, emptied and called on the loop's thread; the worker holds the box only, so that what the
-/// closure owns is never released there.
-private final class Completion<Value>: @unchecked Sendable {
-    private var body: ((Result<Value, any Error>) -> Void)?
-
-    init(_ body: @escaping (Result<Value, any Error>) -> Void) {
-        self.body = body
-    }
-
-    func take() -> ((Result<Value, any Error>) -> Void)? {
-        defer { body = nil }
-        return body
     }
 }

@@ -68,13 +68,12 @@ package final class FileHasher {
     }
 }
 
-/// A file with the hash of its beginning.
-///
-/// Unchecked Sendable: the hasher is only touched by the worker's thread, or before there is one; what others look at is atomic.
-private final class HashedFile: @unchecked Sendable {
+/// A file with the hash of its beginning. The worker's thread hashes it; others look at how far that is, and call it off.
+private final class HashedFile: Sendable {
     private let descriptor: Descriptor
     private let path: String
-    private var hasher = SHA256Hasher()
+    /// Locked for each piece, although one thread alone uses it.
+    private let hasher = Locked(SHA256Hasher())
     private let count = Atomic<Int64>(0)
     private let isCancelled = Atomic<Bool>(false)
 
@@ -98,7 +97,7 @@ private final class HashedFile: @unchecked Sendable {
             guard position == end else {
                 throw TransferFailure(.failed, "cannot hash \(path): it is hashed beyond that place already")
             }
-            return .success(hasher.digest())
+            return .success(hasher.withLock { $0.digest() })
         } catch {
             return .failure(error)
         }
@@ -127,7 +126,7 @@ private final class HashedFile: @unchecked Sendable {
             guard read > 0 else {
                 throw TransferFailure(.changed, "cannot read \(path) to its end: it has become shorter; try again")
             }
-            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+            hasher.withLock { $0.update(UnsafeRawBufferPointer(rebasing: buffer[..<read])) }
             count.store(place + Int64(read), ordering: .relaxed)
         }
     }

@@ -1,6 +1,6 @@
 /// A piece of memory that goes back and forth between a file's thread and the loop.
 ///
-/// Unchecked Sendable: at any time it belongs to one side, and it changes hands under the lock of `FileChannel`.
+/// Unchecked: at any time it belongs to one side, and it changes hands under the lock of `FileChannel`.
 package final class FileBlock: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer
     /// How many bytes of it mean something.

@@ -36,14 +36,16 @@ final class FileChannel: Sendable {
 
     private let state = Locked(State())
     private let loop: EventLoop
-    private let owner: FileOwner
+    /// Leads back to the owner: what to call when something has changed. The thread holds the box, which the owner empties when
+    /// it lets go, so that nothing of the loop's is released on the thread.
+    private let onProgress: LoopBound<(() -> Void)?>
     /// The eventfd that ends a wait of the thread.
     private let wake: Descriptor
 
-    /// - Parameter owner: whom to tell on the loop that something has changed.
-    init(loop: EventLoop, owner: FileOwner) throws(Errno) {
+    /// - Parameter onProgress: called on the loop when something has changed, until the owner empties it.
+    init(loop: EventLoop, onProgress: LoopBound<(() -> Void)?>) throws(Errno) {
         self.loop = loop
-        self.owner = owner
+        self.onProgress = onProgress
         wake = Descriptor(owning: try SystemCall.retrying { clinux_eventfd() })
     }
 
@@ -180,7 +182,7 @@ final class FileChannel: Sendable {
         guard isFirst else { return }
         loop.perform { [self] in
             state.withLock { $0.isPosted = false }
-            owner.onProgress?()
+            onProgress.value?()
         }
     }
 
@@ -211,12 +213,4 @@ final class FileChannel: Sendable {
             threads[source] = count > 0 ? count : nil
         }
     }
-}
-
-/// Leads from a file's thread back to its owner on the loop.
-///
-/// Unchecked Sendable: used on the loop only; the thread holds the box, which the owner empties when it lets go, so that
-/// nothing of the loop's is released on the thread.
-final class FileOwner: @unchecked Sendable {
-    var onProgress: (() -> Void)?
 }

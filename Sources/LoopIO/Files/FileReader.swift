@@ -17,7 +17,7 @@ package final class FileReader {
 
     private let loop: EventLoop
     private let channel: FileChannel
-    private let owner = FileOwner()
+    private let onProgress: LoopBound<(() -> Void)?>
     /// Whether its end was reported, or it was cancelled.
     private var isOver = false
 
@@ -33,8 +33,9 @@ package final class FileReader {
         guard let raw = file.raw else { throw .badDescriptor }
         self.loop = loop
         let kind = try FileKind(of: raw)
-        channel = try FileChannel(loop: loop, owner: owner)
-        owner.onProgress = { [weak self] in self?.progress() }
+        onProgress = LoopBound(nil, on: loop)
+        channel = try FileChannel(loop: loop, onProgress: onProgress)
+        onProgress.value = { [weak self] in self?.progress() }
         let work = ReadWork(channel: channel, kind: kind, length: length)
         try channel.start(name: "file reader", file: file, reportsClose: false) { work.run($0) }
         let most = length.map { Int(clamping: max(1, $0)) } ?? .max
@@ -67,7 +68,7 @@ package final class FileReader {
         loop.assertOwned()
         isOver = true
         channel.cancel()
-        owner.onProgress = nil
+        onProgress.value = nil
         onBlock = nil
         onEnd = nil
         onFailed = nil
