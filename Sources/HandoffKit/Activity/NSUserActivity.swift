@@ -11,7 +11,7 @@ import LoopIO
 /// Everything may be called from any thread. Whoever makes an activity keeps it: when the last reference goes it ends as by
 /// `invalidate()`.
 ///
-/// Unchecked Sendable: the state is behind one lock, the list of responders behind another one, the reference to the
+/// Unchecked: the state is behind one lock, the list of responders behind another one, the reference to the
 /// delegate behind a third; none is held while something is called.
 open class NSUserActivity: NSObject, @unchecked Sendable {
     /// What identifies it: two objects are equal when these are.

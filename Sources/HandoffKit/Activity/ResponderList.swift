@@ -2,7 +2,7 @@ import Foundation
 
 /// The responders that share an activity, in the order in which they came; none of them is kept alive.
 ///
-/// Unchecked Sendable: the lock is held around every access.
+/// Unchecked: the list is only touched with the lock held; responders, whose class is not Sendable, may be called from any thread.
 final class ResponderList: @unchecked Sendable {
     private struct Entry {
         let id: ObjectIdentifier

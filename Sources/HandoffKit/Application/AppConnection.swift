@@ -8,12 +8,11 @@ import Timing
 
 /// The connection of an app to the daemon: stays attached, makes the calls that are due, and takes the events.
 ///
-/// Unchecked Sendable: the methods of the first part are for all threads and only pass on to the loop; everything else is
-/// touched on the loop's thread.
+/// Unchecked: the methods of the first part are for all threads and only pass on to the loop; what changes is only touched on
+/// the loop's thread.
 final class AppConnection: @unchecked Sendable {
-
     let loop: EventLoop
-    private(set) weak var application: HandoffApplication?
+    weak let application: HandoffApplication?
     private var attachment: AppAttachment?
     private(set) var attached: (request: AttachRequest, path: String)?
     private var session: Attachment?
@@ -275,9 +274,9 @@ final class AppConnection: @unchecked Sendable {
     ) {
         let urls = state.userInfo.documentURLs
         guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
-        let once = Once(state, then)
-        once.timer = loop.timer(after: Self.timeoutForFiles) { once.finish([:]) }
-        desk.resolve(urls, continuation) { [loop] places in loop.perform { once.finish(places) } }
+        let once = LoopBound(Once(state, then), on: loop)
+        once.value.timer = loop.timer(after: Self.timeoutForFiles) { once.value.finish([:]) }
+        desk.resolve(urls, continuation) { [loop] places in loop.perform { once.value.finish(places) } }
     }
 
     private func answer(_ id: ContinuationID, handled: Bool, generation: Int) {
@@ -288,9 +287,7 @@ final class AppConnection: @unchecked Sendable {
 }
 
 /// An activity that waits for places of its documents, until the first of two events.
-///
-/// Unchecked Sendable: touched on the loop's thread.
-private final class Once: @unchecked Sendable {
+private final class Once {
     private var state: ActivityState
     private var then: ((ActivityState) -> Void)?
     var timer: LoopTimer?

@@ -11,7 +11,7 @@ import LoopIO
 /// It connects by itself once an activity becomes current, a delegate is set or a handler is registered, and stays connected over
 /// restarts of the daemon: what is current then is published again. Everything may be called from any thread.
 ///
-/// Unchecked Sendable: the lock is held around every access to the state, and never while something is called.
+/// Unchecked: the state is only touched with the lock held, which it never is while something is called.
 public final class HandoffApplication: @unchecked Sendable {
     /// The application of this process, as `Bundle.main` describes it.
     public static let shared = HandoffApplication(configuration: HandoffConfiguration(bundle: .main))

@@ -1,12 +1,9 @@
-import Foundation
+import LoopIO
 
 /// What a restoration handler does, once: has objects take the state of an activity over.
-///
-/// Unchecked Sendable: the lock is held around the flag, the rest does not change.
-final class Restoration: @unchecked Sendable {
+final class Restoration: Sendable {
     private let activity: NSUserActivity
-    private let lock = NSLock()
-    private var isDone = false
+    private let isDone = Locked(false)
 
     /// The restoration of an activity, not yet done.
     init(_ activity: NSUserActivity) {
@@ -15,7 +12,7 @@ final class Restoration: @unchecked Sendable {
 
     /// Calls `restoreUserActivityState` of each object on the callback queue; nothing the second time.
     func restore(_ objects: [any NSUserActivityRestoring]) {
-        let isFirst = lock.withLock {
+        let isFirst = isDone.withLock { isDone in
             defer { isDone = true }
             return !isDone
         }
@@ -29,7 +26,7 @@ final class Restoration: @unchecked Sendable {
 
 /// Objects on their way to the callback queue.
 ///
-/// Unchecked Sendable: they are only handed over; the app says by calling the handler that the queue may have them.
+/// Unchecked: they are only touched on the callback queue; the app says by calling the handler that the queue may have them.
 private struct RestorationTargets: @unchecked Sendable {
     let objects: [any NSUserActivityRestoring]
 }

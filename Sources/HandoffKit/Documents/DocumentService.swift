@@ -9,9 +9,17 @@ import LoopIO
 
 /// The documents of an app: asks the file system about them, sends those that it offers, and fetches those of others. On a thread
 /// of its own, since a file system may take its time.
-///
-/// Unchecked Sendable: the methods are for all threads and pass on to the loop's; everything else is touched on that alone.
-final class DocumentService: @unchecked Sendable {
+final class DocumentService: Sendable {
+    /// What belongs to the loop's thread.
+    private final class State {
+        var folder: PrivateFolder?
+        var lastNumber = 0
+        var fetches: [ObjectIdentifier: DocumentFetch] = [:]
+        var sending: [StreamID: Sending] = [:]
+        var reported: Set<String> = []
+        var hasEnded = false
+    }
+
     /// Documents that are sent at a time: each is read and hashed.
     private static let maxSent = 16
     /// Documents of one activity that are looked at; the others keep the URLs that came.
@@ -19,13 +27,8 @@ final class DocumentService: @unchecked Sendable {
 
     private let thread: LoopThread
     private let cache: String?
-    private weak var application: HandoffApplication?
-    private var folder: PrivateFolder?
-    private var lastNumber = 0
-    private var fetches: [ObjectIdentifier: DocumentFetch] = [:]
-    private var sending: [StreamID: Sending] = [:]
-    private var reported: Set<String> = []
-    private var hasEnded = false
+    private weak let application: HandoffApplication?
+    private let bound: LoopBound<State>
 
     private struct Sending {
         var client: ControlClient?
@@ -33,23 +36,25 @@ final class DocumentService: @unchecked Sendable {
     }
 
     private var loop: EventLoop { thread.loop }
+    private var state: State { bound.value }
 
     /// - Parameter cache: the user's cache; nil for the usual one.
     /// - Throws: an error of pthread_create(3) and others.
     init(cache: String?, application: HandoffApplication) throws(Errno) {
         thread = try LoopThread(name: "handoff-files")
         self.cache = cache
+        bound = LoopBound(sending: State(), to: thread.loop)
         self.application = application
     }
 
     /// Ends everything, when the application has gone.
     func end() {
         loop.perform { [self] in
-            hasEnded = true
-            for fetch in fetches.values { fetch.cancel() }
-            for sent in sending.values { sent.transfer?.cancel() }
-            sending = [:]
-            folder = nil
+            state.hasEnded = true
+            for fetch in state.fetches.values { fetch.cancel() }
+            for sent in state.sending.values { sent.transfer?.cancel() }
+            state.sending = [:]
+            state.folder = nil
         }
         FetchedDocuments.shared.forget(self)
     }
@@ -94,14 +99,20 @@ final class DocumentService: @unchecked Sendable {
         guard continuation.streams, let fetch = document.fetch, let resource = DocumentResource.resource(fetch) else {
             return nil
         }
-        let folder = folder ?? PrivateFolder(cache: cache)
-        self.folder = folder
-        lastNumber += 1
+        let folder = folder()
+        state.lastNumber += 1
         let name = Self.safeName(document.name)
         let source = DocumentSource(continuation: continuation, resource: resource, name: VisibleText.escape(name))
-        let path = folder.folder(lastNumber) + "/" + name
-        FetchedDocuments.shared.add(FetchedDocument(source, number: lastNumber, path: path, desk: self))
+        let path = folder.folder(state.lastNumber) + "/" + name
+        FetchedDocuments.shared.add(FetchedDocument(source, number: state.lastNumber, path: path, desk: self))
         return path
+    }
+
+    /// The folder of this process, which is made at the first time.
+    private func folder() -> PrivateFolder {
+        let folder = state.folder ?? PrivateFolder(cache: cache)
+        state.folder = folder
+        return folder
     }
 
     /// A name that files may have here without surprising anybody.
@@ -122,7 +133,7 @@ final class DocumentService: @unchecked Sendable {
     private func roots() -> SharedRoots {
         if let roots = application?.configuration.sharedRoots { return HandoffSharedRoot.all(roots) }
         let (roots, problems) = DocumentsFile.read(environment: ProcessEnvironment.all)
-        for problem in problems where reported.insert(problem.description).inserted {
+        for problem in problems where state.reported.insert(problem.description).inserted {
             application?.report(nil, problem.description)
         }
         return roots
@@ -138,13 +149,13 @@ final class DocumentService: @unchecked Sendable {
         loop.perform { [self] in
             // Without a taker the daemon tells the other app that nobody took it.
             guard let client = try? ControlClient(path: socket, loop: loop) else { return }
-            sending[id] = Sending(client: client)
+            state.sending[id] = Sending(client: client)
             client.openStream(.stream(id)) { [weak self] result in
                 guard let self else { return }
-                sending[id]?.client = nil
-                guard case .success(let stream) = result, sending[id] != nil else {
+                state.sending[id]?.client = nil
+                guard case .success(let stream) = result, state.sending[id] != nil else {
                     // The other app has given up meanwhile.
-                    sending[id] = nil
+                    state.sending[id] = nil
                     return
                 }
                 begin(path, id, stream)
@@ -155,18 +166,18 @@ final class DocumentService: @unchecked Sendable {
     private func begin(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
             guard let path else { throw TransferFailure(.unsupported, "the activity has no such document") }
-            guard sending.count <= Self.maxSent else {
+            guard state.sending.count <= Self.maxSent else {
                 throw TransferFailure(.busy, "so many documents are being sent already")
             }
             // The path is nobody else's matter.
             let source = try SourceFile(path, shownAs: (path as NSString).lastPathComponent)
             let transfer = SenderTransfer(source, over: stream, on: loop, readInput: { _ in [] }) { [weak self] event in
-                if case .ended = event { self?.sending[id] = nil }
+                if case .ended = event { self?.state.sending[id] = nil }
             }
-            sending[id]?.transfer = transfer
+            state.sending[id]?.transfer = transfer
             transfer.start()
         } catch {
-            sending[id] = nil
+            state.sending[id] = nil
             // In the place of the first message.
             stream.write(TransferFrame.error(error).encoded())
             stream.finish()
@@ -179,18 +190,16 @@ final class DocumentService: @unchecked Sendable {
     func fetch(_ document: FetchedDocument, number: Int) {
         loop.perform { [self] in
             do throws(TransferFailure) {
-                if hasEnded { throw TransferFailure(.cancelled, "the app that continued the activity has ended") }
-                let folder = folder ?? PrivateFolder(cache: cache)
-                self.folder = folder
-                _ = try folder.make(number)
+                if state.hasEnded { throw TransferFailure(.cancelled, "the app that continued the activity has ended") }
+                _ = try folder().make(number)
                 let key = ObjectIdentifier(document)
                 let fetch = try DocumentFetch(
                     document.source, to: document.path, on: loop, progress: { document.moved($0, $1) }
                 ) { [weak self] result in
-                    self?.fetches[key] = nil
+                    self?.state.fetches[key] = nil
                     document.ended(result)
                 }
-                fetches[key] = fetch
+                state.fetches[key] = fetch
                 fetch.start()
             } catch {
                 document.ended(.failure(HandoffError(error, document.source)))
@@ -200,6 +209,6 @@ final class DocumentService: @unchecked Sendable {
 
     /// Nobody waits for a document any more. Any thread.
     func cancelFetch(_ document: FetchedDocument) {
-        loop.perform { [self] in fetches[ObjectIdentifier(document)]?.cancel() }
+        loop.perform { [self] in state.fetches[ObjectIdentifier(document)]?.cancel() }
     }
 }

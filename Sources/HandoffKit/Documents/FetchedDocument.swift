@@ -5,9 +5,7 @@ import LoopIO
 
 /// A document of another device that has a place here: fetched when the app begins to access it, and deleted when it has ended
 /// that as often as it has begun.
-///
-/// Unchecked Sendable: the lock is held around every access to what changes, and not while something is called.
-final class FetchedDocument: @unchecked Sendable {
+final class FetchedDocument: Sendable {
     /// Gets how it went, on any thread.
     typealias Waiter = @Sendable (Result<Void, HandoffError>) -> Void
     /// Gets how many bytes are there, and how many there will be, on the thread for files.
@@ -27,6 +25,13 @@ final class FetchedDocument: @unchecked Sendable {
         case present(Int)
     }
 
+    /// What follows the end of a fetch.
+    private enum Ending {
+        /// Called off by those before, and wanted again since.
+        case fetchAgain
+        case tell([Waiter])
+    }
+
     /// Where it is, or will be.
     let path: String
     /// The app that continued the activity.
@@ -34,8 +39,8 @@ final class FetchedDocument: @unchecked Sendable {
     /// Where it comes from.
     let source: DocumentSource
     private let number: Int
-    private let lock = NSLock()
-    private var state = State.absent
+    /// Not locked while something is called.
+    private let state = Locked(State.absent)
 
     /// A document that was not fetched.
     init(_ source: DocumentSource, number: Int, path: String, desk: DocumentService) {
@@ -47,7 +52,7 @@ final class FetchedDocument: @unchecked Sendable {
 
     /// Whether anybody accesses it, or waits for it.
     var isUsed: Bool {
-        lock.withLock { if case .absent = state { false } else { true } }
+        state.withLock { if case .absent = $0 { false } else { true } }
     }
 
     /// Begins to access it, and fetches it when it is not here.
@@ -55,75 +60,79 @@ final class FetchedDocument: @unchecked Sendable {
     @discardableResult
     func start(progress: Progress? = nil, _ waiter: @escaping Waiter) -> UUID {
         let id = UUID()
-        lock.lock()
-        switch state {
-        case .present(let count):
-            state = .present(count + 1)
-            lock.unlock()
-            waiter(.success(()))
-        case .fetching(var waiting):
-            waiting[id] = Waiting(waiter: waiter, progress: progress)
-            state = .fetching(waiting)
-            lock.unlock()
-        case .absent:
-            state = .fetching([id: Waiting(waiter: waiter, progress: progress)])
-            lock.unlock()
-            desk.fetch(self, number: number)
+        let one = Waiting(waiter: waiter, progress: progress)
+        let former = state.withLock { state in
+            let former = state
+            switch former {
+            case .present(let count): state = .present(count + 1)
+            case .fetching(var waiting):
+                waiting[id] = one
+                state = .fetching(waiting)
+            case .absent: state = .fetching([id: one])
+            }
+            return former
+        }
+        switch former {
+        case .present: waiter(.success(()))
+        case .fetching: break
+        case .absent: desk.fetch(self, number: number)
         }
         return id
     }
 
     /// Waits no more.
     func cancel(_ id: UUID) {
-        lock.lock()
-        guard case .fetching(var waiting) = state, let one = waiting.removeValue(forKey: id) else {
-            return lock.unlock()
+        let removed: (one: Waiting, isLast: Bool)? = state.withLock { state in
+            guard case .fetching(var waiting) = state, let one = waiting.removeValue(forKey: id) else { return nil }
+            state = .fetching(waiting)
+            return (one, waiting.isEmpty)
         }
-        state = .fetching(waiting)
-        let isLast = waiting.isEmpty
-        lock.unlock()
-        if isLast { desk.cancelFetch(self) }
-        one.waiter(.failure(.cancelledFetch(source)))
+        guard let removed else { return }
+        if removed.isLast { desk.cancelFetch(self) }
+        removed.one.waiter(.failure(.cancelledFetch(source)))
     }
 
     /// Ends one access; the last one deletes it.
     func stop() {
-        lock.lock()
-        defer { lock.unlock() }
-        guard case .present(let count) = state else { return }
-        guard count == 1 else {
-            state = .present(count - 1)
-            return
+        state.withLock { state in
+            guard case .present(let count) = state else { return }
+            guard count == 1 else {
+                state = .present(count - 1)
+                return
+            }
+            remove(&state)
         }
+    }
+
+    /// Deletes it, with the lock held, so that nobody fetches it in between. What cannot be deleted goes with the process.
+    private func remove(_ state: inout State) {
         state = .absent
-        // With the lock held, so that nobody fetches it in between. What cannot be deleted goes with the process.
         try? ReceivedContent.remove(folder: (path as NSString).deletingLastPathComponent)
     }
 
     /// More of it is here.
     func moved(_ position: Int64, _ size: Int64?) {
-        lock.lock()
-        guard case .fetching(let waiting) = state else { return lock.unlock() }
-        lock.unlock()
+        guard case .fetching(let waiting) = state.withLock({ $0 }) else { return }
         for one in waiting.values { one.progress?(position, size) }
     }
 
     /// It is here, or does not come.
     func ended(_ result: Result<Void, HandoffError>) {
-        lock.lock()
-        guard case .fetching(let waiting) = state else { return lock.unlock() }
-        if case .failure(let error) = result, error.reason == HandoffError.cancelledReason, !waiting.isEmpty {
-            // Called off by those before, and wanted again since.
-            lock.unlock()
-            return desk.fetch(self, number: number)
+        var isCancelled = false
+        if case .failure(let error) = result { isCancelled = error.reason == HandoffError.cancelledReason }
+        let ending: Ending = state.withLock { state in
+            guard case .fetching(let waiting) = state else { return .tell([]) }
+            if isCancelled, !waiting.isEmpty { return .fetchAgain }
+            if case .success = result, !waiting.isEmpty {
+                state = .present(waiting.count)
+            } else {
+                remove(&state)
+            }
+            return .tell(waiting.values.map(\.waiter))
         }
-        if case .success = result, !waiting.isEmpty {
-            state = .present(waiting.count)
-        } else {
-            state = .absent
-            try? ReceivedContent.remove(folder: (path as NSString).deletingLastPathComponent)
+        switch ending {
+        case .fetchAgain: desk.fetch(self, number: number)
+        case .tell(let waiters): for waiter in waiters { waiter(result) }
         }
-        lock.unlock()
-        for one in waiting.values { one.waiter(result) }
     }
 }

@@ -1,42 +1,44 @@
-import Foundation
+import LoopIO
 
 /// The documents of other devices that URLs in this process lead to. One for the process, since a URL does not know its app.
-///
-/// Unchecked Sendable: the lock is held around every access.
-final class FetchedDocuments: @unchecked Sendable {
+final class FetchedDocuments: Sendable {
     /// All of them.
     static let shared = FetchedDocuments()
 
     /// Documents that are known; of more, those that nobody accesses are forgotten, the oldest first.
     private static let most = 4096
 
-    private let lock = NSLock()
-    private var documents: [String: FetchedDocument] = [:]
-    private var order: [String] = []
+    private struct State {
+        var documents: [String: FetchedDocument] = [:]
+        var order: [String] = []
+    }
+
+    private let state = Locked(State())
 
     private init() {}
 
     /// Knows a document from now on.
     func add(_ document: FetchedDocument) {
-        lock.withLock {
-            documents[document.path] = document
-            order.append(document.path)
-            guard order.count > Self.most else { return }
-            if let place = order.firstIndex(where: { !(documents[$0]?.isUsed ?? false) }) {
-                documents[order.remove(at: place)] = nil
+        state.withLock { state in
+            state.documents[document.path] = document
+            state.order.append(document.path)
+            guard state.order.count > Self.most else { return }
+            // Takes the documents' locks inside of this one, which no document takes.
+            if let place = state.order.firstIndex(where: { !(state.documents[$0]?.isUsed ?? false) }) {
+                state.documents[state.order.remove(at: place)] = nil
             }
         }
     }
 
     /// The document at a path.
-    subscript(_ path: String) -> FetchedDocument? { lock.withLock { documents[path] } }
+    subscript(_ path: String) -> FetchedDocument? { state.withLock { $0.documents[path] } }
 
     /// Forgets the documents of an app that has ended.
     func forget(_ desk: DocumentService) {
-        let former = lock.withLock {
-            let former = documents
-            documents = documents.filter { $0.value.desk !== desk }
-            order = order.filter { documents[$0] != nil }
+        let former = state.withLock { state in
+            let former = state.documents
+            state.documents = former.filter { $0.value.desk !== desk }
+            state.order = state.order.filter { state.documents[$0] != nil }
             return former
         }
         // They end after the lock: the last one takes the thread for files with it.

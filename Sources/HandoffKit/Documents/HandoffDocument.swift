@@ -1,6 +1,7 @@
 public import Foundation
 import HandoffDocuments
 import HandoffModel
+import LoopIO
 
 /// A document that the user works on, and the activity for it: the part that `UIDocument` and `NSDocument` have in Handoff. A
 /// document class inherits from it, or has one as a member.
@@ -8,7 +9,7 @@ import HandoffModel
 /// Its activity says where the document is (`NSUserActivityDocumentURLKey`), which arrives as the same document on a device that
 /// has it, and as one that can be fetched on another. A document that is in no file, as one that was never saved, has no activity.
 ///
-/// Unchecked Sendable: the lock is held around every access.
+/// Unchecked: what changes is only touched with the lock held; the base class has a lock of its own.
 open class HandoffDocument: HandoffResponder, @unchecked Sendable {
     /// The type of its activity.
     public let activityType: String
@@ -137,13 +138,14 @@ extension HandoffDocument {
 }
 
 /// One who waits for a document, and may be called off before it begins to.
-///
-/// Unchecked Sendable: the lock is held around every access.
-private final class FetchTicket: @unchecked Sendable {
+private final class FetchTicket: Sendable {
+    private struct State {
+        var id: UUID?
+        var isCancelled = false
+    }
+
     private let document: FetchedDocument
-    private let lock = NSLock()
-    private var id: UUID?
-    private var isCancelled = false
+    private let state = Locked(State())
 
     init(_ document: FetchedDocument) {
         self.document = document
@@ -151,17 +153,17 @@ private final class FetchTicket: @unchecked Sendable {
 
     func start(progress: FetchedDocument.Progress?, _ waiter: @escaping FetchedDocument.Waiter) {
         let id = document.start(progress: progress, waiter)
-        let isLate = lock.withLock {
-            self.id = id
-            return isCancelled
+        let isLate = state.withLock { state in
+            state.id = id
+            return state.isCancelled
         }
         if isLate { document.cancel(id) }
     }
 
     func cancel() {
-        let id = lock.withLock {
-            isCancelled = true
-            return self.id
+        let id = state.withLock { state in
+            state.isCancelled = true
+            return state.id
         }
         if let id { document.cancel(id) }
     }

@@ -1,6 +1,7 @@
 public import Foundation
 import HandoffDocuments
 import HandoffModel
+import LoopIO
 
 extension URL {
     /// Makes what this URL leads to accessible, as on Apple's systems: call it before using a `file:` URL from the `userInfo` of
@@ -15,13 +16,13 @@ extension URL {
             return FileManager.default.fileExists(atPath: path)
         }
         let done = DispatchSemaphore(value: 0)
-        let succeeded = Outcome()
+        let hasSucceeded = Locked(false)
         document.start { result in
-            if case .success = result { succeeded.isSuccess = true }
+            if case .success = result { hasSucceeded.withLock { $0 = true } }
             done.signal()
         }
         done.wait()
-        return succeeded.isSuccess
+        return hasSucceeded.withLock { $0 }
     }
 
     /// Ends what `startAccessingSecurityScopedResource()` has begun. After the last one a document that was fetched is deleted.
@@ -29,9 +30,4 @@ extension URL {
         guard isFileURL else { return }
         FetchedDocuments.shared[path]?.stop()
     }
-}
-
-/// How a fetch went. Unchecked Sendable: written before the semaphore is signalled, and read after that.
-private final class Outcome: @unchecked Sendable {
-    var isSuccess = false
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The events of a stream on the run loops on which it is scheduled.
 ///
-/// Unchecked Sendable: the lock is held around every access. The stream is only called on a run loop on which its owner has
+/// Unchecked: what changes is only touched with the lock held. The stream is only called on a run loop on which its owner has
 /// scheduled it, and a run loop takes timers from any thread (CFRunLoopAddTimer).
 final class RunLoopEvents: @unchecked Sendable {
     /// A run loop, and a timer that never fires but keeps it waiting: one without a source would end, or spin.

@@ -1,12 +1,9 @@
-import Foundation
 import Glibc
 import LoopIO
 
 /// The descriptor of a stream, for any thread, and the watch for it, which belongs to the loop. It is closed once nobody uses
 /// it any more, and after the watch has ended.
-///
-/// Unchecked Sendable: descriptor, users and the end are behind the lock; watch and handlers are touched on the loop's thread.
-final class SocketCore: @unchecked Sendable {
+final class SocketCore: Sendable {
     /// Which of the two directions is waited for.
     enum Direction: Sendable {
         /// Bytes that come, or their end.
@@ -20,58 +17,72 @@ final class SocketCore: @unchecked Sendable {
         var users = 0
         var hasEnded = false
         var isWatched = false
+
+        mutating func closeIfUnused() {
+            guard hasEnded, users == 0, !isWatched else { return }
+            descriptor = nil
+        }
+    }
+
+    /// The watch and who waits for it; belong to the loop's thread.
+    private final class Watch {
+        var source: EventSource?
+        var readers: [@Sendable () -> Void] = []
+        var writers: [@Sendable () -> Void] = []
     }
 
     private let loop: EventLoop
-    private let lock = NSLock()
-    private var shared: Shared
-    private var source: EventSource?
-    private var readers: [@Sendable () -> Void] = []
-    private var writers: [@Sendable () -> Void] = []
+    private let shared: Locked<Shared>
+    private let bound: LoopBound<Watch>
+
+    private var watch: Watch { bound.value }
 
     /// Takes over a connected socket that does not block.
     init(_ descriptor: consuming Descriptor, loop: EventLoop) {
         self.loop = loop
-        shared = Shared(descriptor: descriptor)
+        shared = Locked(Shared(descriptor: descriptor))
+        bound = LoopBound(sending: Watch(), to: loop)
     }
 
     deinit {
-        // Only when the loop has ended, or right after `end` was done there.
-        source?.cancel()
+        // Only when the loop has ended; else `end` was done there. Before the descriptor, which closes with its property.
+        if shared.withLock({ $0.isWatched }) { watch.source?.cancel() }
     }
 
     /// Calls something with the descriptor, which stays open meanwhile. Any thread.
     /// - Returns: nil after the end.
     func withDescriptor<Value>(_ body: (Int32) -> Value) -> Value? {
-        lock.lock()
-        let raw = shared.hasEnded ? nil : shared.descriptor?.raw
-        if raw != nil { shared.users += 1 }
-        lock.unlock()
+        let raw = shared.withLock { shared in
+            let raw = shared.hasEnded ? nil : shared.descriptor?.raw
+            if raw != nil { shared.users += 1 }
+            return raw
+        }
         guard let raw else { return nil }
         defer {
-            lock.lock()
-            shared.users -= 1
-            closeIfUnused()
-            lock.unlock()
+            shared.withLock { shared in
+                shared.users -= 1
+                shared.closeIfUnused()
+            }
         }
         return body(raw)
     }
 
     /// Ends both directions at once; who waits is woken. Any thread.
     func end() {
-        lock.lock()
-        let isFirst = !shared.hasEnded
-        shared.hasEnded = true
-        if isFirst, let raw = shared.descriptor?.raw { _ = shutdown(raw, Int32(SHUT_RDWR)) }
-        lock.unlock()
+        let isFirst = shared.withLock { shared in
+            let isFirst = !shared.hasEnded
+            shared.hasEnded = true
+            if isFirst, let raw = shared.descriptor?.raw { _ = shutdown(raw, Int32(SHUT_RDWR)) }
+            return isFirst
+        }
         guard isFirst else { return }
         loop.perform { [self] in
-            source?.cancel()
-            source = nil
-            lock.lock()
-            shared.isWatched = false
-            closeIfUnused()
-            lock.unlock()
+            watch.source?.cancel()
+            watch.source = nil
+            shared.withLock { shared in
+                shared.isWatched = false
+                shared.closeIfUnused()
+            }
             wake(.reading)
             wake(.writing)
         }
@@ -81,25 +92,28 @@ final class SocketCore: @unchecked Sendable {
     func whenReady(_ direction: Direction, _ handler: @escaping @Sendable () -> Void) {
         loop.perform { [self] in
             switch direction {
-            case .reading: readers.append(handler)
-            case .writing: writers.append(handler)
+            case .reading: watch.readers.append(handler)
+            case .writing: watch.writers.append(handler)
             }
-            watch()
+            updateWatch()
         }
     }
 
-    private func watch() {
+    /// Watches for what is waited for now.
+    private func updateWatch() {
+        let watch = watch
         var events: IOEvents = []
-        if !readers.isEmpty { events.insert(.readable) }
-        if !writers.isEmpty { events.insert(.writable) }
-        if let source { return source.setEvents(events) }
-        lock.lock()
-        let raw = shared.hasEnded ? nil : shared.descriptor?.raw
-        if raw != nil { shared.isWatched = true }
-        lock.unlock()
+        if !watch.readers.isEmpty { events.insert(.readable) }
+        if !watch.writers.isEmpty { events.insert(.writable) }
+        if let source = watch.source { return source.setEvents(events) }
+        let raw = shared.withLock { shared in
+            let raw = shared.hasEnded ? nil : shared.descriptor?.raw
+            if raw != nil { shared.isWatched = true }
+            return raw
+        }
         do throws(Errno) {
             guard let raw else { throw .invalidArgument }
-            source = try loop.watch(raw, events) { [unowned self] events in ready(events) }
+            watch.source = try loop.watch(raw, events) { [unowned self] events in ready(events) }
         } catch {
             // Whoever is woken finds out by reading or writing.
             wake(.reading)
@@ -110,22 +124,16 @@ final class SocketCore: @unchecked Sendable {
     private func ready(_ events: IOEvents) {
         if !events.isDisjoint(with: [.readable, .hangUp, .error]) { wake(.reading) }
         if !events.isDisjoint(with: [.writable, .hangUp, .error]) { wake(.writing) }
-        if source != nil { watch() }
+        if watch.source != nil { updateWatch() }
     }
 
     private func wake(_ direction: Direction) {
         // Taken out first: a handler may ask to be called again.
-        let woken = direction == .reading ? readers : writers
+        let woken = direction == .reading ? watch.readers : watch.writers
         switch direction {
-        case .reading: readers = []
-        case .writing: writers = []
+        case .reading: watch.readers = []
+        case .writing: watch.writers = []
         }
         for handler in woken { handler() }
-    }
-
-    /// With the lock held.
-    private func closeIfUnused() {
-        guard shared.hasEnded, shared.users == 0, !shared.isWatched else { return }
-        shared.descriptor = nil
     }
 }

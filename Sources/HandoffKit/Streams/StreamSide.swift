@@ -2,17 +2,18 @@ import Foundation
 import LoopIO
 
 /// One direction of a continuation stream as Foundation's streams have it: its status, and which events are due.
-///
-/// Unchecked Sendable: the lock is held around every access to what changes.
-final class StreamSide: @unchecked Sendable {
+final class StreamSide: Sendable {
+    private struct State {
+        var status = Stream.Status.notOpen
+        var error: Errno?
+        /// Whether the loop watches for the next event, or one was posted that the app has not answered by a read or write.
+        var isArmed = false
+    }
+
     let socket: StreamSocket
     let events = RunLoopEvents()
     private let direction: SocketCore.Direction
-    private let lock = NSLock()
-    private var storedStatus = Stream.Status.notOpen
-    private var storedError: Errno?
-    /// Whether the loop watches for the next event, or one was posted that the app has not answered by a read or write.
-    private var isArmed = false
+    private let state = Locked(State())
 
     /// The direction of a stream, not open.
     init(_ socket: StreamSocket, _ direction: SocketCore.Direction) {
@@ -21,11 +22,11 @@ final class StreamSide: @unchecked Sendable {
     }
 
     /// The status of the stream.
-    var status: Stream.Status { lock.withLock { storedStatus } }
+    var status: Stream.Status { state.withLock { $0.status } }
 
     /// Why it failed.
     var error: (any Error)? {
-        lock.withLock { storedError }.map { error in
+        state.withLock { $0.error }.map { error in
             NSError(
                 domain: NSPOSIXErrorDomain, code: Int(error.rawValue),
                 userInfo: [NSLocalizedDescriptionKey: "the continuation stream has failed: \(error)"])
@@ -34,9 +35,9 @@ final class StreamSide: @unchecked Sendable {
 
     /// Opens it; nothing the second time.
     func open() {
-        let isFirst = lock.withLock {
-            guard storedStatus == .notOpen else { return false }
-            storedStatus = .open
+        let isFirst = state.withLock { state in
+            guard state.status == .notOpen else { return false }
+            state.status = .open
             return true
         }
         guard isFirst else { return }
@@ -47,9 +48,9 @@ final class StreamSide: @unchecked Sendable {
     /// Closes it.
     /// - Returns: whether it was not closed before.
     func close() -> Bool {
-        let isFirst = lock.withLock {
-            guard storedStatus != .closed else { return false }
-            storedStatus = .closed
+        let isFirst = state.withLock { state in
+            guard state.status != .closed else { return false }
+            state.status = .closed
             return true
         }
         if isFirst { events.removeAll() }
@@ -57,14 +58,14 @@ final class StreamSide: @unchecked Sendable {
     }
 
     /// Whether bytes may move.
-    var isUsable: Bool { lock.withLock { storedStatus == .open } }
+    var isUsable: Bool { state.withLock { $0.status == .open } }
 
     /// Watches for the next event, while it is open and scheduled.
     func arm() {
         guard events.isScheduled else { return }
-        let isDue = lock.withLock {
-            guard storedStatus == .open, !isArmed else { return false }
-            isArmed = true
+        let isDue = state.withLock { state in
+            guard state.status == .open, !state.isArmed else { return false }
+            state.isArmed = true
             return true
         }
         guard isDue else { return }
@@ -73,13 +74,13 @@ final class StreamSide: @unchecked Sendable {
     }
 
     /// The app has read or written: another event may come.
-    func disarm() { lock.withLock { isArmed = false } }
+    func disarm() { state.withLock { $0.isArmed = false } }
 
     /// A direction ended.
     func end() {
-        let isFirst = lock.withLock {
-            guard storedStatus == .open else { return false }
-            storedStatus = .atEnd
+        let isFirst = state.withLock { state in
+            guard state.status == .open else { return false }
+            state.status = .atEnd
             return true
         }
         if isFirst { events.post(.endEncountered) { [weak self] in self?.status == .atEnd } }
@@ -87,10 +88,10 @@ final class StreamSide: @unchecked Sendable {
 
     /// The connection failed.
     func fail(_ error: Errno) {
-        let isFirst = lock.withLock {
-            guard storedStatus == .open else { return false }
-            storedStatus = .error
-            storedError = error
+        let isFirst = state.withLock { state in
+            guard state.status == .open else { return false }
+            state.status = .error
+            state.error = error
             return true
         }
         if isFirst { events.post(.errorOccurred) { [weak self] in self?.status == .error } }

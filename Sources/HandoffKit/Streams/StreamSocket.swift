@@ -4,9 +4,7 @@ import LoopIO
 
 /// One continuation stream: the connection to the daemon that has become it. Both streams of Foundation and the asynchronous one
 /// are made of it. It is closed when both directions were, or when the last of them is let go.
-///
-/// Unchecked Sendable: the lock is held around every access to what changes, and not while something waits.
-final class StreamSocket: @unchecked Sendable {
+final class StreamSocket: Sendable {
     /// What became of a read or a write.
     enum Outcome: Equatable {
         /// So many bytes moved, at least one.
@@ -19,20 +17,24 @@ final class StreamSocket: @unchecked Sendable {
         case failed(Errno)
     }
 
+    private struct State {
+        /// What came together with the daemon's reply, and was not read.
+        var first: [UInt8]
+        var isInputClosed = false
+        var isOutputClosed = false
+    }
+
     private let core: SocketCore
     /// Keeps the loop.
     private let application: HandoffApplication
-    private let lock = NSLock()
-    /// What came together with the daemon's reply, and was not read.
-    private var first: [UInt8]
-    private var isInputClosed = false
-    private var isOutputClosed = false
+    /// Not locked while something waits.
+    private let state: Locked<State>
 
     /// Takes over a connection.
     init(_ descriptor: consuming Descriptor, first: [UInt8], loop: EventLoop, application: HandoffApplication) {
         UnixSocket.widen(descriptor.raw)
         core = SocketCore(descriptor, loop: loop)
-        self.first = first
+        state = Locked(State(first: first))
         self.application = application
     }
 
@@ -49,22 +51,20 @@ final class StreamSocket: @unchecked Sendable {
 
     /// Reads what is there, without waiting.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-        lock.lock()
-        let count = min(first.count, buffer.count)
-        if isInputClosed || count > 0 {
-            defer { lock.unlock() }
-            if isInputClosed { return .ended }
-            buffer.copyBytes(from: first[..<count])
-            first.removeFirst(count)
+        let early: Outcome? = state.withLock { state in
+            if state.isInputClosed { return .ended }
+            let count = min(state.first.count, buffer.count)
+            guard count > 0 else { return nil }
+            buffer.copyBytes(from: state.first[..<count])
+            state.first.removeFirst(count)
             return .moved(count)
         }
-        lock.unlock()
-        return outcome { recv($0, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }
+        return early ?? outcome { recv($0, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }
     }
 
     /// Writes as much as there is room for, without waiting. At least one byte.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
-        if lock.withLock({ isOutputClosed }) { return .failed(.brokenPipe) }
+        if state.withLock({ $0.isOutputClosed }) { return .failed(.brokenPipe) }
         let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
         let outcome = outcome { send($0, buffer.baseAddress, buffer.count, flags) }
         return outcome == .ended ? .failed(.brokenPipe) : outcome
@@ -72,7 +72,7 @@ final class StreamSocket: @unchecked Sendable {
 
     /// Whether a read would find something (bytes, the end, a failure), or a write room, without waiting.
     func isReady(_ direction: SocketCore.Direction) -> Bool {
-        if direction == .reading, lock.withLock({ !first.isEmpty }) { return true }
+        if direction == .reading, state.withLock({ !$0.first.isEmpty }) { return true }
         return poll(direction, timeout: 0)
     }
 
@@ -88,7 +88,7 @@ final class StreamSocket: @unchecked Sendable {
 
     /// What the next read would find, without taking it.
     func peek() -> Outcome {
-        if lock.withLock({ !first.isEmpty }) { return .moved(1) }
+        if state.withLock({ !$0.first.isEmpty }) { return .moved(1) }
         var byte: UInt8 = 0
         return outcome { recv($0, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) }
     }
@@ -124,7 +124,7 @@ final class StreamSocket: @unchecked Sendable {
 
     /// Our direction ends; bytes still come.
     func closeOutput() {
-        let isFirst = lock.withLock { !isOutputClosed }
+        let isFirst = state.withLock { !$0.isOutputClosed }
         if isFirst { _ = core.withDescriptor { shutdown($0, Int32(SHUT_WR)) } }
         close { $0.isOutputClosed = true }
     }
@@ -135,11 +135,11 @@ final class StreamSocket: @unchecked Sendable {
         closeInput()
     }
 
-    private func close(_ change: (StreamSocket) -> Void) {
-        lock.lock()
-        change(self)
-        let isOver = isInputClosed && isOutputClosed
-        lock.unlock()
+    private func close(_ change: (inout State) -> Void) {
+        let isOver = state.withLock { state in
+            change(&state)
+            return state.isInputClosed && state.isOutputClosed
+        }
         if isOver { core.end() }
     }
 }
