@@ -90,7 +90,7 @@ import Testing
 
     @Test
     func `the policy that is shipped forbids nothing as it stands, and names every key`() throws {
-        let path = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
+        let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
         let bytes = try #require(try ConfigurationReader.read(path))
         var policy = Policy()
         try PolicyLoader.add(bytes, path: path, to: &policy)

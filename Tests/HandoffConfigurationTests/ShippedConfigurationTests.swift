@@ -4,7 +4,7 @@ import Testing
 /// The configuration file that is shipped.
 @Suite struct ShippedConfigurationTests {
     /// config/handoffd.conf of this working copy.
-    static let path = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/config/handoffd.conf"
+    static let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/config/handoffd.conf"
 
     func shipped() throws -> [UInt8] {
         try #require(try ConfigurationReader.read(Self.path))
