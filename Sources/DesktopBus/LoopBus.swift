@@ -136,6 +136,7 @@ final class LoopBus {
         let match = BusCall { message in
             if let message { handler(message) }
         }
+        // Unretained: the bus keeps the match, which ends the call-backs of its slot with itself.
         let context = Unmanaged.passUnretained(match).toOpaque()
         try Errno.check(
             sd_bus_add_match_async(bus, &match.slot, "type='signal',\(rule)", busDidReply, nil, context))
@@ -158,6 +159,7 @@ final class LoopBus {
         let call = BusCall(then)
         let key = ObjectIdentifier(call)
         call.onEnd = { [weak self] in self?.calls[key] = nil }
+        // Unretained: the bus keeps the call, which ends the call-backs of its slot with itself.
         let context = Unmanaged.passUnretained(call).toOpaque()
         try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
         calls[key] = call

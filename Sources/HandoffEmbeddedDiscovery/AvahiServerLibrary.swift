@@ -46,6 +46,7 @@ final class AvahiServerLibrary: MulticastLibrary {
         if let functions { AvahiLog.forward(to: logger, functions) }
         clock = ClockWatch(loop: loop)
         gate = PacketGate(serviceType: options.serviceType)
+        // Raw only because the C module is no part of the loop's interface.
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         poll = GatedPoll(original) { [unowned self] in gate.admits($0, at: self.loop.now) }
         clock.onJump = { [unowned self] in

@@ -57,6 +57,7 @@ final class GatedPoll {
 
     /// What a new server gets; valid as long as this object.
     var poll: UnsafePointer<AvahiPoll> {
+        // The poll is the table's first member, so both have one address.
         UnsafeRawPointer(table).assumingMemoryBound(to: AvahiPoll.self)
     }
 

@@ -89,6 +89,7 @@ enum PeerCheck {
     }
 
     private static func session(of ssl: OpaquePointer?) -> TLSSession? {
+        // The session has put itself there, and outlives its `ssl`.
         SSL_get_ex_data(ssl, sessionSlot).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
     }
 }

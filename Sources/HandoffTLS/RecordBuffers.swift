@@ -163,6 +163,7 @@ final class RecordBuffers {
         BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
 
     private static func of(_ bio: OpaquePointer?) -> RecordBuffers? {
+        // `makeBIO` has put it there; it outlives the BIO.
         BIO_get_data(bio).map { Unmanaged<RecordBuffers>.fromOpaque($0).takeUnretainedValue() }
     }
 }

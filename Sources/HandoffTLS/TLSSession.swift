@@ -51,6 +51,7 @@ package final class TLSSession {
         self.accepts = accepts
         self.ssl = ssl
         SSL_set_bio(ssl, bio, bio)  // both directions; takes the one reference
+        // Unretained: it is only read in callbacks of `ssl`, which this session frees.
         SSL_set_ex_data(ssl, PeerCheck.sessionSlot, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_msg_callback(ssl) { _, _, type, message, count, ssl, _ in
             PeerCheck.watch(type, UnsafeRawBufferPointer(start: message, count: count), ssl)

@@ -43,6 +43,7 @@ extension SocketAddress {
             length = UInt32(MemoryLayout<sockaddr_in6>.size)
         }
         return withUnsafePointer(to: &storage) { pointer in
+            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
@@ -63,6 +64,7 @@ extension SocketAddress {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &length) }
         }
         if result != 0 { throw .current }

@@ -7,6 +7,7 @@ enum SocketFamily {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         if result != 0 { throw .current }

@@ -77,6 +77,7 @@ package enum UnixSocket {
         var address = sockaddr_un()
         var length = UInt32(MemoryLayout<sockaddr_un>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
+            // Each kind of socket address begins as sockaddr does; the length says how far it goes.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard result == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
@@ -175,6 +176,7 @@ private func withSockaddr(
     _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, UInt32) -> Int32
 ) -> Int32 {
     withUnsafePointer(to: &address) { pointer in
+        // Each kind of socket address begins as sockaddr does; the length says how far it goes.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, UInt32(MemoryLayout<sockaddr_un>.size))
         }

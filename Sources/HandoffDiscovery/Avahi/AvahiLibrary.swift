@@ -49,6 +49,7 @@ final class AvahiLibrary: MulticastLibrary {
         let context = Context(self)
         clientContext = context
         var error: Int32 = 0
+        // Raw only because the C module is no part of the loop's interface.
         let poll = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
         // It calls back before it returns, so the callback uses its arguments alone. It also pings the daemon, by which
         // the bus starts one that is enabled and does not run; without one it waits for it.

@@ -61,6 +61,7 @@ package enum NameLookup {
 
     private static func address(of entry: addrinfo) -> IPAddress? {
         guard let pointer = entry.ai_addr else { return nil }
+        // The family says which structure the address is (getaddrinfo(3)).
         switch entry.ai_family {
         case AF_INET:
             return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
