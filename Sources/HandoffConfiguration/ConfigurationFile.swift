@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// The configuration file's form: lines of `key = value`, `# comment`, `[section]`, or nothing.
 package enum ConfigurationFile {
     /// The greatest file, in bytes: many times the longest sensible one, and small enough to be read at once.
@@ -62,7 +64,7 @@ package enum ConfigurationFile {
     private static func setting(
         _ bytes: ArraySlice<UInt8>, path: String, number: Int, sections: [String]
     ) throws(ConfigurationError) -> Line? {
-        let line = trimmed(bytes)
+        let line = bytes.withoutBlanks
         guard line.count <= lineByteLimit else {
             throw .notText(path: path, line: number, what: "the line is longer than \(lineByteLimit) bytes")
         }
@@ -82,17 +84,9 @@ package enum ConfigurationFile {
             return nil
         }
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > line.startIndex,
-            let word = String(validating: trimmed(line[..<equals]), as: UTF8.self),
-            let value = String(validating: trimmed(line[(equals + 1)...]), as: UTF8.self)
+            let word = String(validating: line[..<equals].withoutBlanks, as: UTF8.self),
+            let value = String(validating: line[(equals + 1)...].withoutBlanks, as: UTF8.self)
         else { throw .unreadableLine(path: path, line: number) }
         return Line(word: word, value: value, number: number)
-    }
-
-    /// Without spaces, tabs and carriage returns at both ends.
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-        var slice = bytes.drop(while: isBlank)
-        while let last = slice.last, isBlank(last) { slice.removeLast() }
-        return slice
     }
 }

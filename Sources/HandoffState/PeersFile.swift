@@ -58,19 +58,12 @@ package struct PeersFile: Sendable, Equatable {
     }
 
     private static func isNote(_ line: String) -> Bool {
-        let text = trimmed(line)
+        let text = ArraySlice(line.utf8).withoutBlanks
         return text.isEmpty || text.first == UInt8(ascii: "#")
     }
 
     private static func address(in line: String) -> StaticAddress? {
-        isNote(line) ? nil : String(validating: trimmed(line), as: UTF8.self).flatMap(StaticAddress.init)
-    }
-
-    /// The bytes between blanks, tabs and the carriage return of foreign editors.
-    private static func trimmed(_ line: String) -> ArraySlice<UInt8> {
-        let blank = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
-        var text = Array(line.utf8).drop { blank.contains($0) }
-        while let last = text.last, blank.contains(last) { text.removeLast() }
-        return text
+        isNote(line)
+            ? nil : String(validating: ArraySlice(line.utf8).withoutBlanks, as: UTF8.self).flatMap(StaticAddress.init)
     }
 }

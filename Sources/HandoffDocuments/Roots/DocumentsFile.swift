@@ -108,7 +108,7 @@ package enum DocumentsFile {
     }
 
     private static func setting(_ bytes: ArraySlice<UInt8>, home: String?) throws(LineError) -> Setting? {
-        let line = trimmed(bytes)
+        let line = bytes.withoutBlanks
         guard line.count <= lineLimit else { throw LineError("the line is longer than \(lineLimit) bytes") }
         guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
             let text = String(validating: line, as: UTF8.self)
@@ -116,8 +116,8 @@ package enum DocumentsFile {
         guard let opening = line.first, opening != UInt8(ascii: "#") else { return nil }
         if opening == UInt8(ascii: "["), line.last == UInt8(ascii: "]") { return nil }
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")),
-            let word = String(validating: trimmed(line[..<equals]), as: UTF8.self),
-            let value = String(validating: trimmed(line[(equals + 1)...]), as: UTF8.self)
+            let word = String(validating: line[..<equals].withoutBlanks, as: UTF8.self),
+            let value = String(validating: line[(equals + 1)...].withoutBlanks, as: UTF8.self)
         else {
             throw LineError(
                 "cannot read '\(shown(text))': allowed are 'root = NAME FOLDER', 'checkouts = FOLDER', '[heading]', "
@@ -156,12 +156,5 @@ package enum DocumentsFile {
     private static func shown(_ text: String) -> String {
         let text = VisibleText.escape(text)
         return text.count > 80 ? String(text.prefix(80)) + "…" : text
-    }
-
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-        var slice = bytes.drop(while: isBlank)
-        while let last = slice.last, isBlank(last) { slice.removeLast() }
-        return slice
     }
 }

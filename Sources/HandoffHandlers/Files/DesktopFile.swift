@@ -45,7 +45,7 @@ package struct DesktopFile: Sendable, Equatable {
         var number = 0
         for part in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
-            guard let line = String(validating: Self.trimmed(part), as: UTF8.self) else {
+            guard let line = String(validating: part.withoutBlanks, as: UTF8.self) else {
                 throw HandlerFileError(line: number, "not UTF-8")
             }
             guard let first = line.utf8.first, first != UInt8(ascii: "#") else { continue }
@@ -157,15 +157,8 @@ package struct DesktopFile: Sendable, Equatable {
         }
     }
 
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let blank = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
-        var bytes = bytes.drop { blank.contains($0) }
-        while let last = bytes.last, blank.contains(last) { bytes.removeLast() }
-        return bytes
-    }
-
     private static func trimmedText(_ text: Substring) -> String {
-        // Blanks are whole characters of their own here, so cutting them off leaves UTF-8.
-        String(validating: trimmed(ArraySlice(text.utf8)), as: UTF8.self) ?? ""
+        // Cutting blanks off leaves UTF-8.
+        String(validating: ArraySlice(text.utf8).withoutBlanks, as: UTF8.self) ?? ""
     }
 }
