@@ -212,7 +212,7 @@ let package = Package(
         .testTarget(
             name: "HandoffControlServerTests",
             dependencies: [
-                "HandoffControl", "HandoffControlServer", "HandoffJSON", "HandoffLog", "LoopIO",
+                "HandoffControl", "HandoffControlServer", "HandoffJSON", "HandoffLog", "HandoffTestSupport", "LoopIO",
             ],
             swiftSettings: common),
         .testTarget(
@@ -257,7 +257,10 @@ let package = Package(
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",
-            dependencies: ["CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            dependencies: [
+                "CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffTestSupport", "LoopIO",
+                "Timing",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: common),
@@ -271,7 +274,9 @@ let package = Package(
                 "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTransfer",
                 "LoopIO",
             ], swiftSettings: common),
-        .testTarget(name: "HandoffLogTests", dependencies: ["HandoffLog", "LoopIO"], swiftSettings: common),
+        .testTarget(
+            name: "HandoffLogTests", dependencies: ["HandoffLog", "HandoffTestSupport", "LoopIO"], swiftSettings: common
+        ),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
         .testTarget(
             name: "HandoffPairingTests",
@@ -298,7 +303,7 @@ let package = Package(
             sources: ["reader-5.swift"], swiftSettings: common),
         .target(
             name: "HandoffTestSupport",
-            dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO"],
+            dependencies: ["HandoffControl", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(
             name: "HandoffTransferTests",

@@ -63,19 +63,3 @@ package final class StderrSink: LogSink {
         return "\(date)T\(time).\(pad(now.tv_nsec / 1_000_000, 3))\(sign)\(pad(offset / 60)):\(pad(offset % 60))"
     }
 }
-
-/// Keeps entries, for tests that look at what was logged.
-package final class MemorySink: LogSink {
-    private let stored = Locked<[LogEntry]>([])
-
-    package init() {}
-
-    package func write(_ entry: LogEntry) {
-        stored.withLock { $0.append(entry) }
-    }
-
-    /// What was written so far, oldest first.
-    package var entries: [LogEntry] {
-        stored.withLock { $0 }
-    }
-}

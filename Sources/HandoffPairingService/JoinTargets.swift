@@ -54,9 +54,6 @@ package struct JoinTargets {
     /// Whether anybody was found at all.
     package var isEmpty: Bool { targets.isEmpty }
 
-    /// Whether nobody is left to call.
-    package var areOver: Bool { callable.isEmpty }
-
     /// When somebody may be called; nil when nobody is left.
     package var nextTime: MonotonicInstant? { callable.map(\.due).min() }
 

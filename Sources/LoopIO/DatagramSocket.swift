@@ -30,9 +30,6 @@ package final class DatagramSocket {
         source?.cancel()
     }
 
-    /// Whether it can send to and receive from IPv6 addresses.
-    package var supportsIPv6: Bool { family == AF_INET6 }
-
     /// The address that it is bound to.
     package var localAddress: SocketAddress? {
         guard let raw = rawDescriptor else { return nil }

@@ -87,11 +87,6 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it names a group: 224.0.0.0/4 or ff00::/8.
-    package var isMulticast: Bool {
-        isIPv4 ? bytes[0] & 0xf0 == 0xe0 : bytes[0] == 0xff
-    }
-
     /// The address in the system's form (inet_ntop(3)), with `%` and the interface's name for a scope.
     package var description: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

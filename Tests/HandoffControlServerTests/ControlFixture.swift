@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffControlServer
 import HandoffJSON
 import HandoffLog
+import HandoffTestSupport
 import LoopIO
 import Testing
 

@@ -1,5 +1,6 @@
 import HandoffDiscovery
 import HandoffLog
+import HandoffTestSupport
 import LoopIO
 import Testing
 import Timing

@@ -1,6 +1,7 @@
 import HandoffDiscovery
 import HandoffEmbeddedDiscovery
 import HandoffLog
+import HandoffTestSupport
 import LoopIO
 import Testing
 

@@ -1,4 +1,5 @@
 import HandoffLog
+import HandoffTestSupport
 import LoopIO
 import Testing
 

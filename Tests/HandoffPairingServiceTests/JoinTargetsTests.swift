@@ -42,7 +42,7 @@ import Timing
     mutating func `another version is not called`(_ text: [String]) {
         targets.found(service("a", text), now: start)
         #expect(targets.next(now: start) == nil)
-        #expect(targets.areOver)
+        #expect(targets.nextTime == nil)
         #expect(targets.failure.reason == .versionsDiffer)
     }
 
@@ -56,17 +56,17 @@ import Timing
     @Test mutating func `silence is believed in the end`() {
         targets.found(service("a"), now: start)
         for _ in 0..<JoinTargets.maxSilences {
-            #expect(!targets.areOver)
+            #expect(targets.nextTime != nil)
             targets.ended("a", .silent, now: start)
         }
-        #expect(targets.areOver)
+        #expect(targets.nextTime == nil)
         #expect(targets.failure.reason == .unreachable)
     }
 
     @Test mutating func `who was cut is not silent`() {
         targets.found(service("a"), now: start)
         for _ in 0..<100 { targets.ended("a", .cut, now: start) }
-        #expect(!targets.areOver)
+        #expect(targets.nextTime != nil)
     }
 
     @Test(arguments: [true, false]) mutating func `five guesses are given at most`(_ isRefused: Bool) throws {
@@ -78,7 +78,7 @@ import Timing
             targets.ended(next.instance, isRefused ? .over(wrong) : .cut, wasGuess: true, now: start)
         }
         #expect(called == JoinTargets.maxGuesses)
-        #expect(targets.areOver)
+        #expect(targets.nextTime == nil)
         #expect(try targets.failure == (isRefused ? wrong : failure(.untrusted)))
     }
 

@@ -4,6 +4,7 @@ import HandoffCrypto
 import HandoffLog
 import HandoffModel
 import HandoffState
+import HandoffTestSupport
 import LoopIO
 import Synchronization
 import Testing

@@ -23,7 +23,7 @@ import Testing
             reader.onBlock = { [unowned self, unowned reader] in
                 while let block = reader.take() {
                     largest = max(largest, block.count)
-                    block.withBytes { for index in $0.indices { bytes.append($0[index]) } }
+                    block.withUnsafeBytes { bytes.append(contentsOf: $0) }
                     reader.recycle(block)
                 }
             }

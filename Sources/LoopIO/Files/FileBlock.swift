@@ -21,13 +21,6 @@ package final class FileBlock: @unchecked Sendable {
     /// The room, for reading into it.
     var free: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: memory[count...]) }
 
-    /// Lends its bytes for the time of the call.
-    package func withBytes<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(rebasing: memory[..<count]).assumingMemoryBound(to: UInt8.self).span)
-    }
-
     /// Lends its bytes for the time of the call, to C and to TLS.
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
