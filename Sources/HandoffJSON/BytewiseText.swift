@@ -24,11 +24,12 @@ extension String {
     ///
     /// `==` is canonical equivalence, which would make one key of two that differ only in composition.
     package func hasSameBytes(as other: String) -> Bool {
+        // Most texts that differ differ in length, which needs no look at the bytes.
+        guard utf8.count == other.utf8.count else { return false }
         var left = self
         var right = other
         return left.withUTF8 { left in
             right.withUTF8 { right in
-                guard left.count == right.count else { return false }
                 guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return true }
                 return memcmp(leftBase, rightBase, left.count) == 0
             }

@@ -1,0 +1,196 @@
+extension JSONObject {
+    /// The value whose properties are the members; null is as good as a member that is missing, and unknown members are
+    /// ignored. It never recurses further than the type does.
+    /// - Throws: where the first member is that is missing, or of another kind than its property.
+    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
+        try JSON.object(self).decoded(as: type)
+    }
+}
+
+extension JSON {
+    /// The value as a property would be read; see `JSONObject.decoded(as:)`.
+    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(JSONPlace) -> Value {
+        do {
+            return try JSONDecoding(json: self).decode(type)
+        } catch {
+            throw JSONPlace(error)
+        }
+    }
+}
+
+/// Where in a JSON value something else was expected, such as `peers[1].device`; empty for the value itself.
+package struct JSONPlace: Error, Equatable, Sendable {
+    /// Members and positions, from the outside in.
+    package let path: String
+
+    /// The place that an error tells; an error of somebody else does, that the value itself is wrong.
+    init(_ error: any Error) {
+        path = (error as? JSONPlace)?.path ?? ""
+    }
+
+    private init(path: String) {
+        self.path = path
+    }
+
+    /// The value itself.
+    static let here = JSONPlace(path: "")
+
+    /// The place as it is called outside of a member.
+    package func inside(_ key: String) -> JSONPlace {
+        JSONPlace(path: path.isEmpty || path.hasPrefix("[") ? key + path : "\(key).\(path)")
+    }
+}
+
+/// Reads one JSON value. No path is kept meanwhile: an error gathers it on its way out.
+private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
+    let json: JSON
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .object(let object) = json else { throw JSONPlace.here }
+        return KeyedDecodingContainer(Members(object: object))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let array) = json else { throw JSONPlace.here }
+        return Elements(array: array)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { json.isNull }
+
+    func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value {
+        guard let value = Value(json: json) else { throw JSONPlace.here }
+        return value
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try Value(from: self)
+    }
+}
+
+/// The members of an object.
+private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let object: JSONObject
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { object.keys.compactMap(Key.init(stringValue:)) }
+
+    func contains(_ key: Key) -> Bool { present(key) != nil }
+
+    func decodeNil(forKey key: Key) -> Bool { present(key) == nil }
+
+    func decode<Value: JSONScalar>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        guard let json = present(key), let value = Value(json: json) else { throw Self.place(key) }
+        return value
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        guard let json = present(key) else { throw Self.place(key) }
+        return try Self.decode(json, at: key)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let json = present(key) else { return nil }
+        return try Self.decode(json, at: key)
+    }
+
+    func nestedContainer<Inner: CodingKey>(
+        keyedBy type: Inner.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Inner> {
+        try superDecoder(forKey: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try superDecoder(forKey: key).unkeyedContainer()
+    }
+
+    func superDecoder() -> any Decoder { JSONDecoding(json: object["super"] ?? .null) }
+
+    func superDecoder(forKey key: Key) -> any Decoder { JSONDecoding(json: present(key) ?? .null) }
+
+    /// The member; nil also when it is null.
+    private func present(_ key: Key) -> JSON? {
+        guard let json = object[key.stringValue], !json.isNull else { return nil }
+        return json
+    }
+
+    private static func decode<Value: Decodable>(_ json: JSON, at key: Key) throws -> Value {
+        do {
+            return try Value(from: JSONDecoding(json: json))
+        } catch {
+            throw JSONPlace(error).inside(key.stringValue)
+        }
+    }
+
+    private static func place(_ key: Key) -> JSONPlace { .here.inside(key.stringValue) }
+}
+
+/// The elements of an array, one after another.
+private struct Elements: UnkeyedDecodingContainer {
+    let array: [JSON]
+    private(set) var currentIndex = 0
+
+    init(array: [JSON]) {
+        self.array = array
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { array.count }
+    var isAtEnd: Bool { currentIndex >= array.count }
+
+    mutating func decodeNil() -> Bool {
+        guard !isAtEnd, array[currentIndex].isNull else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value {
+        try next { try $0.decode(type) }
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try next { try $0.decode(type) }
+    }
+
+    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try next { try $0.container(keyedBy: type) }
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try next { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        try next { $0 }
+    }
+
+    private mutating func next<Value>(_ read: (JSONDecoding) throws -> Value) throws -> Value {
+        do {
+            guard !isAtEnd else { throw JSONPlace.here }
+            let value = try read(JSONDecoding(json: array[currentIndex]))
+            currentIndex += 1
+            return value
+        } catch {
+            throw JSONPlace(error).inside("[\(currentIndex)]")
+        }
+    }
+}
+
+extension JSON: Decodable {
+    /// Any value is one; only JSON has them.
+    package init(from decoder: any Decoder) throws {
+        guard let decoding = decoder as? JSONDecoding else { throw JSONPlace.here }
+        self = decoding.json
+    }
+}
+
+extension JSONObject: Decodable {
+    package init(from decoder: any Decoder) throws {
+        guard let object = try JSON(from: decoder).object else { throw JSONPlace.here }
+        self = object
+    }
+}

@@ -1,0 +1,186 @@
+/// What becomes of a property that is nil.
+package enum JSONNil: Sendable {
+    /// A member that is null.
+    case null
+    /// Nothing.
+    case leftOut
+}
+
+extension JSONObject {
+    /// The object whose members are the properties of a value, in their order.
+    ///
+    /// - Parameter absent: what becomes of properties that are nil, also of values inside.
+    package init(encoding value: some Encodable, absent: JSONNil) {
+        let encoding = JSONEncoding(absent: absent)
+        do {
+            try value.encode(to: encoding)
+        } catch {
+            preconditionFailure("a value that JSON does not have: \(error)")
+        }
+        self = encoding.members ?? [:]
+    }
+}
+
+/// Collects one JSON value.
+private final class JSONEncoding: Encoder, SingleValueEncodingContainer {
+    let absent: JSONNil
+    /// Gets the value in the end, when the place for it is in another one.
+    private let whenOver: ((JSON) -> Void)?
+    fileprivate var single = JSON.null
+    fileprivate var elements: [JSON]?
+    fileprivate var members: JSONObject?
+
+    init(absent: JSONNil, whenOver: ((JSON) -> Void)? = nil) {
+        self.absent = absent
+        self.whenOver = whenOver
+    }
+
+    deinit {
+        whenOver?(json)
+    }
+
+    /// What was encoded.
+    var json: JSON {
+        members.map(JSON.object) ?? elements.map(JSON.array) ?? single
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        members = members ?? [:]
+        return KeyedEncodingContainer(NewMembers(encoding: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        elements = elements ?? []
+        return NewElements(encoding: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { single = .null }
+
+    func encode<Value: JSONScalar>(_ value: Value) { single = value.json }
+
+    func encode<Value: Encodable>(_ value: Value) throws { single = try json(of: value) }
+
+    /// A value inside this one.
+    func json<Value: Encodable>(of value: Value) throws -> JSON {
+        let inner = JSONEncoding(absent: absent)
+        try value.encode(to: inner)
+        return inner.json
+    }
+
+    /// An encoder for a member.
+    func inner(_ key: String) -> JSONEncoding {
+        members?[key] = .null
+        return JSONEncoding(absent: absent) { self.members?[key] = $0 }
+    }
+
+    /// An encoder for a further element.
+    func innerElement() -> JSONEncoding {
+        let position = elements?.count ?? 0
+        elements?.append(.null)
+        return JSONEncoding(absent: absent) { self.elements?[position] = $0 }
+    }
+}
+
+/// Writes the members of an object.
+private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoding: JSONEncoding
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) { encoding.members?[key.stringValue] = .null }
+
+    func encode<Value: JSONScalar>(_ value: Value, forKey key: Key) {
+        encoding.members?[key.stringValue] = value.json
+    }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        encoding.members?[key.stringValue] = try encoding.json(of: value)
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { leave(key) }
+    }
+
+    private func scalar(_ value: (some JSONScalar)?, _ key: Key) {
+        if let value { encode(value, forKey: key) } else { leave(key) }
+    }
+
+    // The protocol has these for each type, and its own leave nil out.
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { scalar(value, key) }
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) { scalar(value, key) }
+
+    func nestedContainer<Inner: CodingKey>(
+        keyedBy type: Inner.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Inner> {
+        encoding.inner(key.stringValue).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoding.inner(key.stringValue).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { encoding.inner("super") }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoding.inner(key.stringValue) }
+
+    private func leave(_ key: Key) {
+        if encoding.absent == .null { encodeNil(forKey: key) }
+    }
+}
+
+/// Writes the elements of an array.
+private struct NewElements: UnkeyedEncodingContainer {
+    let encoding: JSONEncoding
+
+    var codingPath: [any CodingKey] { [] }
+    var count: Int { encoding.elements?.count ?? 0 }
+
+    func encodeNil() { encoding.elements?.append(.null) }
+
+    func encode<Value: JSONScalar>(_ value: Value) { encoding.elements?.append(value.json) }
+
+    func encode<Value: Encodable>(_ value: Value) throws { encoding.elements?.append(try encoding.json(of: value)) }
+
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        encoding.innerElement().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoding.innerElement().unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { encoding.innerElement() }
+}
+
+extension JSON: Encodable {
+    /// Only JSON has these values.
+    package func encode(to encoder: any Encoder) throws {
+        guard let encoding = encoder as? JSONEncoding else {
+            throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: [], debugDescription: "not JSON"))
+        }
+        encoding.single = self
+    }
+}
+
+extension JSONObject: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        try JSON.object(self).encode(to: encoder)
+    }
+}
