@@ -191,7 +191,8 @@ let package = Package(
                 "HandoffTestSupport", "HandoffTransfer", "LoopIO", "Timing",
             ], swiftSettings: common),
         .testTarget(
-            name: "HandoffControlTests", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],
+            name: "HandoffControlTests",
+            dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport"],
             swiftSettings: common),
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(

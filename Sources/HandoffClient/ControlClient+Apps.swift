@@ -9,9 +9,7 @@ extension ControlClient {
 
     /// `Attach`: `attached` first, then whatever happens to the app; a failure is the last thing that is said.
     package func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
-        followForever(
-            AppMethod.attach.rawValue, app.json, decode: { reply throws(VarlinkError) in try AppEvent(json: reply) },
-            each)
+        followForever(AppMethod.attach.rawValue, app.json, each)
     }
 
     /// `Publish` in a session; the answer is the activity's id, and advice for the developer.
@@ -33,14 +31,14 @@ extension ControlClient {
     package func becomeCurrent(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
-        request(AppMethod.becomeCurrent.rawValue, Self.names(session, activity), decode: { _ in }, then)
+        request(AppMethod.becomeCurrent.rawValue, Self.names(session, activity), then)
     }
 
     /// `Invalidate`: the activity has ended for good.
     package func invalidate(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
-        request(AppMethod.invalidate.rawValue, Self.names(session, activity), decode: { _ in }, then)
+        request(AppMethod.invalidate.rawValue, Self.names(session, activity), then)
     }
 
     /// `AnswerSave`, with what changed since the last one; the answer is advice for the developer, if there is any.
@@ -61,7 +59,7 @@ extension ControlClient {
         let parameters: JSONObject = [
             "session": .string(session), "continuation": .string(continuation.hex), "handled": .bool(handled),
         ]
-        request(AppMethod.answerContinue.rawValue, parameters, decode: { _ in }, then)
+        request(AppMethod.answerContinue.rawValue, parameters, then)
     }
 
     private static func names(_ session: String, _ activity: ActivityID) -> JSONObject {

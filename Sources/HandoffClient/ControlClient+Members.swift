@@ -10,7 +10,6 @@ extension ControlClient {
     package func pair(automatic: Bool, _ each: @escaping (Result<PairEvent, ClientError>) -> Void) {
         follow(
             ControlMethod.pair.rawValue, automatic ? ["automatic": true] : [:],
-            decode: { reply throws(VarlinkError) in try PairEvent(json: reply) },
             isEnd: { if case .joined = $0 { true } else { false } }, each)
     }
 
@@ -19,8 +18,7 @@ extension ControlClient {
         device: DeviceID, accept: Bool, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
         request(
-            ControlMethod.answerPairing.rawValue, ["device": .string(device.hex), "accept": .bool(accept)],
-            decode: { _ in }, then)
+            ControlMethod.answerPairing.rawValue, ["device": .string(device.hex), "accept": .bool(accept)], then)
     }
 
     /// `Join`: follows it until this device is a member; a failure is the last thing that is said. Closing the connection
@@ -28,7 +26,6 @@ extension ControlClient {
     package func join(_ request: JoinRequest, _ each: @escaping (Result<JoinEvent, ClientError>) -> Void) {
         follow(
             ControlMethod.join.rawValue, request.json,
-            decode: { reply throws(VarlinkError) in try JoinEvent(json: reply) },
             isEnd: { if case .joined = $0 { true } else { false } }, each)
     }
 
@@ -42,9 +39,7 @@ extension ControlClient {
     ) {
         var parameters: JSONObject = ["device": .string(device.hex)]
         if !drop.isEmpty { parameters["drop"] = .array(drop.map { .string($0.hex) }) }
-        follow(
-            ControlMethod.removeDevice.rawValue, parameters,
-            decode: { reply throws(VarlinkError) in try RemovalEvent(json: reply) }, each)
+        follow(ControlMethod.removeDevice.rawValue, parameters, each)
     }
 
     /// `RenameDevice`.
@@ -52,37 +47,31 @@ extension ControlClient {
         _ device: DeviceID, name: String, _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
         request(
-            ControlMethod.renameDevice.rawValue, ["device": .string(device.hex), "name": .string(name)],
-            decode: { _ in }, then)
+            ControlMethod.renameDevice.rawValue, ["device": .string(device.hex), "name": .string(name)], then)
     }
 
     /// `LeaveAccount`; the answer is the devices that know of it already.
     package func leaveAccount(_ then: @escaping (Result<[DeviceID], ClientError>) -> Void) {
-        request(
-            ControlMethod.leaveAccount.rawValue,
-            decode: { reply throws(VarlinkError) in try Fields(reply).ids("told") }, then)
+        request(ControlMethod.leaveAccount.rawValue, field: "told", then)
     }
 
     /// `RotateKey`; the answer is the epoch of the new account key.
     package func rotateKey(_ then: @escaping (Result<Int, ClientError>) -> Void) {
-        request(
-            ControlMethod.rotateKey.rawValue,
-            decode: { reply throws(VarlinkError) in try Fields(reply).integer("epoch") }, then)
+        request(ControlMethod.rotateKey.rawValue, field: "epoch", then)
     }
 
     /// `RevokeExport`.
     /// - Parameter ticket: the beginning of the ticket's id.
     package func revokeExport(ticket: String, _ then: @escaping (Result<Void, ClientError>) -> Void) {
-        request(ControlMethod.revokeExport.rawValue, ["ticket": .string(ticket)], decode: { _ in }, then)
+        request(ControlMethod.revokeExport.rawValue, ["ticket": .string(ticket)], then)
     }
 
     /// A call with many replies of which the last one must be a certain event: what else ends them is no answer.
-    private func follow<Value>(
-        _ method: String, _ parameters: JSONObject,
-        decode: @escaping (JSONObject) throws(VarlinkError) -> Value, isEnd: @escaping (Value) -> Bool,
+    private func follow<Value: ControlMessage>(
+        _ method: String, _ parameters: JSONObject, isEnd: @escaping (Value) -> Bool,
         _ each: @escaping (Result<Value, ClientError>) -> Void
     ) {
-        follow(method, parameters, decode: decode) { result, isLast in
+        follow(method, parameters) { (result: Result<Value, ClientError>, isLast) in
             if isLast, case .success(let value) = result, !isEnd(value) {
                 each(.failure(.badAnswer("the events ended too early")))
             } else {

@@ -16,7 +16,7 @@ extension ControlClient {
             case .failure(let error): then(.failure(error))
             case .success(let raw):
                 do throws(VarlinkError) {
-                    let id: StreamID = try Fields(raw.reply).id("stream")
+                    let id: StreamID = try Fields(raw.reply).value("stream")
                     then(.success(ContinuationStream(raw, id, path: path, loop: loop)))
                 } catch {
                     then(.failure(.badAnswer("\(error)")))
@@ -31,16 +31,11 @@ extension ControlClient {
         _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
     ) {
-        stream(AppMethod.passFile.rawValue, request.json, passing: number) { result in
-            let isLast = if case .success(let reply) = result { !reply.continues } else { true }
-            each(Self.decoded(result) { reply throws(VarlinkError) in try PassFileReply(json: reply) }, isLast)
-        }
+        stream(AppMethod.passFile.rawValue, request.json, passing: number) { result in Self.told(result, each) }
     }
 
     /// `AwaitStream`: how a stream ended, once it is over.
     package func awaitStream(_ stream: StreamID, _ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
-        request(
-            AppMethod.awaitStream.rawValue, ["stream": .string(stream.hex)],
-            decode: { reply throws(VarlinkError) in try AwaitStreamReply(json: reply) }, then)
+        request(AppMethod.awaitStream.rawValue, ["stream": .string(stream.hex)], then)
     }
 }

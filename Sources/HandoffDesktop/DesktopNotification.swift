@@ -1,10 +1,9 @@
 package import HandoffControl
-package import HandoffJSON
 
 /// A notification as a notification server is given it (Desktop Notifications Specification 1.2). Plain values.
-package struct DesktopNotification: Sendable, Equatable {
+package struct DesktopNotification: ControlValue {
     /// Something that the user can choose.
-    package struct Choice: Sendable, Equatable {
+    package struct Choice: Codable, Equatable, Sendable {
         /// What the server names when it was chosen; `default` is a click on the notification itself.
         package let key: String
         /// What is written on the button.
@@ -25,6 +24,11 @@ package struct DesktopNotification: Sendable, Equatable {
     /// What the user can choose; none for servers without the capability `actions`.
     package var choices: [Choice]
 
+    private enum CodingKeys: String, CodingKey {
+        case summary, body, icon
+        case choices = "actions"
+    }
+
     /// A notification of these parts; nothing in it may be NUL.
     package init(summary: String, body: String, icon: String, choices: [Choice]) {
         self.summary = summary
@@ -41,39 +45,19 @@ extension DesktopNotification {
     /// The most actions of one notification.
     static let maxActions = 8
 
-    /// The fields of a `Notification`.
-    package var json: JSONObject {
-        [
-            "summary": .string(summary), "body": .string(body), "icon": .string(icon),
-            "actions": .array(
-                choices.map { .object(["key": .string($0.key), "label": .string($0.label)]) }),
-        ]
-    }
-
-    /// Reads the fields: nothing may be longer than a notification needs, and nothing NUL.
-    /// - Throws: `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        let actions = try fields.list("actions")
-        guard actions.count <= Self.maxActions else { throw fields.invalid("actions") }
-        var choices: [Choice] = []
-        for action in actions {
-            choices.append(
-                Choice(
-                    key: try action.shortText("key", most: Self.maxName),
-                    label: try action.shortText("label", most: Self.maxName)))
+    /// Nothing is longer than a notification needs, and nothing NUL.
+    package func check() throws(VarlinkError) {
+        guard choices.count <= Self.maxActions else { throw .invalidParameter("actions") }
+        for (position, choice) in choices.enumerated() {
+            try Self.check(choice.key, most: Self.maxName, "actions[\(position)].key")
+            try Self.check(choice.label, most: Self.maxName, "actions[\(position)].label")
         }
-        self.init(
-            summary: try fields.shortText("summary", most: Self.maxLine),
-            body: try fields.shortText("body", most: Self.maxLine),
-            icon: try fields.shortText("icon", most: Self.maxName), choices: choices)
+        try Self.check(summary, most: Self.maxLine, "summary")
+        try Self.check(body, most: Self.maxLine, "body")
+        try Self.check(icon, most: Self.maxName, "icon")
     }
-}
 
-extension Fields {
-    /// A text of so many bytes at most, without NUL.
-    func shortText(_ key: String, most: Int) throws(VarlinkError) -> String {
-        let text = try text(key)
-        guard text.utf8.count <= most, !text.utf8.contains(0) else { throw invalid(key) }
-        return text
+    private static func check(_ text: String, most: Int, _ path: String) throws(VarlinkError) {
+        guard text.utf8.count <= most, !text.utf8.contains(0) else { throw .invalidParameter(path) }
     }
 }

@@ -4,7 +4,7 @@ package import HandoffJSON
 import HandoffModel
 
 /// What is installed here and continues something, as it crosses the socket (`FollowApps`). Plain values.
-package struct InstalledApps: Sendable, Equatable {
+package struct InstalledApps: ControlMessage {
     /// The most bytes of one list, so that it fits a message; an app that has no room is named among the problems.
     private static let maxBytes = VarlinkFramer.maxMessage * 3 / 4
     /// How many files that cannot be used are named.
@@ -28,7 +28,7 @@ package struct InstalledApps: Sendable, Equatable {
         var bytes = 0
         var apps: [JSON] = []
         for handler in registry.handlers {
-            let app = JSON.object(handler.json)
+            let app = JSON.object(DeclaredApp(handler).json)
             bytes += app.encoded().count
             guard bytes <= Self.maxBytes else {
                 problems.append("too many apps declare something: those from \(handler.id) on are left out")
@@ -37,7 +37,7 @@ package struct InstalledApps: Sendable, Equatable {
             apps.append(app)
         }
         let choices = registry.defaults.choices.map { type, ids in
-            JSON.object(["type": .string(type.text), "apps": .array(ids.map { .string($0.text) })])
+            JSON.object(DeclaredChoice(type: type, apps: ids.map(\.text)).json)
         }
         return [
             "apps": .array(apps), "choices": .array(choices), "opensPages": .bool(registry.opensPages),
@@ -46,44 +46,56 @@ package struct InstalledApps: Sendable, Equatable {
     }
 
     /// Reads the fields of a reply; throws `invalidParameter`.
-    package init(_ object: JSONObject) throws(VarlinkError) {
-        let fields = Fields(object)
-        var handlers: [Handler] = []
-        for app in try fields.list("apps") { handlers.append(try Handler(app)) }
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
+        let handlers = try fields.value("apps", as: [DeclaredApp].self).map(\.handler)
         var choices: [ActivityType: [AppID]] = [:]
-        for choice in try fields.list("choices") {
-            choices[try choice.type("type")] = try choice.texts("apps").compactMap { AppID($0) }
+        for choice in try fields.value("choices", as: [DeclaredChoice].self) {
+            choices[choice.type] = choice.apps.compactMap { AppID($0) }
         }
         self.init(
             registry: HandlerRegistry(
                 handlers: handlers, defaults: HandlerDefaults(choices: choices),
                 opensPages: try fields.flag("opensPages")),
-            problems: Set(try fields.texts("problems")))
+            problems: try fields.value("problems"))
     }
 }
 
-extension Handler {
-    /// The fields of an `App`.
-    fileprivate var json: JSONObject {
-        [
-            "id": .string(id.text), "name": .string(name),
-            "types": .array(types.map(\.text).sorted().map { .string($0) }),
-            "team": team.map { .string($0) } ?? .null, "domains": .array(domains.map { .string($0.description) }),
-            "source": .string(source.rawValue), "file": .string(path), "installed": .integer(installed),
-        ]
+/// `App`: what a file declares.
+private struct DeclaredApp: ControlValue {
+    var id: AppID
+    var name: String
+    var types: [String]
+    var team: String?
+    var domains: [String]
+    var source: Handler.Source
+    var file: String
+    var installed: Int64
+
+    init(_ handler: Handler) {
+        id = handler.id
+        name = handler.name
+        types = handler.types.map(\.text).sorted()
+        team = handler.team
+        domains = handler.domains.map(\.description)
+        source = handler.source
+        file = handler.path
+        installed = handler.installed
     }
 
-    /// Reads the fields; throws `invalidParameter`.
-    fileprivate init(_ fields: Fields) throws(VarlinkError) {
-        guard let id = AppID(try fields.text("id")) else { throw fields.invalid("id") }
-        guard let source = Source(rawValue: try fields.text("source")) else { throw fields.invalid("source") }
-        self.init(
-            id: id, name: try fields.text("name"),
-            types: Set(try fields.texts("types").compactMap { ActivityType($0) }),
-            team: try fields.optionalText("team"), domains: try fields.texts("domains").compactMap { DomainClaim($0) },
-            launch: .elsewhere(source), path: try fields.text("file"), installed: Int64(try fields.integer("installed"))
-        )
+    /// The app, without what cannot be read of its types and sites.
+    var handler: Handler {
+        Handler(
+            id: id, name: name, types: Set(types.compactMap { ActivityType($0) }), team: team,
+            domains: domains.compactMap { DomainClaim($0) }, launch: .elsewhere(source), path: file,
+            installed: installed)
     }
+}
+
+/// `Choice`: the apps that the user wants for a type, best first.
+private struct DeclaredChoice: ControlValue {
+    var type: ActivityType
+    var apps: [String]
 }
 
 /// Why an app was not started, or a page not opened: a fragment for people.

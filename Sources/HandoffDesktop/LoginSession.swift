@@ -2,7 +2,7 @@ package import HandoffControl
 package import HandoffJSON
 
 /// What is known of a user's sessions.
-package enum LoginReport: Sendable, Equatable {
+package enum LoginReport: ControlMessage {
     /// All that there are.
     case sessions([LoginSession])
     /// There is no logind: no system bus, or nobody on it who has that name.
@@ -12,7 +12,7 @@ package enum LoginReport: Sendable, Equatable {
 }
 
 /// One session of a user, as systemd-logind describes it (org.freedesktop.login1(5)).
-package struct LoginSession: Sendable, Equatable {
+package struct LoginSession: ControlValue {
     /// The session's id, such as `2` or `c1`.
     package var id: String
     /// What kind of session it is: `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
@@ -27,6 +27,15 @@ package struct LoginSession: Sendable, Equatable {
     package var isIdle: Bool
     /// Since when `isIdle` is what it is, in seconds since 1970; 0 when nobody knows.
     package var idleSince: UInt64
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case sessionClass = "class"
+        case type, state
+        case isLocked = "locked"
+        case isIdle = "idle"
+        case idleSince
+    }
 
     /// A session with these properties.
     package init(
@@ -51,27 +60,6 @@ package struct LoginSession: Sendable, Equatable {
     package var isOfPerson: Bool { sessionClass.hasPrefix("user") && state != "closing" }
 }
 
-extension LoginSession {
-    /// The fields of a `Session`.
-    package var json: JSONObject {
-        [
-            "id": .string(id), "class": .string(sessionClass), "type": .string(type), "state": .string(state),
-            "locked": .bool(isLocked), "idle": .bool(isIdle), "idleSince": .integer(Int64(clamping: idleSince)),
-        ]
-    }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        guard let idleSince = UInt64(exactly: try fields.integer("idleSince")) else {
-            throw fields.invalid("idleSince")
-        }
-        self.init(
-            id: try fields.text("id"), sessionClass: try fields.text("class"), type: try fields.text("type"),
-            state: try fields.text("state"), isLocked: try fields.flag("locked"), isIdle: try fields.flag("idle"),
-            idleSince: idleSince)
-    }
-}
-
 extension LoginReport {
     private enum Kind: String {
         case sessions, absent, silent
@@ -89,13 +77,10 @@ extension LoginReport {
     }
 
     /// Reads the fields of such a reply; throws `invalidParameter`.
-    package init(_ object: JSONObject) throws(VarlinkError) {
-        let fields = Fields(object)
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
         switch Kind(rawValue: try fields.text("report")) {
-        case .sessions:
-            var sessions: [LoginSession] = []
-            for session in try fields.list("sessions") { sessions.append(try LoginSession(session)) }
-            self = .sessions(sessions)
+        case .sessions: self = .sessions(try fields.value("sessions"))
         case .absent: self = .absent
         case .silent: self = .silent
         case nil: throw fields.invalid("report")

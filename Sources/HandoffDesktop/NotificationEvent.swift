@@ -2,7 +2,7 @@ package import HandoffControl
 package import HandoffJSON
 
 /// What the desktop's notification server, or the bus, says.
-package enum NotificationEvent: Sendable, Equatable {
+package enum NotificationEvent: ControlMessage {
     /// There may be a server now: the bus is there, or a server has come. It knows nothing of former notifications.
     case appeared
     /// The server is gone, or the bus, and with it what was shown.
@@ -40,30 +40,16 @@ extension NotificationEvent {
     }
 
     /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
+    package init(json: JSONObject) throws(VarlinkError) {
+        let fields = Fields(json)
         switch try fields.text("event") {
         case "appeared": self = .appeared
         case "gone": self = .gone
-        case "closed": self = .closed(try fields.identifier("id"), reason: try fields.identifier("reason"))
-        case "token": self = .token(try fields.identifier("id"), try fields.text("text"))
-        case "chosen": self = .chosen(try fields.identifier("id"), key: try fields.text("text"))
+        case "closed": self = .closed(try fields.value("id"), reason: try fields.value("reason"))
+        case "token": self = .token(try fields.value("id"), try fields.value("text"))
+        case "chosen": self = .chosen(try fields.value("id"), key: try fields.value("text"))
         default: throw fields.invalid("event")
         }
         guard isAcceptable else { throw fields.invalid("text") }
-    }
-}
-
-extension Fields {
-    /// A number of the bus's 32 bits without sign, such as the id of a notification.
-    package func identifier(_ key: String) throws(VarlinkError) -> UInt32 {
-        guard let number = UInt32(exactly: try integer(key)) else { throw invalid(key) }
-        return number
-    }
-
-    /// The same, or nil when it is absent.
-    package func optionalIdentifier(_ key: String) throws(VarlinkError) -> UInt32? {
-        guard let value = try optionalInteger(key) else { return nil }
-        guard let number = UInt32(exactly: value) else { throw invalid(key) }
-        return number
     }
 }

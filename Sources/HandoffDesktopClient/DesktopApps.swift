@@ -54,7 +54,7 @@ package final class DesktopApps {
         // What was known of files holds on: they do not go with who has read them.
         guard case .reply(let fields) = news else { return }
         do throws(VarlinkError) {
-            var next = try InstalledApps(fields)
+            var next = try InstalledApps(json: fields)
             next.registry.disabled = apps.registry.disabled
             next.registry.history = apps.registry.history
             if next.registry.history.take(next.registry.handlers) { onClaims(next.registry.history) }

@@ -28,7 +28,7 @@ package final class DesktopNotifier: NotificationServing {
     private func told(_ news: DesktopLink.News) {
         switch news {
         case .reply(let fields):
-            guard let event = try? NotificationEvent(Fields(fields)) else { return }
+            guard let event = try? NotificationEvent(json: fields) else { return }
             isConnected = true
             guard pending > 0, event != .gone else { return deliver(event) }
             if early.count < Self.maxEarly { early.append(event) }
@@ -61,7 +61,7 @@ package final class DesktopNotifier: NotificationServing {
         pending += 1
         desktop.call(.showNotification, parameters) { [weak self] result in
             let events = self?.takeEarly() ?? []
-            completion((try? Fields(result.get()).optionalIdentifier("id")) ?? nil)
+            completion((try? Fields(result.get()).optional("id")) ?? nil)
             for event in events { self?.onEvent(event) }
         }
     }

@@ -14,7 +14,7 @@ package final class DesktopSessions {
             switch news {
             case .reply(let fields):
                 do throws(VarlinkError) {
-                    onChange(try LoginReport(fields))
+                    onChange(try LoginReport(json: fields))
                 } catch {
                     // Who answers nonsense is not believed: what was known stays.
                 }

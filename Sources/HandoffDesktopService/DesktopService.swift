@@ -80,7 +80,7 @@ package final class DesktopService {
             case .followNotifications: desk.follow(call)
             case .getNotificationServer: desk.ask(call)
             case .showNotification: try show(fields, call)
-            case .closeNotification: desk.withdraw(try fields.identifier("id"), call)
+            case .closeNotification: desk.withdraw(try fields.value("id"), call)
             case .keepAwake: keepAwake(call)
             case .getMachine: tellMachine(call)
             }
@@ -162,8 +162,8 @@ package final class DesktopService {
     // MARK: - The screen and the machine
 
     private func show(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
-        let notification = try DesktopNotification(try fields.fields("notification"))
-        let former = try fields.identifier("replaces")
+        let notification: DesktopNotification = try fields.message("notification")
+        let former: UInt32 = try fields.value("replaces")
         guard notes.admit(at: loop.now) else {
             return refuse(call, "notifications", "too many notifications were shown just now")
         }

@@ -1,7 +1,8 @@
 import HandoffJSON
+import HandoffModel
 
 /// Names an app: the name of its desktop entry without the ending, as `org.example.Editor`; equal only when the bytes are.
-package struct AppID: Hashable, Sendable, CustomStringConvertible {
+package struct AppID: Hashable, Sendable, TextValue {
     /// The id as it was given.
     package let text: String
 

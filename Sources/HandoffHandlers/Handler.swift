@@ -17,7 +17,7 @@ package struct Handler: Sendable, Equatable {
     }
 
     /// What kind of file declares an app; the raw value crosses sockets.
-    package enum Source: String, Sendable, CaseIterable {
+    package enum Source: String, Codable, Sendable, CaseIterable {
         /// A desktop entry.
         case desktop
         /// A manifest.

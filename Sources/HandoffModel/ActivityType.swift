@@ -1,5 +1,5 @@
 /// What kind of activity it is, such as `com.example.editing`.
-package struct ActivityType: Hashable, Sendable, CustomStringConvertible {
+package struct ActivityType: Hashable, Sendable, TextValue {
     /// What a text must be to be a type, as messages say it.
     package static let rule = "1 to 255 visible ASCII characters"
 

@@ -1,7 +1,7 @@
 import HandoffJSON
 
 /// What a device is; the badge on an offer. The raw value is what crosses the network.
-package enum DeviceKind: UInt8, Sendable, CaseIterable {
+package enum DeviceKind: UInt8, Codable, Sendable, CaseIterable {
     /// Unknown, or none of the others.
     case other = 0
     /// A machine that stays on a desk.
@@ -29,6 +29,16 @@ package enum DeviceKind: UInt8, Sendable, CaseIterable {
             "server": .server, "vm": .vm, "container": .vm,
         ]
         self = kinds[chassis] ?? .other
+    }
+
+    /// The kind of a name that came over the socket; that of a later version is `other`.
+    package init(from decoder: any Decoder) throws {
+        self = DeviceKind(name: try decoder.singleValueContainer().decode(String.self)) ?? .other
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
     }
 
     /// Nil unless it is the name of a kind.

@@ -1,5 +1,5 @@
 /// An identifier that is a fixed number of bytes, printed as lower-case hexadecimal.
-package protocol FixedBytes: Hashable, Comparable, Sendable, CustomStringConvertible {
+package protocol FixedBytes: Hashable, Comparable, Sendable, TextValue {
     /// How many bytes every value has.
     static var byteCount: Int { get }
 
@@ -21,6 +21,10 @@ extension FixedBytes {
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex), bytes.count == Self.byteCount else { return nil }
         self.init(checked: bytes)
+    }
+
+    package init?(_ description: String) {
+        self.init(hex: description)
     }
 
     /// Lower-case hexadecimal without groups: the form on sockets and in JSON.

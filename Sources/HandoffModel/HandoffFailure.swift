@@ -1,5 +1,5 @@
 /// Why a continuation failed: one of Apple's codes, a stable reason for programs, and words for people.
-package struct HandoffFailure: Error, Sendable, Equatable {
+package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     /// `NSUserActivityHandoffFailedError` 4608, `…ConnectionUnavailableError` 4609, `…RemoteApplicationTimedOutError`
     /// 4610, `…HandoffUserInfoTooLargeError` 4611, or `NSFeatureUnsupportedError` 3328.
     package let code: Int
@@ -13,6 +13,13 @@ package struct HandoffFailure: Error, Sendable, Equatable {
         self.code = Self.codes.contains(code) ? code : Self.failedCode
         self.reason = reason
         self.message = message
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            code: try fields.decode(Int.self, forKey: .code), reason: try fields.decode(String.self, forKey: .reason),
+            message: try fields.decode(String.self, forKey: .message))
     }
 
     /// The continuation failed for a reason that has no code of its own.

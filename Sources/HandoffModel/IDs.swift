@@ -55,7 +55,7 @@ package struct StreamID: FixedBytes {
 
 /// What a continuation stream is for, when it is not the apps' own: a name that the app which opens it and the app which
 /// takes it agree on, such as `document/3`. Means nothing to the daemons.
-package struct StreamResource: Hashable, Sendable, CustomStringConvertible {
+package struct StreamResource: Hashable, Sendable, TextValue {
     /// The longest name, in bytes.
     package static let maxByteCount = 128
 

@@ -93,15 +93,15 @@ import Testing
 
     @Test func `each switch that is off is told`() {
         let checks = found("switches") { facts in
-            facts.status?.switches = ControlSwitches(
-                advertising: false, receiving: false,
-                holds: [
-                    ControlRestriction(direction: .advertise, author: .policy, message: "forbidden"),
-                    ControlRestriction(direction: .receive, author: .user, message: "switched off"),
-                    ControlRestriction(direction: .advertise, author: .session, message: "locked"),
-                    ControlRestriction(
-                        direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
-                ])
+            facts.status?.advertising = false
+            facts.status?.receiving = false
+            facts.status?.holds = [
+                ControlRestriction(direction: .advertise, author: .policy, message: "forbidden"),
+                ControlRestriction(direction: .receive, author: .user, message: "switched off"),
+                ControlRestriction(direction: .advertise, author: .session, message: "locked"),
+                ControlRestriction(
+                    direction: .receive, author: .user, device: Sample.device(0x1A), message: "for one"),
+            ]
         }
         #expect(checks.map(\.state) == [.problem, .problem, .warning, .warning])
         #expect(checks[1].remedy == "handoffctl receive on")

@@ -4,7 +4,7 @@ import HandoffModel
 import Testing
 
 /// One value of each kind, with everything set.
-private enum Sample {
+enum Sample {
     static func device() throws -> DeviceID { try #require(DeviceID(hex: String(repeating: "0a", count: 32))) }
     static func activity() throws -> ActivityID { try #require(ActivityID(hex: String(repeating: "1b", count: 16))) }
     static func continuation() throws -> ContinuationID {
@@ -28,6 +28,30 @@ private enum Sample {
         ControlActivity(
             id: try activity(), type: try type(), title: "T", team: nil, device: try device(), deviceName: "Mac",
             deviceKind: .laptop, streams: true, hasWebpageURL: true, age: 3, opens: ControlOpens(kind: .app, name: "A"))
+    }
+
+    static func appEvents() throws -> [AppEvent] {
+        let origin = try origin()
+        let activity = try activity()
+        let continuation = try continuation()
+        let type = try type()
+        return [
+            .attached(session: "s"), .published(activity, advice: nil), .published(activity, advice: "a"),
+            .save(activity), .saved(activity), .willContinue(continuation, type, origin),
+            .continue(continuation, try continued()),
+            .didFail(continuation, type, .timedOut(device: "Mac")), .continued(activity, by: origin),
+            .stream(activity, try stream(), from: origin), .withdrawn(activity),
+            .stream(activity, try stream(), from: origin, resource: StreamResource("document/3")),
+        ]
+    }
+
+    static func continueEvents() throws -> [ContinueEvent] {
+        let type = try type()
+        return [
+            .willContinue(type), .continued(type, try continued(), nil, continuation: nil),
+            .continued(type, try continued(), nil, continuation: try continuation()),
+            .continued(type, nil, ControlOpens(kind: .web, name: "Browser"), continuation: nil),
+        ]
     }
 
     static func status() throws -> ControlStatus {
@@ -88,11 +112,11 @@ struct ControlValueTests {
         let account = ControlAccount(account: nil, epoch: nil, devices: 0, tickets: [])
         #expect(try ControlAccount(json: crossed(account.json)) == account)
         let device = ControlDevice(id: try Sample.device(), name: "M", kind: .phone, isSelf: true, online: false)
-        #expect(try ControlDevice(Fields(crossed(device.json))) == device)
+        #expect(try ControlDevice(json: crossed(device.json)) == device)
         for opens in [
             ControlOpens(kind: .app, name: "A"), ControlOpens(kind: .web), ControlOpens(kind: .nothing, reason: "r"),
         ] {
-            #expect(try ControlOpens(Fields(crossed(opens.json))) == opens)
+            #expect(try ControlOpens(json: crossed(opens.json)) == opens)
         }
     }
 
@@ -104,31 +128,14 @@ struct ControlValueTests {
     }
 
     @Test func `every app event comes back`() throws {
-        let origin = try Sample.origin()
-        let activity = try Sample.activity()
-        let continuation = try Sample.continuation()
-        let type = try Sample.type()
-        let events: [AppEvent] = [
-            .attached(session: "s"), .published(activity, advice: nil), .published(activity, advice: "a"),
-            .save(activity), .saved(activity), .willContinue(continuation, type, origin),
-            .continue(continuation, try Sample.continued()),
-            .didFail(continuation, type, .timedOut(device: "Mac")), .continued(activity, by: origin),
-            .stream(activity, try Sample.stream(), from: origin), .withdrawn(activity),
-            .stream(activity, try Sample.stream(), from: origin, resource: StreamResource("document/3")),
-        ]
-        for event in events {
+        for event in try Sample.appEvents() {
             #expect(try AppEvent(json: crossed(event.json)) == event)
             #expect(event.json["event"] == .string(event.name))
         }
     }
 
     @Test func `every continue event comes back`() throws {
-        let type = try Sample.type()
-        for event in [
-            .willContinue(type), .continued(type, try Sample.continued(), nil, continuation: nil),
-            .continued(type, try Sample.continued(), nil, continuation: try Sample.continuation()),
-            .continued(type, nil, ControlOpens(kind: .web, name: "Browser"), continuation: nil),
-        ] as [ContinueEvent] {
+        for event in try Sample.continueEvents() {
             #expect(try ContinueEvent(json: crossed(event.json)) == event)
         }
     }
@@ -147,10 +154,10 @@ struct ControlValueTests {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
         expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL"]) {
-            (json) throws(VarlinkError) in _ = try ControlActivity(Fields(json))
+            (json) throws(VarlinkError) in _ = try ControlActivity(json: json)
         }
         expectEveryField(of: try Sample.origin().json, optional: ["app", "appVersion"]) {
-            (json) throws(VarlinkError) in _ = try ControlOrigin(Fields(json))
+            (json) throws(VarlinkError) in _ = try ControlOrigin(json: json)
         }
     }
 
@@ -202,7 +209,7 @@ struct ControlValueTests {
 struct ActivityDescriptionTests {
     @Test func `a description and a change come back`() throws {
         var description = ActivityDescription(type: "t")
-        #expect(try ActivityDescription(Fields(crossed(description.json))) == description)
+        #expect(try ActivityDescription(json: crossed(description.json)) == description)
         description.title = "T"
         description.userInfo = ["n": 1.0]
         description.webpageURL = "https://a"
@@ -212,20 +219,20 @@ struct ActivityDescriptionTests {
         description.isEligibleForHandoff = false
         description.needsSave = true
         description.expirationDate = 5
-        #expect(try ActivityDescription(Fields(crossed(description.json))) == description)
+        #expect(try ActivityDescription(json: crossed(description.json)) == description)
         let content = try description.content()
         #expect(content.expiration == 5)
         #expect(!content.isEligibleForHandoff)
         #expect(content.supportsStreams)
         var change = ActivityChange()
-        #expect(try ActivityChange(Fields(crossed(change.json))) == change)
+        #expect(try ActivityChange(json: crossed(change.json)) == change)
         #expect(change.applied(to: content) == content)
         change.title = ""
         change.webpageURL = ""
         change.userInfo = [:]
         change.needsSave = false
         change.isEligibleForHandoff = true
-        #expect(try ActivityChange(Fields(crossed(change.json))) == change)
+        #expect(try ActivityChange(json: crossed(change.json)) == change)
         let changed = change.applied(to: content)
         #expect(changed.title == nil)
         #expect(changed.webpageURL == nil)

@@ -3,6 +3,7 @@ import HandoffDesktop
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import LoopIO
 import Testing
 
@@ -31,7 +32,7 @@ struct DesktopValuesTests {
         let sent = InstalledApps(registry: registry, problems: ["cannot use x: y"])
         let text = String(decoding: JSON.object(sent.json).encoded(), as: UTF8.self)
         #expect(!text.contains("secret"))
-        let received = try InstalledApps(try Self.crossing(sent.json))
+        let received = try InstalledApps(json: try Self.crossing(sent.json))
         #expect(received.registry.handlers.map(\.launch) == [.elsewhere(.manifest), .elsewhere(.desktop)])
         #expect(received.registry.handlers.map(\.types) == [[type], [type]])
         #expect(received.registry.handlers.first?.domains.map(\.description) == ["*.example.org"])
@@ -45,7 +46,7 @@ struct DesktopValuesTests {
         let handlers = try (0..<2000).map { try Self.handler("a\($0)", name: long, launch: .command([])) }
         let sent = InstalledApps(registry: HandlerRegistry(handlers: handlers, opensPages: false)).json
         #expect(JSON.object(sent).encoded().count < VarlinkFramer.maxMessage)
-        let received = try InstalledApps(sent)
+        let received = try InstalledApps(json: sent)
         #expect((100..<2000).contains(received.registry.handlers.count))
         #expect(received.problems.contains { $0.contains("too many") })
     }
@@ -58,36 +59,70 @@ struct DesktopValuesTests {
     @Test func `sessions arrive as logind has them, and that nobody can say is told`() throws {
         let session = LoginSession(id: "2", type: "wayland", isLocked: true, isIdle: true, idleSince: 99)
         for report in [LoginReport.sessions([session]), .sessions([]), .absent, .silent] {
-            #expect(try LoginReport(try Self.crossing(report.json)) == report)
+            #expect(try LoginReport(json: try Self.crossing(report.json)) == report)
         }
-        #expect(throws: VarlinkError.self) { try LoginReport(["report": "sessions", "sessions": ["x"]]) }
-        #expect(throws: VarlinkError.self) { try LoginReport(["report": "perhaps", "sessions": []]) }
+        #expect(throws: VarlinkError.self) { try LoginReport(json: ["report": "sessions", "sessions": ["x"]]) }
+        #expect(throws: VarlinkError.self) { try LoginReport(json: ["report": "perhaps", "sessions": []]) }
     }
 
     @Test(arguments: [
         NotificationEvent.appeared, .gone, .closed(5, reason: 2), .token(.max, "t"), .chosen(1, key: "default"),
     ])
     func `what a notification server says arrives`(_ event: NotificationEvent) throws {
-        #expect(try NotificationEvent(Fields(try Self.crossing(event.json))) == event)
+        #expect(try NotificationEvent(json: try Self.crossing(event.json)) == event)
     }
 
     @Test func `a text of a server that is too long does not cross`() {
         let long = NotificationEvent.chosen(1, key: String(repeating: "k", count: 5000))
         #expect(!long.isAcceptable)
-        #expect(throws: VarlinkError.self) { try NotificationEvent(Fields(long.json)) }
+        #expect(throws: VarlinkError.self) { try NotificationEvent(json: long.json) }
         #expect(throws: VarlinkError.self) {
-            try NotificationEvent(Fields(["event": "closed", "id": -1, "reason": 1]))
+            try NotificationEvent(json: ["event": "closed", "id": -1, "reason": 1])
         }
-        #expect(throws: VarlinkError.self) { try NotificationEvent(Fields(["event": "other"])) }
+        #expect(throws: VarlinkError.self) { try NotificationEvent(json: ["event": "other"]) }
     }
 
     @Test func `a notification arrives, and one with more than it needs does not`() throws {
         var note = DesktopNotification(
             summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
-        #expect(try DesktopNotification(Fields(try Self.crossing(note.json))) == note)
+        #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
         note.summary = "a\0b"
-        #expect(throws: VarlinkError.self) { try DesktopNotification(Fields(note.json)) }
+        #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
         note.summary = String(repeating: "s", count: 5000)
-        #expect(throws: VarlinkError.self) { try DesktopNotification(Fields(note.json)) }
+        #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
+    }
+}
+
+/// The values beside the interface file, which documents the socket.
+struct DesktopInterfaceTests {
+    private func file() throws -> InterfaceDefinition {
+        InterfaceDefinition(try #require(HandoffInterfaces.desktop))
+    }
+
+    @Test func `a value has the fields of the interface file`() throws {
+        let file = try file()
+        #expect(file.differences(of: LoginSession.self, from: "Session", text: { $0 }) == [])
+        #expect(file.differences(of: DesktopNotification.self, from: "Notification", text: { $0 }) == [])
+        #expect(file.differences(of: DesktopNotification.Choice.self, from: "Action", text: { $0 }) == [])
+    }
+
+    @Test func `what is told is written as the interface file has it`() throws {
+        let file = try file()
+        let app = try #require(AppID("a"))
+        let type = try #require(ActivityType("t"))
+        let handler = Handler(
+            id: app, name: "N", types: [type], team: nil, domains: [try #require(DomainClaim("a.example"))],
+            launch: .command([]), path: "/a", installed: 7)
+        let registry = HandlerRegistry(
+            handlers: [handler], defaults: HandlerDefaults(choices: [type: [app]]), opensPages: true)
+        #expect(file.differences(in: InstalledApps(registry: registry).json, from: "FollowApps)") == [])
+        for report in [.sessions([LoginSession(id: "2", type: "tty")]), .absent, .silent] as [LoginReport] {
+            #expect(file.differences(in: report.json, from: "FollowSessions)") == [])
+        }
+        for event in [.appeared, .gone, .closed(5, reason: 2), .token(1, "t"), .chosen(1, key: "k")]
+            as [NotificationEvent]
+        {
+            #expect(file.differences(in: event.json, from: "FollowNotifications)") == [])
+        }
     }
 }

@@ -79,31 +79,29 @@ private func ask(_ pieces: [[UInt8]]) {
 /// Reads the parameters as each of the methods would.
 private func parameters(of call: VarlinkCall) {
     desktop(call.parameters)
-    let fields = Fields(call.parameters)
     _ = try? AttachRequest(json: call.parameters)
     _ = try? ContinueRequest(json: call.parameters)
     _ = try? OpenStreamRequest(json: call.parameters)
     _ = try? PassFileRequest(json: call.parameters)
-    if let change = try? ActivityChange(fields), let type = ActivityType("com.example.editing") {
+    if let change = try? ActivityChange(json: call.parameters), let type = ActivityType("com.example.editing") {
         _ = change.applied(to: ActivityContent(type: type))
     }
-    if let description = try? ActivityDescription(fields), let content = try? description.content() {
+    if let description = try? ActivityDescription(json: call.parameters), let content = try? description.content() {
         _ = try? content.validate(origin: PayloadOrigin(), maxPayload: Limits.payloadDefault)
     }
 }
 
 /// What the daemon asks of handoff-desktop, and what that answers: each side reads it as of an enemy.
 private func desktop(_ parameters: JSONObject) {
-    let fields = Fields(parameters)
-    _ = try? NotificationEvent(fields)
-    if let report = try? LoginReport(parameters) {
-        require((try? LoginReport(report.json)) == report, "a report of sessions changes on its way")
+    _ = try? NotificationEvent(json: parameters)
+    if let report = try? LoginReport(json: parameters) {
+        require((try? LoginReport(json: report.json)) == report, "a report of sessions changes on its way")
     }
-    if let notification = try? DesktopNotification(fields) {
+    if let notification = try? DesktopNotification(json: parameters) {
         require(
-            (try? DesktopNotification(Fields(notification.json))) == notification, "a notification changes on its way")
+            (try? DesktopNotification(json: notification.json)) == notification, "a notification changes on its way")
     }
-    if let apps = try? InstalledApps(parameters) {
-        require((try? InstalledApps(apps.json)) != nil, "apps are not read again")
+    if let apps = try? InstalledApps(json: parameters) {
+        require((try? InstalledApps(json: apps.json)) != nil, "apps are not read again")
     }
 }

@@ -7,42 +7,39 @@ import HandoffModel
 enum Reply {
     /// One for each value: reads it, and requires that it is the same after it was written.
     static let readers: [@Sendable (JSONObject) -> Void] = [
-        reader({ (json) throws(VarlinkError) in try ControlStatus(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlAccount(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlDevice(Fields(json)) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlActivity(Fields(json)) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlApp(Fields(json)) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlLogPage(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlLogEntry(Fields(json)) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlDiagnosis(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ControlSwitches(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try PairEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try JoinEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try RemovalEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try WatchEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try ContinueEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try AppEvent(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try PassFileReply(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try AwaitStreamReply(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try StreamEndedError(json: json) }, \.json),
-        reader({ (json) throws(VarlinkError) in try HandoffFailure(Fields(json)) }, \.json),
+        reader(ControlStatus.self),
+        reader(ControlAccount.self),
+        reader(ControlDevice.self),
+        reader(ControlActivity.self),
+        reader(ControlApp.self),
+        reader(ControlLogPage.self),
+        reader(ControlLogEntry.self),
+        reader(ControlDiagnosis.self),
+        reader(ControlSwitches.self),
+        reader(PairEvent.self),
+        reader(JoinEvent.self),
+        reader(RemovalEvent.self),
+        reader(WatchEvent.self),
+        reader(ContinueEvent.self),
+        reader(AppEvent.self),
+        reader(PassFileReply.self),
+        reader(AwaitStreamReply.self),
+        reader(StreamEndedError.self),
+        reader(HandoffFailure.self),
     ]
 
-    private static func reader<Value: Equatable & SendableMetatype>(
-        _ read: @escaping @Sendable (JSONObject) throws(VarlinkError) -> Value,
-        _ json: @escaping @Sendable (Value) -> JSONObject
-    ) -> @Sendable (JSONObject) -> Void {
+    private static func reader<Value: ControlMessage>(_ type: Value.Type) -> @Sendable (JSONObject) -> Void {
         { object in
-            guard let value = try? read(object) else { return }
-            let written = json(value)
+            guard let value = try? Value(json: object) else { return }
+            let written = value.json
             guard
                 let text = try? JSON(parsing: JSON.object(written).encoded(), limits: JSONLimits(bytes: 1_048_576))
-                    .object, let again = try? read(text)
+                    .object, let again = try? Value(json: text)
             else {
                 fatalError("\(Value.self) cannot be read again")
             }
             require(again == value, "\(Value.self) reads differently")
-            require(json(again) == written, "\(Value.self) is written differently the second time")
+            require(again.json == written, "\(Value.self) is written differently the second time")
         }
     }
 }

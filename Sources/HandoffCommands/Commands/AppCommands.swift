@@ -32,7 +32,7 @@ package struct AppsCommand: Command {
     }
 
     private static func tellConflicts(of app: ControlApp, _ context: CommandContext) {
-        for (line, yield) in zip(ChoiceText.conflicts(app), app.yields) {
+        for (line, yield) in zip(ChoiceText.conflicts(app), app.yields ?? []) {
             context.note(line)
             context.note("  " + ChoiceText.remedy(app, yield))
         }
@@ -119,7 +119,7 @@ private struct AppChange {
 enum ChoiceText {
     /// What an app claims and another one opens; a line each.
     static func conflicts(_ app: ControlApp) -> [String] {
-        app.yields.map { yield in
+        (app.yields ?? []).map { yield in
             "\(VisibleText.escape(yield.claim)) opens in \(VisibleText.escape(yield.to)), which was here before "
                 + VisibleText.escape(app.id)
         }

@@ -101,7 +101,7 @@ package enum Doctor {
         }
         guard let apps = facts.apps else { return checks }
         for app in apps {
-            checks += zip(ChoiceText.conflicts(app), app.yields).map {
+            checks += zip(ChoiceText.conflicts(app), app.yields ?? []).map {
                 DoctorCheck("apps", .warning, $0, remedy: ChoiceText.remedy(app, $1))
             }
         }

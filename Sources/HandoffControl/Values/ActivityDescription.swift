@@ -3,7 +3,7 @@ package import HandoffModel
 
 /// `ActivityDescription`: an activity, as the app that owns it describes it. The types of the fields are right;
 /// what they say is checked by `content()`.
-package struct ActivityDescription: Sendable, Equatable {
+package struct ActivityDescription: ControlRequest {
     /// What kind of activity it is, unchecked.
     package var type: String
     /// What the user is doing.
@@ -30,35 +30,6 @@ package struct ActivityDescription: Sendable, Equatable {
         self.type = type
     }
 
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        type = try fields.text("type")
-        title = try fields.optionalText("title")
-        userInfo = try fields.optionalObject("userInfo")
-        webpageURL = try fields.optionalText("webpageURL")
-        team = try fields.optionalText("team")
-        requiredUserInfoKeys = try fields.optionalTexts("requiredUserInfoKeys")
-        supportsContinuationStreams = try fields.optionalFlag("supportsContinuationStreams")
-        isEligibleForHandoff = try fields.optionalFlag("isEligibleForHandoff")
-        needsSave = try fields.optionalFlag("needsSave")
-        expirationDate = try fields.optionalNumber("expirationDate")
-    }
-
-    /// The object on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = ["type": .string(type)]
-        json["title"] = title.map(JSON.string)
-        json["userInfo"] = userInfo.map(JSON.object)
-        json["webpageURL"] = webpageURL.map(JSON.string)
-        json["team"] = team.map(JSON.string)
-        json["requiredUserInfoKeys"] = requiredUserInfoKeys.map(JSON.texts)
-        json["supportsContinuationStreams"] = supportsContinuationStreams.map(JSON.bool)
-        json["isEligibleForHandoff"] = isEligibleForHandoff.map(JSON.bool)
-        json["needsSave"] = needsSave.map(JSON.bool)
-        json["expirationDate"] = expirationDate.map(JSON.real)
-        return json
-    }
-
     /// The activity that is described, with defaults for what is absent; only the type is checked here, the rest by
     /// `ActivityContent.validate`. Empty texts are absent ones.
     package func content(sessionTeam: String? = nil) throws(ActivityError) -> ActivityContent {
@@ -75,7 +46,7 @@ package struct ActivityDescription: Sendable, Equatable {
 }
 
 /// `ActivityChange`: what changes in an activity; what is absent stays, and an empty text takes one away.
-package struct ActivityChange: Sendable, Equatable {
+package struct ActivityChange: ControlRequest {
     /// The new title.
     package var title: String?
     /// The whole new `userInfo`, in the tagged form.
@@ -95,32 +66,6 @@ package struct ActivityChange: Sendable, Equatable {
 
     /// A change of nothing.
     package init() {}
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        title = try fields.optionalText("title")
-        userInfo = try fields.optionalObject("userInfo")
-        webpageURL = try fields.optionalText("webpageURL")
-        requiredUserInfoKeys = try fields.optionalTexts("requiredUserInfoKeys")
-        supportsContinuationStreams = try fields.optionalFlag("supportsContinuationStreams")
-        isEligibleForHandoff = try fields.optionalFlag("isEligibleForHandoff")
-        needsSave = try fields.optionalFlag("needsSave")
-        expirationDate = try fields.optionalNumber("expirationDate")
-    }
-
-    /// The object on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = [:]
-        json["title"] = title.map(JSON.string)
-        json["userInfo"] = userInfo.map(JSON.object)
-        json["webpageURL"] = webpageURL.map(JSON.string)
-        json["requiredUserInfoKeys"] = requiredUserInfoKeys.map(JSON.texts)
-        json["supportsContinuationStreams"] = supportsContinuationStreams.map(JSON.bool)
-        json["isEligibleForHandoff"] = isEligibleForHandoff.map(JSON.bool)
-        json["needsSave"] = needsSave.map(JSON.bool)
-        json["expirationDate"] = expirationDate.map(JSON.real)
-        return json
-    }
 
     /// The content after the change, unchecked. `needsSave` is no part of the content; read it from the change.
     package func applied(to content: ActivityContent) -> ActivityContent {

@@ -2,15 +2,15 @@ package import HandoffJSON
 package import HandoffModel
 
 /// The parameters of `Attach`.
-package struct AttachRequest: Sendable, Equatable {
+package struct AttachRequest: ControlRequest {
     /// What the app calls itself.
     package var app: String
+    /// The activity types that it continues.
+    package var types: [ActivityType]
     /// Its version.
     package var version: String?
     /// Its team.
     package var team: String?
-    /// The activity types that it continues.
-    package var types: [ActivityType]
 
     /// An app with these properties.
     package init(app: String, version: String? = nil, team: String? = nil, types: [ActivityType] = []) {
@@ -20,33 +20,16 @@ package struct AttachRequest: Sendable, Equatable {
         self.types = types
     }
 
-    /// Reads the parameters; throws `invalidParameter`, also for an app without a name and for texts that are too long.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        app = try fields.text("app")
-        version = try fields.optionalText("version")
-        team = try fields.optionalText("team")
-        guard (1...Limits.appName).contains(app.utf8.count) else { throw fields.invalid("app") }
-        guard version?.utf8.count ?? 0 <= Limits.appName else { throw fields.invalid("version") }
-        guard team?.utf8.count ?? 0 <= Limits.team else { throw fields.invalid("team") }
-        types = []
-        for (position, text) in try fields.texts("types").enumerated() {
-            guard let type = ActivityType(text) else { throw fields.invalid("types[\(position)]") }
-            types.append(type)
-        }
-    }
-
-    /// The parameters on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = ["app": .string(app), "types": .texts(types.map(\.text))]
-        json["version"] = version.map(JSON.string)
-        json["team"] = team.map(JSON.string)
-        return json
+    /// The app has a name, and no text is too long.
+    package func check() throws(VarlinkError) {
+        guard (1...Limits.appName).contains(app.utf8.count) else { throw .invalidParameter("app") }
+        guard version?.utf8.count ?? 0 <= Limits.appName else { throw .invalidParameter("version") }
+        guard team?.utf8.count ?? 0 <= Limits.team else { throw .invalidParameter("team") }
     }
 }
 
 /// `Event`: what an attached app, or the publisher of one activity, is told.
-package enum AppEvent: Sendable, Equatable {
+package enum AppEvent: ControlMessage {
     /// The app is attached; its other calls name this session.
     case attached(session: String)
     /// The activity exists; advice is what a developer should know.
@@ -91,27 +74,25 @@ extension AppEvent {
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
-        case "attached": self = .attached(session: try fields.text("session"))
-        case "published": self = .published(try fields.id("activity"), advice: try fields.optionalText("advice"))
-        case "save": self = .save(try fields.id("activity"))
-        case "saved": self = .saved(try fields.id("activity"))
+        case "attached": self = .attached(session: try fields.value("session"))
+        case "published": self = .published(try fields.value("activity"), advice: try fields.optional("advice"))
+        case "save": self = .save(try fields.value("activity"))
+        case "saved": self = .saved(try fields.value("activity"))
         case "willContinue":
             self = .willContinue(
-                try fields.id("continuation"), try fields.type("type"), try ControlOrigin(try fields.fields("origin")))
+                try fields.value("continuation"), try fields.value("type"), try fields.value("origin"))
         case "continue":
-            self = .continue(try fields.id("continuation"), try ContinuedActivity(try fields.fields("content")))
+            self = .continue(try fields.value("continuation"), try fields.value("content"))
         case "didFail":
             self = .didFail(
-                try fields.id("continuation"), try fields.type("type"),
-                try HandoffFailure(try fields.fields("failure")))
+                try fields.value("continuation"), try fields.value("type"), try fields.value("failure"))
         case "continued":
-            self = .continued(try fields.id("activity"), by: try ControlOrigin(try fields.fields("origin")))
+            self = .continued(try fields.value("activity"), by: try fields.value("origin"))
         case "stream":
             self = .stream(
-                try fields.id("activity"), try fields.id("stream"),
-                from: try ControlOrigin(try fields.fields("origin")),
-                resource: try fields.optionalResource("resource"))
-        case "withdrawn": self = .withdrawn(try fields.id("activity"))
+                try fields.value("activity"), try fields.value("stream"), from: try fields.value("origin"),
+                resource: try fields.optional("resource"))
+        case "withdrawn": self = .withdrawn(try fields.value("activity"))
         default: throw fields.invalid("event")
         }
     }

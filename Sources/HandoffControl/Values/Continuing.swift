@@ -2,7 +2,7 @@ package import HandoffJSON
 package import HandoffModel
 
 /// The parameters of `Continue`: by the beginning of an id, or the latest that fits.
-package struct ContinueRequest: Sendable, Equatable {
+package struct ContinueRequest: ControlRequest {
     /// The beginning of the activity's id, in hexadecimal.
     package var activity: String?
     /// The type that it must have.
@@ -25,30 +25,14 @@ package struct ContinueRequest: Sendable, Equatable {
         self.timeout = timeout
     }
 
-    /// Reads the parameters; throws `invalidParameter`, also for a time that is not above zero.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        self.init(
-            activity: try fields.optionalText("activity"), type: try fields.optionalText("type"),
-            from: try fields.optionalText("from"), take: try fields.optionalFlag("take"),
-            timeout: try fields.optionalNumber("timeout"))
-        if let timeout, !(timeout > 0 && timeout.isFinite) { throw fields.invalid("timeout") }
-    }
-
-    /// The parameters on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = [:]
-        json["activity"] = activity.map(JSON.string)
-        json["type"] = type.map(JSON.string)
-        json["from"] = from.map(JSON.string)
-        json["take"] = take.map(JSON.bool)
-        json["timeout"] = timeout.map(JSON.real)
-        return json
+    /// The time is above zero.
+    package func check() throws(VarlinkError) {
+        if let timeout, !(timeout > 0 && timeout.isFinite) { throw .invalidParameter("timeout") }
     }
 }
 
 /// The results of `Continue`.
-package enum ContinueEvent: Sendable, Equatable {
+package enum ContinueEvent: ControlMessage {
     /// An activity of this type is on its way.
     case willContinue(ActivityType)
     /// The activity was continued: by the caller if it asked to take it, otherwise by what opened it. A caller that took it
@@ -59,14 +43,11 @@ package enum ContinueEvent: Sendable, Equatable {
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
-        case "willContinue": self = .willContinue(try fields.type("type"))
+        case "willContinue": self = .willContinue(try fields.value("type"))
         case "continued":
-            var activity: ContinuedActivity?
-            if let inner = try fields.optionalFields("activity") { activity = try ContinuedActivity(inner) }
-            var opens: ControlOpens?
-            if let inner = try fields.optionalFields("opens") { opens = try ControlOpens(inner) }
             self = .continued(
-                try fields.type("type"), activity, opens, continuation: try fields.optionalID("continuation"))
+                try fields.value("type"), try fields.optional("activity"), try fields.optional("opens"),
+                continuation: try fields.optional("continuation"))
         default: throw fields.invalid("event")
         }
     }
@@ -81,15 +62,15 @@ package enum ContinueEvent: Sendable, Equatable {
             ]
         case .continued(let type, let activity, let opens, let continuation):
             [
-                "event": "continued", "type": .string(type.text), "activity": .nullable(activity?.json),
-                "opens": .nullable(opens?.json), "continuation": .nullable(continuation?.hex),
+                "event": "continued", "type": .string(type.text), "activity": .nullable(activity),
+                "opens": .nullable(opens), "continuation": .nullable(continuation?.hex),
             ]
         }
     }
 }
 
 /// `ContinuedActivity`: an activity that was continued here, with its payload.
-package struct ContinuedActivity: Sendable, Equatable {
+package struct ContinuedActivity: ControlValue {
     /// The activity's id on the other device.
     package var id: ActivityID
     /// What kind of activity it is.
@@ -122,33 +103,19 @@ package struct ContinuedActivity: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// Reads the fields; throws `invalidParameter`. The device is read from `origin` alone.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        id = try fields.id("id")
-        type = try fields.type("type")
-        title = try fields.optionalText("title")
-        userInfo = try fields.object("userInfo")
-        webpageURL = try fields.optionalText("webpageURL")
-        team = try fields.optionalText("team")
-        requiredUserInfoKeys = try fields.texts("requiredUserInfoKeys")
-        streams = try fields.flag("streams")
-        origin = try ControlOrigin(try fields.fields("origin"))
-    }
-
-    /// The object on the socket.
+    /// The device is written once more before `origin`, for tools that look no deeper; it is not read there.
     package var json: JSONObject {
-        [
-            "id": .string(id.hex), "type": .string(type.text), "title": .nullable(title), "userInfo": .object(userInfo),
-            "webpageURL": .nullable(webpageURL), "team": .nullable(team),
-            "requiredUserInfoKeys": .texts(requiredUserInfoKeys), "streams": .bool(streams),
-            "device": .string(origin.device.hex), "deviceName": .string(origin.deviceName),
-            "deviceKind": .string(origin.deviceKind.name), "origin": .object(origin.json),
-        ]
+        var json = JSONObject(encoding: self, absent: Self.absent)
+        let origin = json["origin"]
+        json["origin"] = nil
+        for key in ["device", "deviceName", "deviceKind"] { json[key] = origin?.object?[key] }
+        json["origin"] = origin
+        return json
     }
 }
 
 /// `Origin`: the device and the app that an activity came from.
-package struct ControlOrigin: Sendable, Equatable {
+package struct ControlOrigin: ControlValue {
     /// The device.
     package var device: DeviceID
     /// Its name.
@@ -169,21 +136,5 @@ package struct ControlOrigin: Sendable, Equatable {
         self.deviceKind = deviceKind
         self.app = app
         self.appVersion = appVersion
-    }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(
-            device: try fields.id("device"), deviceName: try fields.text("deviceName"),
-            deviceKind: try fields.kind("deviceKind"), app: try fields.optionalText("app"),
-            appVersion: try fields.optionalText("appVersion"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "device": .string(device.hex), "deviceName": .string(deviceName), "deviceKind": .string(deviceKind.name),
-            "app": .nullable(app), "appVersion": .nullable(appVersion),
-        ]
     }
 }

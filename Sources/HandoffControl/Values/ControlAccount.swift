@@ -1,8 +1,7 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// The results of `GetAccount`.
-package struct ControlAccount: Sendable, Equatable {
+package struct ControlAccount: ControlValue {
     /// The account, or nil when there is none.
     package var account: AccountID?
     /// Its epoch, or nil when there is no account.
@@ -19,26 +18,10 @@ package struct ControlAccount: Sendable, Equatable {
         self.devices = devices
         self.tickets = tickets
     }
-
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        self.init(
-            account: try fields.account(), epoch: try fields.epoch(), devices: try fields.integer("devices"),
-            tickets: try fields.tickets())
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        [
-            "account": .nullable(account?.hex), "epoch": .nullable(epoch: epoch), "devices": .integer(Int64(devices)),
-            "tickets": .array(tickets.map { .object($0.json) }),
-        ]
-    }
 }
 
 /// `Ticket`: an export of the account that can still be imported.
-package struct ControlTicket: Sendable, Equatable {
+package struct ControlTicket: ControlValue {
     /// What the ticket is called, in hexadecimal.
     package var id: String
     /// The device that made it.
@@ -54,20 +37,5 @@ package struct ControlTicket: Sendable, Equatable {
         self.device = device
         self.mine = mine
         self.age = age
-    }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(
-            id: try fields.text("id"), device: try fields.id("device"), mine: try fields.flag("mine"),
-            age: try fields.optionalNumber("age"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "id": .string(id), "device": .string(device.hex), "mine": .bool(mine),
-            "age": age.map { .real($0) } ?? .null,
-        ]
     }
 }

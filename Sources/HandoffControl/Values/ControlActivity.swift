@@ -2,7 +2,7 @@ package import HandoffJSON
 package import HandoffModel
 
 /// `OfferedActivity`: an activity that another device offers.
-package struct ControlActivity: Sendable, Equatable {
+package struct ControlActivity: ControlValue {
     /// Its id, until the other device withdraws it.
     package var id: ActivityID
     /// What kind of activity it is.
@@ -47,33 +47,12 @@ package struct ControlActivity: Sendable, Equatable {
         self.age = age
         self.opens = opens
     }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(
-            id: try fields.id("id"), type: try fields.type("type"), title: try fields.optionalText("title"),
-            team: try fields.optionalText("team"), device: try fields.id("device"),
-            deviceName: try fields.text("deviceName"), deviceKind: try fields.kind("deviceKind"),
-            streams: try fields.flag("streams"), webpageURL: try fields.optionalText("webpageURL"),
-            hasWebpageURL: try fields.flag("hasWebpageURL"), age: try fields.number("age"),
-            opens: try ControlOpens(try fields.fields("opens")))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "id": .string(id.hex), "type": .string(type.text), "title": .nullable(title), "team": .nullable(team),
-            "device": .string(device.hex), "deviceName": .string(deviceName), "deviceKind": .string(deviceKind.name),
-            "streams": .bool(streams), "webpageURL": .nullable(webpageURL), "hasWebpageURL": .bool(hasWebpageURL),
-            "age": .real(age), "opens": .object(opens.json),
-        ]
-    }
 }
 
 /// `Opens`: what would open an activity here.
-package struct ControlOpens: Sendable, Equatable {
+package struct ControlOpens: ControlValue {
     /// What it is; the raw value is the field `kind`.
-    package enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Codable, Sendable, CaseIterable {
         /// An app, which `name` names.
         case app
         /// The web browser.
@@ -96,23 +75,17 @@ package struct ControlOpens: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        guard let kind = Kind(rawValue: try fields.text("kind")) else { throw fields.invalid("kind") }
-        self.init(kind: kind, name: try fields.optionalText("name"), reason: try fields.optionalText("reason"))
-    }
-
-    /// The object on the socket; name and reason only when they are there.
-    package var json: JSONObject {
-        var json: JSONObject = ["kind": .string(kind.rawValue)]
-        json["name"] = name.map(JSON.string)
-        json["reason"] = reason.map(JSON.string)
-        return json
+    /// Name and reason only when they are there, also in a reply.
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(kind, forKey: .kind)
+        if let name { try fields.encode(name, forKey: .name) }
+        if let reason { try fields.encode(reason, forKey: .reason) }
     }
 }
 
 /// The results of `Watch`: how the offers of the other devices change.
-package enum WatchEvent: Sendable, Equatable {
+package enum WatchEvent: ControlMessage {
     /// An activity is on offer now.
     case added(ControlActivity)
     /// An offer is another than before.
@@ -126,9 +99,9 @@ package enum WatchEvent: Sendable, Equatable {
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
         switch try fields.text("event") {
-        case "added": self = .added(try ControlActivity(try fields.fields("activity")))
-        case "changed": self = .changed(try ControlActivity(try fields.fields("activity")))
-        case "removed": self = .removed(try ControlActivity(try fields.fields("activity")))
+        case "added": self = .added(try fields.value("activity"))
+        case "changed": self = .changed(try fields.value("activity"))
+        case "removed": self = .removed(try fields.value("activity"))
         case "ready": self = .ready
         default: throw fields.invalid("event")
         }
@@ -136,7 +109,7 @@ package enum WatchEvent: Sendable, Equatable {
 
     /// The results on the socket.
     package var json: JSONObject {
-        ["event": .string(name), "activity": .nullable(activity?.json)]
+        ["event": .string(name), "activity": .nullable(activity)]
     }
 
     /// The field `event`.

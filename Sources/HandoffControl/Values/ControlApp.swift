@@ -1,9 +1,7 @@
-package import HandoffJSON
-
 /// `App`: an app that continues something here, is attached, or is switched off.
-package struct ControlApp: Sendable, Equatable {
+package struct ControlApp: ControlValue {
     /// Where it is known from; the raw value is the field `source`.
-    package enum Source: String, Sendable, CaseIterable {
+    package enum Source: String, Codable, Sendable, CaseIterable {
         /// A desktop entry.
         case desktop
         /// A manifest.
@@ -15,7 +13,7 @@ package struct ControlApp: Sendable, Equatable {
     }
 
     /// Something that the app claims and another one opens.
-    package struct Yield: Sendable, Equatable {
+    package struct Yield: ControlValue {
         /// The type, or the site as it is written.
         package var claim: String
         /// The id of the app that opens it.
@@ -48,13 +46,14 @@ package struct ControlApp: Sendable, Equatable {
     package var verified: Bool?
     /// Whether it may publish and continue.
     package var enabled: Bool
-    /// What it claims and another app opens, since that was here before and the user has not chosen.
-    package var yields: [Yield]
+    /// What it claims and another app opens, since that was here before and the user has not chosen;
+    /// daemons of before do not tell.
+    package var yields: [Yield]?
 
     /// An app with these properties.
     package init(
         id: String, name: String, source: Source, file: String?, types: [String], team: String?, domains: [String],
-        running: Bool, verified: Bool?, enabled: Bool, yields: [Yield] = []
+        running: Bool, verified: Bool?, enabled: Bool, yields: [Yield]? = []
     ) {
         self.id = id
         self.name = name
@@ -67,31 +66,5 @@ package struct ControlApp: Sendable, Equatable {
         self.verified = verified
         self.enabled = enabled
         self.yields = yields
-    }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        guard let source = Source(rawValue: try fields.text("source")) else { throw fields.invalid("source") }
-        // Daemons before it did not tell.
-        var yields: [Yield] = []
-        for yield in try fields.optionalList("yields") ?? [] {
-            yields.append(Yield(claim: try yield.text("claim"), to: try yield.text("to")))
-        }
-        self.init(
-            id: try fields.text("id"), name: try fields.text("name"), source: source,
-            file: try fields.optionalText("file"), types: try fields.texts("types"),
-            team: try fields.optionalText("team"), domains: try fields.texts("domains"),
-            running: try fields.flag("running"), verified: try fields.optionalFlag("verified"),
-            enabled: try fields.flag("enabled"), yields: yields)
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "id": .string(id), "name": .string(name), "source": .string(source.rawValue), "file": .nullable(file),
-            "types": .texts(types), "team": .nullable(team), "domains": .texts(domains), "running": .bool(running),
-            "verified": verified.map { .bool($0) } ?? .null, "enabled": .bool(enabled),
-            "yields": .array(yields.map { .object(["claim": .string($0.claim), "to": .string($0.to)]) }),
-        ]
     }
 }

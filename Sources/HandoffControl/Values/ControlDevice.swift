@@ -1,8 +1,7 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// `Device`: a device of the account.
-package struct ControlDevice: Sendable, Equatable {
+package struct ControlDevice: ControlValue {
     /// Its id.
     package var id: DeviceID
     /// The name that its owner gave it; a claim of that device.
@@ -20,6 +19,12 @@ package struct ControlDevice: Sendable, Equatable {
     /// The device that let it in; nil for the founder.
     package var admittedBy: DeviceID?
 
+    private enum CodingKeys: String, CodingKey {
+        case id, name, kind
+        case isSelf = "self"
+        case online, current, unfinished, admittedBy
+    }
+
     /// A device with these properties.
     package init(
         id: DeviceID, name: String, kind: DeviceKind, isSelf: Bool, online: Bool, current: Bool = true,
@@ -34,30 +39,12 @@ package struct ControlDevice: Sendable, Equatable {
         self.unfinished = unfinished
         self.admittedBy = admittedBy
     }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(
-            id: try fields.id("id"), name: try fields.text("name"), kind: try fields.kind("kind"),
-            isSelf: try fields.flag("self"), online: try fields.flag("online"),
-            current: try fields.flag("current"), unfinished: try fields.flag("unfinished"),
-            admittedBy: try fields.optionalID("admittedBy"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "id": .string(id.hex), "name": .string(name), "kind": .string(kind.name), "self": .bool(isSelf),
-            "online": .bool(online), "current": .bool(current), "unfinished": .bool(unfinished),
-            "admittedBy": .nullable(admittedBy?.hex),
-        ]
-    }
 }
 
 /// The results of `RemoveDevice`: who has heard of it.
-package struct RemovalEvent: Sendable, Equatable {
+package struct RemovalEvent: ControlValue {
     /// What the results tell.
-    package enum Kind: String, Sendable {
+    package enum Kind: String, Codable, Sendable {
         /// The device is removed, and a new account key holds.
         case removed
         /// One more member has that key.
@@ -73,29 +60,16 @@ package struct RemovalEvent: Sendable, Equatable {
     /// Members that have yet to hear: until then the removed device reads what they offer.
     package var waiting: [DeviceID]
 
+    private enum CodingKeys: String, CodingKey {
+        case kind = "event"
+        case device, confirmed, waiting
+    }
+
     /// Results with these properties.
     package init(kind: Kind, device: DeviceID, confirmed: [DeviceID], waiting: [DeviceID]) {
         self.kind = kind
         self.device = device
         self.confirmed = confirmed
         self.waiting = waiting
-    }
-
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        guard let kind = Kind(rawValue: try fields.text("event")) else { throw fields.invalid("event") }
-        self.init(
-            kind: kind, device: try fields.id("device"), confirmed: try fields.ids("confirmed"),
-            waiting: try fields.ids("waiting"))
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        func list(_ devices: [DeviceID]) -> JSON { .array(devices.map { .string($0.hex) }) }
-        return [
-            "event": .string(kind.rawValue), "device": .string(device.hex), "confirmed": list(confirmed),
-            "waiting": list(waiting),
-        ]
     }
 }

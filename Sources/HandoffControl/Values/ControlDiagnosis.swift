@@ -1,10 +1,9 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// The results of `Diagnose`: what only the daemon knows of its own process, and of the other members.
-package struct ControlDiagnosis: Sendable, Equatable {
+package struct ControlDiagnosis: ControlValue {
     /// What is known of another member of the account.
-    package struct Member: Sendable, Equatable {
+    package struct Member: ControlValue {
         /// The device.
         package var device: DeviceID
         /// Its name.
@@ -30,23 +29,6 @@ package struct ControlDiagnosis: Sendable, Equatable {
             self.trouble = trouble
             self.clockAhead = clockAhead
         }
-
-        /// Reads a member; throws `invalidParameter`.
-        init(_ fields: Fields) throws(VarlinkError) {
-            self.init(
-                device: try fields.id("device"), name: try fields.text("name"), online: try fields.flag("online"),
-                heard: try fields.optionalNumber("heard"), trouble: try fields.optionalText("trouble"),
-                clockAhead: try fields.optionalNumber("clockAhead"))
-        }
-
-        /// The member on the socket.
-        var json: JSONObject {
-            [
-                "device": .string(device.hex), "name": .string(name), "online": .bool(online),
-                "heard": heard.map { .real($0) } ?? .null, "trouble": .nullable(trouble),
-                "clockAhead": clockAhead.map { .real($0) } ?? .null,
-            ]
-        }
     }
 
     /// The state folder.
@@ -64,6 +46,12 @@ package struct ControlDiagnosis: Sendable, Equatable {
     /// The other members.
     package var members: [Member]
 
+    private enum CodingKeys: String, CodingKey {
+        case stateFolder, stateMode, openFiles, lockedMemory
+        case isIsolated = "isolated"
+        case appProblems, members
+    }
+
     /// Results with these properties.
     package init(
         stateFolder: String, stateMode: Int?, openFiles: Int?, lockedMemory: Int?, isIsolated: Bool,
@@ -76,30 +64,5 @@ package struct ControlDiagnosis: Sendable, Equatable {
         self.isIsolated = isIsolated
         self.appProblems = appProblems
         self.members = members
-    }
-
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        var members: [Member] = []
-        for member in try fields.list("members") { members.append(try Member(member)) }
-        func number(_ key: String) throws(VarlinkError) -> Int? {
-            try fields.optionalInteger(key).map { Int(clamping: $0) }
-        }
-        self.init(
-            stateFolder: try fields.text("stateFolder"), stateMode: try number("stateMode"),
-            openFiles: try number("openFiles"), lockedMemory: try number("lockedMemory"),
-            isIsolated: try fields.flag("isolated"), appProblems: try fields.texts("appProblems"), members: members)
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        func nullable(_ number: Int?) -> JSON { number.map { .integer(Int64($0)) } ?? .null }
-        return [
-            "stateFolder": .string(stateFolder), "stateMode": nullable(stateMode), "openFiles": nullable(openFiles),
-            "lockedMemory": nullable(lockedMemory), "isolated": .bool(isIsolated),
-            "appProblems": .array(appProblems.map { .string($0) }),
-            "members": .array(members.map { .object($0.json) }),
-        ]
     }
 }

@@ -1,8 +1,7 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// The results of `ReadLog`: some entries, and whether there are more.
-package struct ControlLogPage: Sendable, Equatable {
+package struct ControlLogPage: ControlValue {
     /// The entries, the oldest first.
     package var entries: [ControlLogEntry]
     /// Whether later ones follow.
@@ -13,26 +12,13 @@ package struct ControlLogPage: Sendable, Equatable {
         self.entries = entries
         self.hasMore = hasMore
     }
-
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        var entries: [ControlLogEntry] = []
-        for entry in try fields.list("entries") { entries.append(try ControlLogEntry(entry)) }
-        self.init(entries: entries, hasMore: try fields.flag("hasMore"))
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        ["entries": .array(entries.map { .object($0.json) }), "hasMore": .bool(hasMore)]
-    }
 }
 
 /// One entry of the log of continuations: who continued what, and when. It holds nothing of what was continued: no
 /// title, no page, no payload.
-package struct ControlLogEntry: Sendable, Equatable {
+package struct ControlLogEntry: ControlValue {
     /// What came to an end.
-    package enum Event: String, Sendable {
+    package enum Event: String, Codable, Sendable {
         /// An activity was continued, or that came to nothing.
         case continuation
         /// The state of an activity was given to a device that asked for it.
@@ -42,7 +28,7 @@ package struct ControlLogEntry: Sendable, Equatable {
     }
 
     /// Where the activity went.
-    package enum Direction: String, Sendable {
+    package enum Direction: String, Codable, Sendable {
         /// From another device to this one.
         case `in`
         /// From this device to another one.
@@ -92,30 +78,5 @@ package struct ControlLogEntry: Sendable, Equatable {
         self.count = count
         self.sent = sent
         self.received = received
-    }
-
-    /// Reads an entry; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        guard let event = Event(rawValue: try fields.text("event")) else { throw fields.invalid("event") }
-        guard let direction = Direction(rawValue: try fields.text("direction")) else {
-            throw fields.invalid("direction")
-        }
-        self.init(
-            number: try fields.integer("number"), time: try fields.number("time"), event: event, direction: direction,
-            type: try fields.optionalText("type"), device: try fields.id("device"),
-            deviceName: try fields.text("deviceName"), app: try fields.optionalText("app"),
-            outcome: try fields.text("outcome"), count: try fields.integer("count"),
-            sent: try fields.optionalInteger("sent"), received: try fields.optionalInteger("received"))
-    }
-
-    /// The entry on the socket, and in the file.
-    package var json: JSONObject {
-        [
-            "number": .integer(Int64(number)), "time": .real(time), "event": .string(event.rawValue),
-            "direction": .string(direction.rawValue), "type": .nullable(type), "device": .string(device.hex),
-            "deviceName": .string(deviceName), "app": .nullable(app), "outcome": .string(outcome),
-            "count": .integer(Int64(count)), "sent": sent.map { .integer($0) } ?? .null,
-            "received": received.map { .integer($0) } ?? .null,
-        ]
     }
 }

@@ -1,10 +1,9 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// `Peer`: a device that is reachable now, or a static address that is to be reached.
-package struct ControlPeer: Sendable, Equatable {
+package struct ControlPeer: ControlValue {
     /// How a peer is known; the raw value is the field `via`.
-    package enum Source: String, Sendable, CaseIterable {
+    package enum Source: String, Codable, Sendable, CaseIterable {
         /// It announces itself on the network.
         case mdns
         /// It sent an advert before its announcement was seen.
@@ -36,22 +35,5 @@ package struct ControlPeer: Sendable, Equatable {
         self.via = via
         self.connected = connected
         self.activities = activities
-    }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        let device: DeviceID? = try fields.optionalText("device") == nil ? nil : try fields.id("device")
-        guard let via = Source(rawValue: try fields.text("via")) else { throw fields.invalid("via") }
-        self.init(
-            device: device, name: try fields.optionalText("name"), address: try fields.optionalText("address"),
-            via: via, connected: try fields.flag("connected"), activities: try fields.integer("activities"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "device": .nullable(device?.hex), "name": .nullable(name), "address": .nullable(address),
-            "via": .string(via.rawValue), "connected": .bool(connected), "activities": .integer(Int64(activities)),
-        ]
     }
 }

@@ -1,8 +1,7 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// The results of `GetStatus`.
-package struct ControlStatus: Sendable, Equatable {
+package struct ControlStatus: ControlValue {
     /// The daemon's version.
     package var daemon: String
     /// This device.
@@ -29,8 +28,12 @@ package struct ControlStatus: Sendable, Equatable {
     package var offered: Int
     /// Exports of the account that can still be imported.
     package var tickets: [ControlTicket]
-    /// What is switched on, and why something is not.
-    package var switches: ControlSwitches
+    /// Whether this device offers anything to others.
+    package var advertising: Bool
+    /// Whether this device shows and takes over what others offer.
+    package var receiving: Bool
+    /// What keeps it from either now, for all devices or for one.
+    package var holds: [ControlRestriction]
     /// What is wrong, in sentences for people.
     package var warnings: [String]
 
@@ -53,64 +56,14 @@ package struct ControlStatus: Sendable, Equatable {
         self.published = published
         self.offered = offered
         self.tickets = tickets
-        self.switches = switches
+        advertising = switches.advertising
+        receiving = switches.receiving
+        holds = switches.holds
         self.warnings = warnings
     }
 
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        guard let port = UInt16(exactly: try fields.integer("port")) else { throw fields.invalid("port") }
-        var peers: [ControlPeer] = []
-        for peer in try fields.list("peers") { peers.append(try ControlPeer(peer)) }
-        self.init(
-            daemon: try fields.text("daemon"), device: try fields.id("device"), name: try fields.text("name"),
-            kind: try fields.kind("kind"), account: try fields.account(), epoch: try fields.epoch(),
-            discovery: try fields.text("discovery"), discoveryState: try fields.text("discoveryState"), port: port,
-            peers: peers, published: try fields.integer("published"), offered: try fields.integer("offered"),
-            tickets: try fields.tickets(), switches: try ControlSwitches(json: json),
-            warnings: try fields.texts("warnings"))
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        var json: JSONObject = [
-            "daemon": .string(daemon), "device": .string(device.hex), "name": .string(name), "kind": .string(kind.name),
-            "account": .nullable(account?.hex), "epoch": .nullable(epoch: epoch), "discovery": .string(discovery),
-            "discoveryState": .string(discoveryState), "port": .integer(Int64(port)),
-            "peers": .array(peers.map { .object($0.json) }), "published": .integer(Int64(published)),
-            "offered": .integer(Int64(offered)), "tickets": .array(tickets.map { .object($0.json) }),
-        ]
-        for member in switches.json { json[member.key] = member.value }
-        json["warnings"] = .texts(warnings)
-        return json
-    }
-}
-
-extension Fields {
-    /// The field `account`.
-    func account() throws(VarlinkError) -> AccountID? {
-        try optionalText("account") == nil ? nil : try id("account")
-    }
-
-    /// The field `epoch`.
-    func epoch() throws(VarlinkError) -> UInt64? {
-        guard let number = try optionalInteger("epoch") else { return nil }
-        guard let epoch = UInt64(exactly: number) else { throw invalid("epoch") }
-        return epoch
-    }
-
-    /// The field `tickets`.
-    func tickets() throws(VarlinkError) -> [ControlTicket] {
-        var tickets: [ControlTicket] = []
-        for ticket in try list("tickets") { tickets.append(try ControlTicket(ticket)) }
-        return tickets
-    }
-}
-
-extension JSON {
-    /// An epoch, or null; epochs count removals and never come near the limit of an integer.
-    static func nullable(epoch: UInt64?) -> JSON {
-        epoch.map { .integer(Int64(clamping: $0)) } ?? .null
+    /// What is switched on, and why something is not.
+    package var switches: ControlSwitches {
+        ControlSwitches(advertising: advertising, receiving: receiving, holds: holds)
     }
 }

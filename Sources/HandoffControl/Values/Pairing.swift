@@ -2,7 +2,7 @@ package import HandoffJSON
 package import HandoffModel
 
 /// `PairingWindow`: what a new device needs to reach an open window.
-package struct PairingWindowDescription: Sendable, Equatable {
+package struct PairingWindowDescription: ControlValue {
     /// Eight digits, or nil while only the link opens.
     package var code: String?
     /// The link with the long secret, as text.
@@ -19,25 +19,10 @@ package struct PairingWindowDescription: Sendable, Equatable {
         self.addresses = addresses
         self.seconds = seconds
     }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(
-            code: try fields.optionalText("code"), link: try fields.text("link"),
-            addresses: try fields.texts("addresses"), seconds: try fields.integer("seconds"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "code": .nullable(code), "link": .string(link), "addresses": .array(addresses.map(JSON.string)),
-            "seconds": .integer(Int64(seconds)),
-        ]
-    }
 }
 
 /// `PairingDevice`: the device at the other end of a pairing, which has proved that it knows the code.
-package struct PairingDevice: Sendable, Equatable {
+package struct PairingDevice: ControlValue {
     /// Its id.
     package var id: DeviceID
     /// What it calls itself; text of that device.
@@ -48,20 +33,10 @@ package struct PairingDevice: Sendable, Equatable {
         self.id = id
         self.name = name
     }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(_ fields: Fields) throws(VarlinkError) {
-        self.init(id: try fields.id("id"), name: try fields.text("name"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        ["id": .string(id.hex), "name": .string(name)]
-    }
 }
 
 /// The results of `Pair`: how the window on the inviting device goes.
-package enum PairEvent: Sendable, Equatable {
+package enum PairEvent: ControlMessage {
     /// The window is open.
     case opened(PairingWindowDescription)
     /// Somebody tried a wrong code; so many guesses are left.
@@ -80,15 +55,14 @@ package enum PairEvent: Sendable, Equatable {
     /// Reads the results; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        func device() throws(VarlinkError) -> PairingDevice { try PairingDevice(try fields.fields("device")) }
         switch try fields.text("event") {
-        case "opened": self = .opened(try PairingWindowDescription(try fields.fields("window")))
-        case "wrongCode": self = .wrongCode(guessesLeft: try fields.integer("guessesLeft"))
+        case "opened": self = .opened(try fields.value("window"))
+        case "wrongCode": self = .wrongCode(guessesLeft: try fields.value("guessesLeft"))
         case "codeEnded": self = .codeEnded
-        case "confirm": self = .confirm(try device())
-        case "gone": self = .gone(try device())
-        case "joining": self = .joining(try device())
-        case "joined": self = .joined(try device())
+        case "confirm": self = .confirm(try fields.value("device"))
+        case "gone": self = .gone(try fields.value("device"))
+        case "joining": self = .joining(try fields.value("device"))
+        case "joined": self = .joined(try fields.value("device"))
         default: throw fields.invalid("event")
         }
     }
@@ -121,7 +95,7 @@ package enum PairEvent: Sendable, Equatable {
 }
 
 /// The parameters of `Join`: what was shown by the inviting device, and where that is.
-package struct JoinRequest: Sendable, Equatable {
+package struct JoinRequest: ControlRequest {
     /// The digits.
     package var code: String?
     /// The link, which also tells where the inviting device is.
@@ -136,27 +110,14 @@ package struct JoinRequest: Sendable, Equatable {
         self.address = address
     }
 
-    /// Reads the parameters; throws `invalidParameter`, also unless there is one of code and link.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        self.init(
-            code: try fields.optionalText("code"), link: try fields.optionalText("link"),
-            address: try fields.optionalText("address"))
-        if (code == nil) == (link == nil) { throw fields.invalid(code == nil ? "code" : "link") }
-    }
-
-    /// The parameters on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = [:]
-        json["code"] = code.map(JSON.string)
-        json["link"] = link.map(JSON.string)
-        json["address"] = address.map(JSON.string)
-        return json
+    /// There is one of code and link.
+    package func check() throws(VarlinkError) {
+        if (code == nil) == (link == nil) { throw .invalidParameter(code == nil ? "code" : "link") }
     }
 }
 
 /// The results of `Join`: how the new device gets on.
-package enum JoinEvent: Sendable, Equatable {
+package enum JoinEvent: ControlMessage {
     /// Looks for devices that invite.
     case looking
     /// Calls one, at host:port.
@@ -169,12 +130,11 @@ package enum JoinEvent: Sendable, Equatable {
     /// Reads the results; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        func device() throws(VarlinkError) -> PairingDevice { try PairingDevice(try fields.fields("device")) }
         switch try fields.text("event") {
         case "looking": self = .looking
-        case "calling": self = .calling(address: try fields.text("address"))
-        case "waiting": self = .waiting(try device())
-        case "joined": self = .joined(try fields.id("account"), by: try device())
+        case "calling": self = .calling(address: try fields.value("address"))
+        case "waiting": self = .waiting(try fields.value("device"))
+        case "joined": self = .joined(try fields.value("account"), by: try fields.value("device"))
         default: throw fields.invalid("event")
         }
     }

@@ -1,10 +1,9 @@
-package import HandoffJSON
 package import HandoffModel
 
 /// The parameters of `PassFile`; the descriptor itself travels beside them.
-package struct PassFileRequest: Sendable, Equatable {
+package struct PassFileRequest: ControlRequest {
     /// Which direction of the stream the file takes a part of; the raw value is the field `direction`.
-    package enum Direction: String, Sendable, CaseIterable {
+    package enum Direction: String, Codable, Sendable, CaseIterable {
         /// What this app sends is read from the file.
         case send
         /// What the other app sends is written to the file.
@@ -28,34 +27,16 @@ package struct PassFileRequest: Sendable, Equatable {
         self.length = length
     }
 
-    /// Reads the parameters; throws `invalidParameter`, also for numbers out of range.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        stream = try fields.id("stream")
-        guard let direction = Direction(rawValue: try fields.text("direction")) else {
-            throw fields.invalid("direction")
-        }
-        self.direction = direction
-        position = try fields.integer("position")
-        guard position >= 0 else { throw fields.invalid("position") }
-        length = try fields.optionalInteger("length").flatMap { Int(exactly: $0) }
+    /// The numbers are in range.
+    package func check() throws(VarlinkError) {
+        guard position >= 0 else { throw .invalidParameter("position") }
         guard let length else { return }
-        guard length >= 0, !position.addingReportingOverflow(length).overflow else { throw fields.invalid("length") }
-    }
-
-    /// The parameters on the socket; what is absent is left out.
-    package var json: JSONObject {
-        var json: JSONObject = [
-            "stream": .string(stream.hex), "direction": .string(direction.rawValue),
-            "position": .integer(Int64(position)),
-        ]
-        json["length"] = length.map { .integer(Int64($0)) }
-        return json
+        guard length >= 0, !position.addingReportingOverflow(length).overflow else { throw .invalidParameter("length") }
     }
 }
 
 /// The results of `PassFile`.
-package struct PassFileReply: Sendable, Equatable {
+package struct PassFileReply: ControlValue {
     /// Bytes that have moved so far: read and taken over by the stream, or written to the descriptor.
     package var moved: Int
     /// Whether that is all; false only in replies that continue.
@@ -67,16 +48,8 @@ package struct PassFileReply: Sendable, Equatable {
         self.done = done
     }
 
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        moved = try fields.integer("moved")
-        guard moved >= 0 else { throw fields.invalid("moved") }
-        done = try fields.flag("done")
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        ["moved": .integer(Int64(moved)), "done": .bool(done)]
+    /// No number is negative.
+    package func check() throws(VarlinkError) {
+        guard moved >= 0 else { throw .invalidParameter("moved") }
     }
 }

@@ -2,7 +2,7 @@ package import HandoffJSON
 package import HandoffModel
 
 /// The parameters of `OpenStream`: which of the two is opened.
-package enum OpenStreamRequest: Sendable, Equatable {
+package enum OpenStreamRequest: ControlMessage {
     /// A new stream to the origin of an activity that the caller continued, and what it is for.
     case continuation(ContinuationID, resource: StreamResource? = nil)
     /// The stream that a `stream` event announced.
@@ -12,9 +12,9 @@ package enum OpenStreamRequest: Sendable, Equatable {
     /// `resource` of a stream that was announced.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        let continuation: ContinuationID? = try fields.optionalID("continuation")
-        let stream: StreamID? = try fields.optionalID("stream")
-        let resource = try fields.optionalResource("resource")
+        let continuation: ContinuationID? = try fields.optional("continuation")
+        let stream: StreamID? = try fields.optional("stream")
+        let resource: StreamResource? = try fields.optional("resource")
         switch (continuation, stream) {
         case (let id?, nil): self = .continuation(id, resource: resource)
         case (nil, let id?):
@@ -37,7 +37,7 @@ package enum OpenStreamRequest: Sendable, Equatable {
 }
 
 /// The results of `AwaitStream`: a stream that is over.
-package struct AwaitStreamReply: Sendable, Equatable {
+package struct AwaitStreamReply: ControlValue {
     /// How it ended.
     package var outcome: StreamOutcome
     /// Why, as a fragment for people.
@@ -54,27 +54,10 @@ package struct AwaitStreamReply: Sendable, Equatable {
         self.sent = sent
         self.received = received
     }
-
-    /// Reads the results; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        guard let outcome = StreamOutcome(rawValue: try fields.text("outcome")) else { throw fields.invalid("outcome") }
-        self.init(
-            outcome: outcome, message: try fields.text("message"), sent: try fields.integer("sent"),
-            received: try fields.integer("received"))
-    }
-
-    /// The results on the socket.
-    package var json: JSONObject {
-        [
-            "outcome": .string(outcome.rawValue), "message": .string(message), "sent": .integer(Int64(sent)),
-            "received": .integer(Int64(received)),
-        ]
-    }
 }
 
 /// The fields of the error `StreamEnded`: the stream was over before all of a passed file had moved.
-package struct StreamEndedError: Sendable, Equatable {
+package struct StreamEndedError: ControlValue {
     /// Bytes that had moved.
     package var moved: Int
     /// How the stream ended.
@@ -88,24 +71,10 @@ package struct StreamEndedError: Sendable, Equatable {
         self.outcome = outcome
         self.message = message
     }
-
-    /// Reads the fields; throws `invalidParameter`.
-    package init(json: JSONObject) throws(VarlinkError) {
-        let fields = Fields(json)
-        guard let outcome = StreamOutcome(rawValue: try fields.text("outcome")) else { throw fields.invalid("outcome") }
-        self.init(moved: try fields.integer("moved"), outcome: outcome, message: try fields.text("message"))
-    }
-
-    /// The object on the socket.
-    package var json: JSONObject {
-        [
-            "moved": .integer(Int64(moved)), "outcome": .string(outcome.rawValue), "message": .string(message),
-        ]
-    }
 }
 
 /// `Outcome`: how a stream ended; the raw value is the text on the socket.
-package enum StreamOutcome: String, Sendable, CaseIterable {
+package enum StreamOutcome: String, Codable, Sendable, CaseIterable {
     /// Both directions ended in order.
     case ended
     /// The app here closed it.

@@ -171,7 +171,7 @@ final class AppService {
 
     private func publish(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let description = try ActivityDescription(try fields.fields("activity"))
+        let description = try fields.value("activity", as: ActivityDescription.self)
         if let session = try fields.optionalText("session") {
             let session = try self.session(session)
             let (id, advice) = try publish(
@@ -205,14 +205,14 @@ final class AppService {
 
     private func update(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let change = try ActivityChange(try fields.fields("change"))
+        let change = try fields.value("change", as: ActivityChange.self)
         let advice = try apply(change, fields: fields, answersSave: false)
         call.reply(["advice": advice.map { .string($0) } ?? .null])
     }
 
     private func answerSave(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let change = try fields.optionalFields("change").map { try ActivityChange($0) } ?? ActivityChange()
+        let change = try fields.optional("change", as: ActivityChange.self) ?? ActivityChange()
         let advice = try apply(change, fields: fields, answersSave: true)
         call.reply(["advice": advice.map { .string($0) } ?? .null])
     }

@@ -49,7 +49,7 @@ final class PairingService {
     /// Answers for the window.
     func answer(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let device: DeviceID = try fields.id("device")
+        let device: DeviceID = try fields.value("device")
         let accept = try fields.flag("accept")
         guard let inviter, inviter.answer(device, accept: accept) else {
             throw CallError(

@@ -98,6 +98,6 @@ package final class HistoryFile: Sendable {
         guard line.count <= maxLine,
             let object = try? JSON(parsing: Array(line), limits: JSONLimits(bytes: maxLine)).object
         else { return nil }
-        return try? ControlLogEntry(Fields(object))
+        return try? ControlLogEntry(json: object)
     }
 }

@@ -101,7 +101,7 @@ final class StreamService {
 
     /// `AwaitStream`.
     func await(_ call: ControlCall) throws {
-        let id: StreamID = try Fields(call.parameters).id("stream")
+        let id: StreamID = try Fields(call.parameters).value("stream")
         if let outcome = outcomes.outcome(of: id, now: loop.now) { return call.reply(outcome.json) }
         guard streams[id] != nil else { throw CallError.noSuchStream(id) }
         outcomes.wait(for: id, call)

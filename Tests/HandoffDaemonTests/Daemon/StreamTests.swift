@@ -96,7 +96,7 @@ import Testing
     private func failure(_ call: OpenCall) throws -> HandoffFailure {
         let refusal = try call.refusal()
         try #require(refusal.name == AppErrorName.streamFailed.rawValue, "\(refusal)")
-        return try HandoffFailure(Fields(refusal.parameters))
+        return try HandoffFailure(json: refusal.parameters)
     }
 
     private func file(_ bytes: [UInt8] = []) throws -> (file: PassedFile, folder: ScratchFolder, path: String) {

@@ -73,7 +73,7 @@ final class OpenCall {
         let refusal = try refusal(sourceLocation)
         try #require(
             refusal.name == ControlErrorName.continuationFailed.rawValue, "\(refusal)", sourceLocation: sourceLocation)
-        return try HandoffFailure(Fields(refusal.parameters))
+        return try HandoffFailure(json: refusal.parameters)
     }
 
     /// All bytes of an upgraded connection up to its end.

@@ -183,12 +183,12 @@ final class TestDevice {
 
     func deviceList() throws -> [ControlDevice] {
         let list = try #require(try call(.listDevices)["devices"]?.array)
-        return try list.map { try ControlDevice(Fields(try #require($0.object))) }
+        return try list.map { try ControlDevice(json: try #require($0.object)) }
     }
 
     func offers() throws -> [ControlActivity] {
         let list = try #require(try call(.listActivities)["activities"]?.array)
-        return try list.map { try ControlActivity(Fields(try #require($0.object))) }
+        return try list.map { try ControlActivity(json: try #require($0.object)) }
     }
 
     /// Follows the offers of the other devices.

@@ -1,0 +1,17 @@
+/// A value that is written as one text, its description: in JSON a string.
+package protocol TextValue: LosslessStringConvertible, Codable {}
+
+extension TextValue {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no \(Self.self)")
+        }
+        self = value
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,102 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+/// The values beside the interface files, which document the sockets.
+struct InterfaceValueTests {
+    /// A type that crosses a socket.
+    typealias CodableType = any (Codable & SendableMetatype).Type
+
+    private static let control = HandoffInterfaces.control.map(InterfaceDefinition.init)
+    private static let app = HandoffInterfaces.app.map(InterfaceDefinition.init)
+
+    /// A text that is an id wherever a field is one.
+    private static func text(_ field: String, _ object: String) -> String {
+        let isDevice =
+            ["device", "admittedBy", "confirmed", "waiting"].contains(field)
+            || field == "id" && object.hasSuffix("Device")
+        return switch field {
+        case "kind", "deviceKind": "laptop"
+        case "via": "mdns"
+        default: String(repeating: "0a", count: isDevice ? 32 : 16)
+        }
+    }
+
+    private static func differences(_ type: any Codable.Type, _ object: String, _ file: InterfaceDefinition?)
+        -> [String]
+    {
+        file?.differences(of: type, from: object, text: { text($0, object) }) ?? ["no file"]
+    }
+
+    @Test(
+        arguments: [
+            ("Device", ControlDevice.self), ("PairingDevice", PairingDevice.self),
+            ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
+            ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", ControlActivity.self),
+            ("Ticket", ControlTicket.self), ("Origin", ControlOrigin.self),
+            ("Hold", ControlRestriction.self),
+            ("MemberHealth", ControlDiagnosis.Member.self), ("LogEntry", ControlLogEntry.self),
+            ("GetStatus)", ControlStatus.self), ("SetSwitches(", SetSwitchesRequest.self),
+            ("SetSwitches)", ControlSwitches.self), ("Diagnose)", ControlDiagnosis.self),
+            ("ReadLog)", ControlLogPage.self), ("FollowLog)", ControlLogEntry.self),
+            ("GetAccount)", ControlAccount.self),
+            ("Join(", JoinRequest.self), ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
+            ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
+        ] as [(String, CodableType)])
+    func `a value of the tools has the fields of the interface file`(
+        object: String, type: CodableType
+    ) {
+        #expect(Self.differences(type, object, Self.control) == [])
+    }
+
+    @Test(
+        arguments: [
+            ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
+            ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
+            ("PassFile(", PassFileRequest.self),
+            ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
+            ("StreamEnded", StreamEndedError.self),
+        ] as [(String, CodableType)])
+    func `a value of apps has the fields of the interface file`(
+        object: String, type: CodableType
+    ) {
+        #expect(Self.differences(type, object, Self.app) == [])
+    }
+
+    @Test func `an object that the file does not have is found out`() {
+        #expect(Self.differences(ControlDevice.self, "Peer", Self.control) != [])
+        #expect(Self.differences(PassFileReply.self, "PassFile(", Self.app) != [])
+        #expect(Self.differences(ControlPeer.self, "Nothing", Self.control) == ["the file has no Nothing"])
+    }
+
+    /// Also of `ContinuedActivity`, which has a device that is not read.
+    @Test func `events are written as the interface files have them`() throws {
+        let control = try #require(Self.control)
+        let app = try #require(Self.app)
+        let device = PairingDevice(id: try Sample.device(), name: "M")
+        let window = PairingWindowDescription(code: nil, link: "l", addresses: ["h:1"], seconds: 9)
+        for event in [.opened(window), .wrongCode(guessesLeft: 1), .codeEnded, .confirm(device), .joined(device)]
+            as [PairEvent]
+        {
+            #expect(control.differences(in: event.json, from: "Pair)") == [])
+        }
+        let account = AccountID(checked: Array(repeating: 0x3D, count: 16))
+        for event in [.looking, .calling(address: "h:1"), .waiting(device), .joined(account, by: device)]
+            as [JoinEvent]
+        {
+            #expect(control.differences(in: event.json, from: "Join)") == [])
+        }
+        for event in [.added(try Sample.offered()), .ready] as [WatchEvent] {
+            #expect(control.differences(in: event.json, from: "Watch)") == [])
+        }
+        for event in try Sample.continueEvents() {
+            #expect(control.differences(in: event.json, from: "Continue)") == [])
+        }
+        for event in try Sample.appEvents() {
+            let call = if case .published = event { "Publish)" } else { "Attach)" }
+            #expect(app.differences(in: event.json, from: call) == [])
+        }
+    }
+}

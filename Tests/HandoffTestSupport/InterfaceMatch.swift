@@ -1,0 +1,75 @@
+package import HandoffJSON
+
+/// What a value, or what it writes, has other than the interface file says; empty when there is nothing.
+extension InterfaceDefinition {
+    /// Compares a value whose properties are its fields: it reads every field of the object, each word of those that are
+    /// one of several, misses exactly those that are not optional, and writes them again under the same names.
+    /// - Parameter text: the text for a field of this name.
+    package func differences<Value: Codable>(
+        of type: Value.Type, from object: String, text: (String) -> String
+    ) -> [String] {
+        let fields = fields(of: object)
+        let whole = sample(of: object, text: text)
+        var differences: [String] = []
+        func reads(_ object: JSONObject, _ field: Field) -> Bool {
+            do throws(JSONPlace) {
+                _ = try object.decoded(as: type)
+                return true
+            } catch {
+                if error.path != field.name { differences.append("an error at '\(error.path)' for \(field.name)") }
+                return false
+            }
+        }
+        guard !fields.isEmpty else { return ["the file has no \(object)"] }
+        do throws(JSONPlace) {
+            let written = JSONObject(encoding: try whole.decoded(as: type), absent: .null)
+            if written != whole { differences.append("\(whole.encodedText) becomes \(written.encodedText)") }
+        } catch {
+            return ["\(error.path) is not read"]
+        }
+        for field in fields {
+            for absent in [nil, .null] as [JSON?] {
+                var without = whole
+                without[field.name] = absent
+                if reads(without, field) != field.isOptional {
+                    differences.append("\(field.name) may be absent or not")
+                }
+            }
+            guard case .words(let words) = resolved(field.kind) else { continue }
+            for word in words + ["?"] {
+                var other = whole
+                other[field.name] = .string(word)
+                if reads(other, field) != (word != "?") { differences.append("\(field.name): \(word)") }
+            }
+        }
+        return differences
+    }
+
+    /// Compares what was written: nothing but fields of the object, each of its kind, and all that are not optional.
+    package func differences(in written: JSONObject, from object: String) -> [String] {
+        let fields = fields(of: object)
+        let unknown = written.keys.filter { key in !fields.contains { $0.name == key } }
+        return unknown.map { "\(object) has no \($0)" }
+            + fields.flatMap { field in
+                switch written[field.name] {
+                case nil, .null?: field.isOptional ? [] : ["\(field.name) is not there"]
+                case let value?: differences(in: value, kind: field.kind).map { "\(field.name): \($0)" }
+                }
+            }
+    }
+
+    private func differences(in value: JSON, kind: Kind) -> [String] {
+        switch (resolved(kind), value) {
+        case (.basic("string"), .string), (.basic("int"), .integer), (.basic("float"), .real): []
+        case (.basic("bool"), .bool), (.basic("object"), .object): []
+        case (.words(let words), .string(let word)) where words.contains(word): []
+        case (.list(let kind), .array(let elements)): elements.flatMap { differences(in: $0, kind: kind) }
+        case (.named(let type), .object(let object)): differences(in: object, from: type)
+        case (let kind, _): ["not \(kind)"]
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate var encodedText: String { String(decoding: encoded(), as: UTF8.self) }
+}
