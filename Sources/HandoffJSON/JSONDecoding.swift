@@ -63,7 +63,7 @@ private struct JSONDecoding: Decoder, SingleValueDecodingContainer {
     func decodeNil() -> Bool { json.isNull }
 
     func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value {
-        guard let value = Value(json: json) else { throw JSONPlace.here }
+        guard let value = Value.value(of: json) else { throw JSONPlace.here }
         return value
     }
 
@@ -84,7 +84,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeNil(forKey key: Key) -> Bool { present(key) == nil }
 
     func decode<Value: JSONScalar>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        guard let json = present(key), let value = Value(json: json) else { throw Self.place(key) }
+        guard let json = present(key), let value = Value.value(of: json) else { throw Self.place(key) }
         return value
     }
 

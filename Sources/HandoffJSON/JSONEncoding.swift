@@ -11,13 +11,20 @@ extension JSONObject {
     ///
     /// - Parameter absent: what becomes of properties that are nil, also of values inside.
     package init(encoding value: some Encodable, absent: JSONNil) {
+        self = JSON(encoding: value, absent: absent).object ?? [:]
+    }
+}
+
+extension JSON {
+    /// A value as a property would be written; see `JSONObject`.
+    package init(encoding value: some Encodable, absent: JSONNil) {
         let encoding = JSONEncoding(absent: absent)
         do {
             try value.encode(to: encoding)
         } catch {
             preconditionFailure("a value that JSON does not have: \(error)")
         }
-        self = encoding.members ?? [:]
+        self = encoding.json
     }
 }
 
@@ -120,13 +127,11 @@ private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeIfPresent(_ value: Int16?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: Int32?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: Int64?, forKey key: Key) { scalar(value, key) }
-    func encodeIfPresent(_ value: Int128?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: UInt?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: UInt8?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) { scalar(value, key) }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) { scalar(value, key) }
-    func encodeIfPresent(_ value: UInt128?, forKey key: Key) { scalar(value, key) }
 
     func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type, forKey key: Key

@@ -52,24 +52,6 @@ package enum AppEvent: ControlMessage {
     /// The activity expired, or was replaced.
     case withdrawn(ActivityID)
 
-    /// The field `event`.
-    package var name: String {
-        switch self {
-        case .attached: "attached"
-        case .published: "published"
-        case .save: "save"
-        case .saved: "saved"
-        case .willContinue: "willContinue"
-        case .continue: "continue"
-        case .didFail: "didFail"
-        case .continued: "continued"
-        case .stream: "stream"
-        case .withdrawn: "withdrawn"
-        }
-    }
-}
-
-extension AppEvent {
     /// Reads the results of `Attach` or `Publish`; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
@@ -99,35 +81,25 @@ extension AppEvent {
 
     /// The results on the socket: the name in `event`, and the fields of this event alone.
     package var json: JSONObject {
-        var event: JSONObject = ["event": .string(name)]
         switch self {
-        case .attached(let session):
-            event["session"] = .string(session)
-        case .published(let activity, let advice):
-            event["activity"] = .string(activity.hex)
-            event["advice"] = advice.map(JSON.string)
-        case .save(let activity), .saved(let activity), .withdrawn(let activity):
-            event["activity"] = .string(activity.hex)
+        case .attached(let session): Self.written("attached", ["session": session])
+        case .published(let activity, let advice): Self.written("published", ["activity": activity, "advice": advice])
+        case .save(let activity): Self.written("save", ["activity": activity])
+        case .saved(let activity): Self.written("saved", ["activity": activity])
         case .willContinue(let continuation, let type, let origin):
-            event["continuation"] = .string(continuation.hex)
-            event["type"] = .string(type.text)
-            event["origin"] = .object(origin.json)
+            Self.written("willContinue", ["continuation": continuation, "type": type, "origin": origin])
         case .continue(let continuation, let content):
-            event["continuation"] = .string(continuation.hex)
-            event["content"] = .object(content.json)
+            Self.written("continue", ["continuation": continuation, "content": content])
         case .didFail(let continuation, let type, let failure):
-            event["continuation"] = .string(continuation.hex)
-            event["type"] = .string(type.text)
-            event["failure"] = .object(failure.json)
-        case .continued(let activity, let origin):
-            event["activity"] = .string(activity.hex)
-            event["origin"] = .object(origin.json)
+            Self.written("didFail", ["continuation": continuation, "type": type, "failure": failure])
+        case .continued(let activity, let origin): Self.written("continued", ["activity": activity, "origin": origin])
         case .stream(let activity, let stream, let origin, let resource):
-            event["resource"] = resource.map { .string($0.text) }
-            event["activity"] = .string(activity.hex)
-            event["stream"] = .string(stream.hex)
-            event["origin"] = .object(origin.json)
+            Self.written("stream", ["resource": resource, "activity": activity, "stream": stream, "origin": origin])
+        case .withdrawn(let activity): Self.written("withdrawn", ["activity": activity])
         }
-        return event
+    }
+
+    private static func written(_ name: String, _ fields: KeyValuePairs<String, (any Encodable)?>) -> JSONObject {
+        .event(name, fields, absent: .leftOut)
     }
 }

@@ -56,15 +56,10 @@ package enum ContinueEvent: ControlMessage {
     package var json: JSONObject {
         switch self {
         case .willContinue(let type):
-            [
-                "event": "willContinue", "type": .string(type.text), "activity": nil, "opens": nil,
-                "continuation": nil,
-            ]
+            .event("willContinue", ["type": type, "activity": nil, "opens": nil, "continuation": nil])
         case .continued(let type, let activity, let opens, let continuation):
-            [
-                "event": "continued", "type": .string(type.text), "activity": .nullable(activity),
-                "opens": .nullable(opens), "continuation": .nullable(continuation?.hex),
-            ]
+            .event(
+                "continued", ["type": type, "activity": activity, "opens": opens, "continuation": continuation])
         }
     }
 }

@@ -109,7 +109,7 @@ package enum WatchEvent: ControlMessage {
 
     /// The results on the socket.
     package var json: JSONObject {
-        ["event": .string(name), "activity": .nullable(activity)]
+        .event(name, ["activity": activity])
     }
 
     /// The field `event`.

@@ -53,14 +53,19 @@ extension ControlRequest {
 /// `Failure`, and the fields of `ContinuationFailed`.
 extension HandoffFailure: ControlValue {}
 
-extension JSON {
-    /// A text, or null.
-    static func nullable(_ text: String?) -> JSON {
-        text.map(JSON.string) ?? .null
-    }
-
-    /// An object, or null.
-    static func nullable(_ value: (some ControlValue)?) -> JSON {
-        value.map { .object($0.json) } ?? .null
+extension JSONObject {
+    /// What an event is written as: its name in `event`, and fields in this order.
+    static func event(
+        _ name: String, _ fields: KeyValuePairs<String, (any Encodable)?>, absent: JSONNil = .null
+    ) -> JSONObject {
+        var event: JSONObject = ["event": .string(name)]
+        for (key, value) in fields {
+            switch value {
+            case let message as any ControlMessage: event[key] = .object(message.json)
+            case let value?: event[key] = JSON(encoding: value, absent: absent)
+            case nil: if absent == .null { event[key] = .null }
+            }
+        }
+        return event
     }
 }

@@ -69,15 +69,13 @@ package enum PairEvent: ControlMessage {
 
     /// The results on the socket.
     package var json: JSONObject {
-        var json: JSONObject = ["event": .string(name), "window": nil, "guessesLeft": nil, "device": nil]
         switch self {
-        case .opened(let window): json["window"] = .object(window.json)
-        case .wrongCode(let guessesLeft): json["guessesLeft"] = .integer(Int64(guessesLeft))
-        case .codeEnded: break
+        case .opened(let window): .event(name, ["window": window, "guessesLeft": nil, "device": nil])
+        case .wrongCode(let left): .event(name, ["window": nil, "guessesLeft": left, "device": nil])
+        case .codeEnded: .event(name, ["window": nil, "guessesLeft": nil, "device": nil])
         case .confirm(let device), .gone(let device), .joining(let device), .joined(let device):
-            json["device"] = .object(device.json)
+            .event(name, ["window": nil, "guessesLeft": nil, "device": device])
         }
-        return json
     }
 
     /// The field `event`.
@@ -141,16 +139,12 @@ package enum JoinEvent: ControlMessage {
 
     /// The results on the socket.
     package var json: JSONObject {
-        var json: JSONObject = ["event": .string(name), "address": nil, "device": nil, "account": nil]
         switch self {
-        case .looking: break
-        case .calling(let address): json["address"] = .string(address)
-        case .waiting(let device): json["device"] = .object(device.json)
-        case .joined(let account, let device):
-            json["device"] = .object(device.json)
-            json["account"] = .string(account.hex)
+        case .looking: .event(name, ["address": nil, "device": nil, "account": nil])
+        case .calling(let address): .event(name, ["address": address, "device": nil, "account": nil])
+        case .waiting(let device): .event(name, ["address": nil, "device": device, "account": nil])
+        case .joined(let account, let device): .event(name, ["address": nil, "device": device, "account": account])
         }
-        return json
     }
 
     /// The field `event`.
