@@ -104,6 +104,11 @@ package struct MissingMembers {
         return nil
     }
 
+    /// The instances that bear a mark of a member for this device.
+    func instances(of device: DeviceID) -> [String] {
+        looks.filter { $0.value.author?.device == device }.map(\.key)
+    }
+
     /// The instance is gone, or there are too many.
     mutating func forget(_ instance: String) {
         looks[instance] = nil

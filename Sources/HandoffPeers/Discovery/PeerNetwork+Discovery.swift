@@ -141,8 +141,15 @@ extension PeerNetwork {
         for (device, sighting) in sightings where sighting.instance == instance { sightings[device]?.isMarked = false }
     }
 
+    /// A member that has a new label shows both for a while, and the record that came last may be the one that goes first: then it is
+    /// still seen by the other one.
     private func forgetSighting(_ instance: String) {
-        for (device, sighting) in sightings where sighting.instance == instance { sightings[device] = nil }
+        for (device, sighting) in sightings where sighting.instance == instance {
+            sightings[device] = nil
+            for other in missing.instances(of: device) where other != instance {
+                if let service = strangers[other] { found(service) }
+            }
+        }
     }
 
     private func forgetStranger(_ instance: String) {
