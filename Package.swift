@@ -343,7 +343,13 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
         ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol", "Timing"]),
-        ("State", ["HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel", "LoopIO", "Timing"]),
+        (
+            "State",
+            [
+                "HandoffConfiguration", "HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel",
+                "HandoffState", "LoopIO", "Timing",
+            ]
+        ),
         ("Stream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
         ("Transfer", ["HandoffTransfer"]),
     ]

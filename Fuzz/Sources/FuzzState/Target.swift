@@ -1,5 +1,7 @@
 import FuzzSupport
+import HandoffConfiguration
 import HandoffControl
+import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffState
