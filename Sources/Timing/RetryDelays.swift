@@ -4,6 +4,8 @@ extension Backoff {
 
     /// A member whose roster or epoch differs from ours.
     package static var roster: Backoff { Backoff(first: .seconds(4), longest: .seconds(60), variation: 20) }
+    /// The list of what a member offers, which it did not give.
+    package static var list: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(60)) }
     /// The account file that could not be written.
     package static var account: Backoff { Backoff(first: .seconds(2), longest: .seconds(60), variation: 20) }
     /// A beacon's label that somebody else announces, too.

@@ -118,7 +118,7 @@ class Follower:
         self.seen.append(value)
         return value
 
-    def wait(self, event, within=20, **fields):
+    def wait(self, event, within=60, **fields):
         """The next line with this event, and these fields; others are skipped."""
         limit = time.monotonic() + within
         while True:

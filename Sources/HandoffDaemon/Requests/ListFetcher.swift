@@ -3,6 +3,7 @@ import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import LoopIO
+import Timing
 
 /// Fetches the whole lists of what devices offer: of each device one at a time, and not again at once, whatever it
 /// announces or answers. Lives on the daemon's loop.
@@ -13,6 +14,8 @@ final class ListFetcher {
     private struct Fetch {
         /// Something changed since the question.
         var isDueAgain = false
+        /// How many questions in a row had no answer.
+        var failures = 0
         /// Runs after the answer.
         var timer: LoopTimer?
     }
@@ -36,18 +39,31 @@ final class ListFetcher {
             fetches[device]?.isDueAgain = true
             return
         }
-        fetches[device] = Fetch()
+        ask(device, failures: 0)
+    }
+
+    private func ask(_ device: DeviceID, failures: Int) {
+        fetches[device] = Fetch(failures: failures)
         client.askForList(of: device) { [self] list in
-            // An answer that is older than the latest announcement makes it due again.
-            if let list { network.receivedList(list, from: device) }
+            if let list {
+                fetches[device]?.failures = 0
+                // An answer that is older than the latest announcement makes it due again.
+                network.receivedList(list, from: device)
+            } else {
+                fetches[device]?.failures += 1
+            }
             rest(after: device)
         }
     }
 
     private func rest(after device: DeviceID) {
-        fetches[device]?.timer = loop.timer(after: Self.spacing) { [unowned self] in
-            let isDueAgain = fetches.removeValue(forKey: device)?.isDueAgain ?? false
-            if isDueAgain { fetch(of: device) }
+        let failures = fetches[device]?.failures ?? 0
+        let wait = failures > 0 ? Backoff.list.delay(after: failures) : Self.spacing
+        fetches[device]?.timer = loop.timer(after: wait) { [unowned self] in
+            guard let fetch = fetches.removeValue(forKey: device) else { return }
+            // Nobody was asked while the account key was on its way here, or the connection has ended: it may say nothing more.
+            let isMissing = fetch.failures > 0 && network.table[device]?.isComplete == false
+            if fetch.isDueAgain || isMissing { ask(device, failures: fetch.failures) }
         }
     }
 }
