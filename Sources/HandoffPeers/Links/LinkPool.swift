@@ -134,7 +134,7 @@ package final class LinkPool {
                 let silent = error.failures.filter(\.hadNoAnswer).map(\.address)
                 for address in silent { delegate?.nobodyAnswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
-                guard others.isEmpty, link.isUsable else { return dial(link, by: others[...]) }
+                if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }
