@@ -42,9 +42,7 @@ final class ControlFixture {
 
     /// Lets the loop handle whatever is there, without waiting.
     func turn() throws {
-        let turns = Turns(left: 60, loop: loop)
-        turns.next()
-        try loop.run()
+        try loop.runTurns(60)
     }
 
     /// Moves the clock and lets the loop handle what is due.
@@ -65,23 +63,6 @@ private final class Desk {
     var calls: [ControlCall] = []
     var serve: ((ControlCall) -> Void)?
     var group: ClientGroup?
-}
-
-/// Unchecked Sendable: only the loop's thread uses it.
-private final class Turns: @unchecked Sendable {
-    private var left: Int
-    private unowned let loop: EventLoop
-
-    init(left: Int, loop: EventLoop) {
-        self.left = left
-        self.loop = loop
-    }
-
-    func next() {
-        left -= 1
-        if left < 0 { return loop.stop() }
-        loop.perform { self.next() }
-    }
 }
 
 /// The client's end of a control connection, a bare descriptor that is read and written by hand.

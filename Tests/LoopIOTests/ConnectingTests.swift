@@ -1,4 +1,5 @@
 import Glibc
+import HandoffTestSupport
 import LoopIO
 import Testing
 

@@ -1,3 +1,4 @@
+import HandoffTestSupport
 import LoopIO
 import Testing
 import Timing
