@@ -98,7 +98,7 @@ import Testing
         }
         let stream = try open()
         stream.write([1])
-        try test.turns(5)
+        try test.loop.runTurns(5)
         let piece = [UInt8](repeating: 2, count: 65_536)
         var written = 1
         repeat { written += piece.count } while stream.write(piece)
@@ -107,7 +107,7 @@ import Testing
             isDrained = true
             stream.endWriting()
         }
-        try test.turns(5)
+        try test.loop.runTurns(5)
         #expect(!isDrained)
         daemonEnd?.resumeReading()
         try test.run()
@@ -137,9 +137,9 @@ import Testing
         // It still listens: what it had closed would break this write.
         daemonEnd?.onError = { _ in Issue.record("closed") }
         daemonEnd?.write([1])
-        try test.turns(3)
+        try test.loop.runTurns(3)
         daemonEnd?.write([1])
-        try test.turns(3)
+        try test.loop.runTurns(3)
         #expect(daemonEnd?.isOpen == true)
         daemonEnd?.close()
     }
@@ -242,10 +242,10 @@ import Testing
         stream.onRead = { _ in Issue.record("read") }
         stream.onEnd = { Issue.record("ended") }
         stream.awaitEnd { _ in Issue.record("answered") }
-        try test.turns(5)
+        try test.loop.runTurns(5)
         stream.close()
         open?.reply(AwaitStreamReply(outcome: .cancelled, message: "", sent: 0, received: 0).json)
         daemon.stop()
-        try test.turns(5)
+        try test.loop.runTurns(5)
     }
 }

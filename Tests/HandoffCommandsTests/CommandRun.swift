@@ -10,7 +10,6 @@ final class CommandRun {
     private(set) var output = ""
     private(set) var diagnostics = ""
     private(set) var context: CommandContext?
-    private var soon: LoopTimer?
     /// What a person types: taken line by line; with the last one taken the person is silent. Nil for no terminal.
     var typing: [String]?
     /// What a program writes to standard input, line by line, when it is no terminal.
@@ -103,8 +102,16 @@ final class CommandRun {
 
     /// Does what Ctrl-C does, once the daemon's answers that are on their way have come.
     func interruptSoon() {
-        // Failing to arm it would make the test hang, and so fail.
-        soon = test.loop.timer(after: .milliseconds(1)) { [weak self] in self?.context?.interrupt() }
+        afterReplies { [weak self] in self?.context?.interrupt() }
+    }
+
+    /// Does something once the daemon's answers that are on their way have come: after turns of the loop, so that no
+    /// clock decides.
+    func afterReplies(_ work: @escaping () -> Void) { later(50, work) }
+
+    private func later(_ turns: Int, _ work: @escaping () -> Void) {
+        guard turns > 0 else { return work() }
+        test.loop.later { [weak self] in self?.later(turns - 1, work) }
     }
 
     /// Does something in a later turn of the loop.

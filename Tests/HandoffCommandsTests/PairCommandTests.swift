@@ -186,10 +186,16 @@ import Testing
             ])
     }
 
-    @Test func `with the timeout the window is closed`() throws {
-        let status = try run.run("pair", "--yes", "--timeout", "0.01", answer: Self.daemon([Self.window()]))
+    @Test(.timeLimit(.minutes(5)))
+    func `with the timeout the window is closed`() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
+        run.onDiagnostics = { text in
+            if text.contains("waiting for 20 s") { run.afterReplies { clock.advance(by: .seconds(20)) } }
+        }
+        let status = try run.run("pair", "--yes", "--timeout", "20", answer: Self.daemon([Self.window()]))
         #expect(status == .failed)
-        #expect(run.diagnostics.contains("waiting for 1 s"), "it waits as long as the user said")
+        #expect(run.diagnostics.contains("waiting for 20 s"), "it waits as long as the user said")
         #expect(run.diagnostics.contains("no device joined in time"))
     }
 

@@ -125,9 +125,7 @@ import Testing
         var hasProgress = false
         run.onOutput = { [content] line in
             if line.contains("\"event\":\"stream\"") {
-                // Once the reply that is on its way has come.
-                func tick(_ turns: Int) { turns > 0 ? run.later { tick(turns - 1) } : clock.advance(by: .seconds(1)) }
-                tick(50)
+                run.afterReplies { clock.advance(by: .seconds(1)) }
             } else if line.contains("\"event\":\"progress\""), !hasProgress {
                 hasProgress = true
                 sender.write(Array(content.dropFirst(60_000)))
@@ -166,16 +164,20 @@ import Testing
             ])
     }
 
-    @Test func `it is given up when nothing moves`() throws {
+    @Test(.timeLimit(.minutes(5)))
+    func `it is given up when nothing moves`() throws {
+        let clock = ManualClock()
+        let run = try CommandRun(clock: clock)
         let sender = try PlayedSender("draft.txt", content)
         sender.onBytes = { stream, call, bytes in
             sender.write(Array(bytes.prefix(2048)))
             stream.close()
             let end = StreamEndedError(moved: 2048, outcome: .gone, message: "it was cut")
             call?.fail(AppErrorName.streamEnded.rawValue, end.json)
+            run.afterReplies { clock.advance(by: .seconds(40)) }
         }
         let status = try run.run(
-            "continue", "--output", path("out"), "--timeout", "0.01", "--json",
+            "continue", "--output", run.test.folder.file("out"), "--timeout", "20", "--json",
             answer: {
                 let daemon = daemon([sender])
                 return { call in
@@ -242,7 +244,7 @@ import Testing
         #expect(try run.run("continue", "--output", path("out"), "--json", answer: daemon([sender])) == .failed)
         #expect(run.errorObjects.last?["reason"] == "hash")
         // What the command sent last is on its way.
-        try run.test.turns(5)
+        try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .hash)
         #expect(sender.failure?.isReported == true)
         #expect(run.test.folder.names.allSatisfy { !$0.contains("out") })
@@ -260,7 +262,7 @@ import Testing
         #expect(
             run.diagnostics
                 == "handoffctl: 48.8 KiB of 97.7 KiB are kept; run the same command again to go on\n")
-        try run.test.turns(5)
+        try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .cancelled)
         let next = try PlayedSender("draft.txt", content)
         #expect(try run.run("continue", "--output", path("out"), answer: daemon([next])) == .done)
@@ -295,7 +297,7 @@ import Testing
             try run.run("continue", "--output", run.test.folder.path, "--json", answer: daemon([sender])) == .failed)
         #expect(run.errorObjects.last?["reason"] == "exists")
         #expect(run.test.folder.text(of: "draft.txt") == "mine")
-        try run.test.turns(5)
+        try run.test.loop.runTurns(5)
         #expect(sender.failure?.reason == .exists)
     }
 

@@ -68,7 +68,7 @@ import Testing
 
     private func tell(_ events: NotificationEvent...) throws {
         for event in events { follower?.replyContinuing(event.json) }
-        try test.turns(20)
+        try test.loop.runTurns(20)
     }
 
     @Test func `a choice waits for the ID of what was chosen`() throws {

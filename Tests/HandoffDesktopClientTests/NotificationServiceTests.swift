@@ -70,7 +70,7 @@ import Testing
         // Switched on again the same server is used, without a question.
         desk.setOn(true)
         clock.advance(by: .seconds(2))
-        try test.turns(2)
+        try test.loop.runTurns(2)
         #expect(server.shown.count == 2 && server.questions.count == 1)
     }
 
@@ -82,10 +82,10 @@ import Testing
         #expect(ends == 0 && !server.isStopped)
         server.shown[0].answer(5)
         #expect(ends == 1 && server.withdrawn == [5])
-        try test.turns(2)
+        try test.loop.runTurns(2)
         #expect(server.isStopped)
         clock.advance(by: .seconds(1))
-        try test.turns(2)
+        try test.loop.runTurns(2)
         #expect(ends == 1)
     }
 
@@ -95,10 +95,10 @@ import Testing
         var ends = 0
         desk.stop { ends += 1 }
         clock.advance(by: .milliseconds(499))
-        try test.turns(2)
+        try test.loop.runTurns(2)
         #expect(ends == 0)
         clock.advance(by: .milliseconds(1))
-        try test.turns(2)
+        try test.loop.runTurns(2)
         #expect(ends == 1 && server.isStopped)
     }
 
@@ -117,7 +117,7 @@ import Testing
     {
         let desk = desk()
         desk.take(offers)
-        try test.turns(2)
+        try test.loop.runTurns(2)
         desk.start()
         desk.take([])
         desk.take(offers)

@@ -130,7 +130,7 @@ final class TransportFixture {
             loop.stop()
         }
         // Only for a test that would hang: real time, which no test depends on otherwise.
-        DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: guardian)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: guardian)
         defer { guardian.cancel() }
         while !isDone(events) {
             let isHanging = isLate.load(ordering: .relaxed)

@@ -5,7 +5,7 @@ import Testing
 extension EventLoop {
     /// Runs the loop on this thread until something stops it. A test whose event never comes fails instead of hanging.
     func runUntilStopped(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let limit = timer(after: .seconds(20)) { [unowned self] in
+        let limit = timer(after: .seconds(120)) { [unowned self] in
             Issue.record("nothing stopped the loop", sourceLocation: sourceLocation)
             stop()
         }

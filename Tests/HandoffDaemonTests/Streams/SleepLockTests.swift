@@ -117,7 +117,7 @@ struct SleepLockMachineTests {
 
     private func advance(_ duration: Duration) throws {
         clock.advance(by: duration)
-        try test.turns(2)
+        try test.loop.runTurns(2)
     }
 
     @Test func `the machine is kept awake until five seconds after the last byte`() throws {
