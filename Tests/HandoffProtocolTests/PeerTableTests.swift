@@ -290,6 +290,16 @@ import Testing
         #expect(table[device]?.candidates.ranked.first?.address == genuine)
     }
 
+    @Test func `the first acknowledgement proves the address although a connection was faster`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1))
+        table.delivered(table.ownPosition, to: device)
+        let acknowledgement = Acknowledgement(deviceID: device, position: table.ownPosition)
+        #expect(table.receivedAcknowledgement(acknowledgement, source: try Samples.address(1), at: Samples.at(1)))
+        #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
+    }
+
     @Test func `a device that always has more does not fill the memory`() throws {
         var table = try table()
         for seq in UInt32(0)..<1000 {

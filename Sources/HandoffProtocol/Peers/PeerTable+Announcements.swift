@@ -116,7 +116,7 @@ extension PeerTable {
         if isRestart {
             peer.offers = []
             peer.listedSeq = nil
-            peer.acknowledged = nil  // What it had received is forgotten with its memory.
+            peer.forgetAcknowledgements()
         }
         var changes: [PeerChange] = []
         if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }

@@ -70,7 +70,9 @@ extension PeerTable {
         else { return false }
         // Only the first one of a number proves where the device is: who records it and sends it again from elsewhere
         // must not become the address that our adverts go to.
-        let isFirst = peer.acknowledged.map { $0 < acknowledgement.position } ?? true
+        // What went by connection meanwhile proves nothing, and does not count.
+        let isFirst = peer.lastAcknowledgement.map { $0 < acknowledgement.position } ?? true
+        if isFirst { peer.lastAcknowledgement = acknowledgement.position }
         peer.acknowledged = max(peer.acknowledged ?? acknowledgement.position, acknowledgement.position)
         if isFirst, let address = source.withPort(peer.port),
             peer.candidates.ranked.contains(where: { $0.address == address })
@@ -126,7 +128,7 @@ extension PeerTable {
             peer.listSeq = nil
             peer.listedSeq = nil
             peer.offers = []
-            peer.acknowledged = nil  // What it had received is forgotten with its memory.
+            peer.forgetAcknowledgements()
         }
         peer.renewed = now
         // An announcement that has overtaken the hello knows the present label and port.
