@@ -6,6 +6,9 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     /// The longest type, in bytes: an advert carries it behind a length byte.
     package static let maxByteCount = 255
 
+    /// A file, a folder or standard input that `handoffctl publish` offers; the content moves by a continuation stream.
+    package static let content = ActivityType(checked: "dev.handoff1.content")
+
     /// The type that crosses teams: whatever page a browser shows (`NSUserActivityTypeBrowsingWeb`).
     package static let browsingWeb = ActivityType(checked: "NSUserActivityTypeBrowsingWeb")
 

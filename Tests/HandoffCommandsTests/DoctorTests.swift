@@ -50,6 +50,19 @@ import Testing
         return try #require(checks.first)
     }
 
+    @Test func `a device that was removed is told so once with what to do`() throws {
+        let words = try #require(ControlStanding.removed.problem)
+        let remove: (inout DoctorFacts) -> Void = {
+            $0.status?.standing = .removed
+            $0.status?.warnings = [words, "something else"]
+        }
+        let check = try only("account", remove)
+        #expect(check.state == .problem)
+        #expect(check.message == words)
+        #expect(check.remedy?.hasPrefix("handoffctl account leave") == true)
+        #expect(found("warning", remove).map(\.message) == ["something else"])
+    }
+
     @Test func `where nothing is wrong everything is fine`() {
         let checks = Doctor.checks(Self.well)
         #expect(checks.allSatisfy { $0.state == .ok && $0.remedy == nil })

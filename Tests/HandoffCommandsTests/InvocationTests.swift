@@ -90,7 +90,7 @@ import Testing
         ),
         (["publish", "a", "--title", "x", "--title", "y"], "option '--title' is given twice"),
         (["list", "--here=yes"], "option '--here' takes no value"),
-        (["publish"], "'publish' needs TYPE"),
+        (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
         (["status", "now"], "'status' does not take 'now'"),
         (["device"], "'device' needs one of: rename, remove"),

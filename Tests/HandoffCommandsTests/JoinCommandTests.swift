@@ -112,7 +112,6 @@ import Testing
         run.piped = ["11111111", "12345678"]
         #expect(try run.run("join", answer: Self.daemon()) == .failed)
         #expect(codes == ["11111111"])
-        #expect(run.diagnostics.contains("  look at the digits on the other device"))
     }
 
     @Test(arguments: [

@@ -51,6 +51,60 @@ import Testing
         #expect(run.diagnostics.contains("send the file itself with --stream") == isTold, "\(run.diagnostics)")
     }
 
+    @Test func `it says when nobody is offered the activity`() throws {
+        let publishing = daemon()
+        run.onDiagnostics = { [run] _ in run.context?.interrupt() }
+        let status = try run.run("publish", "com.example.editing") { call in
+            guard call.member == "GetStatus" else { return publishing(call) }
+            call.reply(
+                ControlStatus(
+                    daemon: "1", device: Sample.device(0x3F), name: "desk", kind: .desktop, account: nil, epoch: nil,
+                    discovery: "avahi", discoveryState: "running", port: 24_863, peers: [], published: 1, offered: 0,
+                    tickets: [], warnings: []
+                ).json)
+        }
+        #expect(status == .done)
+        #expect(
+            run.diagnostics.hasPrefix(
+                "handoffctl: offered to nobody: this device is in no account\n  handoffctl join,"))
+    }
+
+    /// What is offered for an operand.
+    private func published(_ operand: String) throws -> JSONObject {
+        run.onOutput = { [run] line in
+            if line.hasPrefix("published") { run.context?.interrupt() }
+        }
+        #expect(try run.run("publish", operand, answer: daemon()) == .done, "\(run.diagnostics)")
+        return try #require(run.daemon.parameters(of: "Publish")?["activity"]?.object)
+    }
+
+    @Test func `an address is offered as a page`() throws {
+        let activity = try published("https://news.example/today")
+        #expect(activity["type"]?.string == "NSUserActivityTypeBrowsingWeb")
+        #expect(activity["webpageURL"]?.string == "https://news.example/today")
+        #expect(activity["title"]?.string == "https://news.example/today")
+        #expect(try run.run("publish", "https://") == .wrongUsage)
+    }
+
+    @Test func `a file is offered with its content`() throws {
+        try run.test.folder.write("abc", to: "draft.odt")
+        let activity = try published(run.test.folder.file("draft.odt"))
+        #expect(activity["type"]?.string == "dev.handoff1.content")
+        #expect(activity["title"]?.string == "draft.odt")
+        #expect(activity["supportsContinuationStreams"] == true)
+    }
+
+    @Test func `a path that leads nowhere is no type`() throws {
+        #expect(try run.run("publish", run.test.folder.file("missing.odt")) == .failed)
+        #expect(run.diagnostics.contains("missing.odt"))
+        #expect(run.daemon.methods.isEmpty)
+    }
+
+    @Test func `a type without a dot is advised against`() throws {
+        #expect(try published("x")["type"]?.string == "x")
+        #expect(run.diagnostics.contains("advice: 'x' is taken for the type of an activity"))
+    }
+
     @Test func `it tells what happens until interrupted`() throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("continued") { run.context?.interrupt() }
@@ -70,7 +124,8 @@ import Testing
 
                 """)
         #expect(run.diagnostics.isEmpty)
-        #expect(run.daemon.methods == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
+        let calls = run.daemon.methods.filter { $0 != "GetStatus" }
+        #expect(calls == ["Attach", "Publish", "BecomeCurrent", "AnswerSave", "Invalidate"])
         #expect(
             run.daemon.parameters(of: "Attach") == [
                 "app": "handoffctl", "version": .string(ProgramVersion.number), "team": "T1", "types": [],

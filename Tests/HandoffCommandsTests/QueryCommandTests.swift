@@ -127,9 +127,32 @@ import Testing
     }
 
     @Test func `no offers are no output`() throws {
-        #expect(try run.run("list") { $0.reply(["activities": []]) } == .done)
+        #expect(try run.run("list", answer: Self.emptyList(Self.status)) == .done)
         #expect(run.output.isEmpty)
         #expect(run.diagnostics == "handoffctl: no other device offers anything\n")
+    }
+
+    private static func emptyList(_ status: ControlStatus) -> (FakeDaemon.Call) -> Void {
+        { $0.member == "GetStatus" ? $0.reply(status.json) : $0.reply(["activities": []]) }
+    }
+
+    @Test func `an empty list says what keeps offers away`() throws {
+        let hold = ControlRestriction(
+            direction: .receive, author: .user, device: nil, until: nil, message: "Handoff is paused on this device")
+        let cases: [(change: (inout ControlStatus) -> Void, said: String)] = [
+            ({ $0.account = nil }, "this device is in no account\n  handoffctl join,"),
+            ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl account leave"),
+            ({ $0.standing = .joining }, "no member has let this device in yet\n  handoffctl status"),
+            ({ $0.holds = [hold] }, "Handoff is paused on this device\n  handoffctl receive on\n"),
+            ({ $0.peers = [] }, "no other device of the account is there\n  handoffctl devices"),
+        ]
+        for (change, said) in cases {
+            let run = try CommandRun()
+            var status = Self.status
+            change(&status)
+            #expect(try run.run("list", answer: Self.emptyList(status)) == .done)
+            #expect(run.diagnostics.hasPrefix("handoffctl: nothing is on offer here: " + said), "\(run.diagnostics)")
+        }
     }
 
     @Test func `an account is shown or null`() throws {

@@ -57,7 +57,8 @@ enum Sample {
     static func status() throws -> ControlStatus {
         ControlStatus(
             daemon: "1", device: try device(), name: "Mac", kind: .desktop,
-            account: AccountID(hex: String(repeating: "3d", count: 16)), epoch: 4, discovery: "avahi",
+            account: AccountID(hex: String(repeating: "3d", count: 16)), standing: .member, epoch: 4,
+            discovery: "avahi",
             discoveryState: "running", port: 24863,
             peers: [
                 ControlPeer(device: nil, name: nil, address: "h:1", via: .static, connected: false, activities: 0),
@@ -149,7 +150,7 @@ struct ControlValueTests {
     }
 
     @Test func `fields that are missing or of another type are named`() throws {
-        expectEveryField(of: try Sample.status().json, optional: ["account", "epoch"]) {
+        expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch"]) {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
         expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL"]) {

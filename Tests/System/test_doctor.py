@@ -91,7 +91,11 @@ def well(stage):
         expect(found[name]["state"] == "ok", f"{found.get(name)}")
     expect("origin" in found["devices"]["message"], f"{found['devices']}")
     text = doctor(taker)
-    expect(text.output.startswith("ok       daemon     handoffd") and "\n                    -> " in text.output, str(text))
+    expect("\nok       daemon     handoffd" in "\n" + text.output, str(text))
+    # What may be wrong comes first, with what to do.
+    states = [line.split()[0] for line in text.output.splitlines() if not line.startswith(" ")]
+    expect(states == sorted(states, key=["problem", "warning", "ok"].index), str(text))
+    expect("\n                    -> " in text.output, str(text))
 
 
 @test("1: a daemon that does not run, and the rest is still looked at")

@@ -40,7 +40,7 @@ package enum AccountError: Error, Equatable, Sendable, CustomStringConvertible {
         case .full(let reason): "the account has no room: \(reason)"
         case .epochsExhausted: "a member used up the epoch numbers; remove the device that made the epoch in force"
         case .namesExhausted: "a member used up the name counters of the device; remove the device that named it"
-        case .badName: "a device name has 1 to 64 bytes"
+        case .badName: "a device name has 1 to 64 bytes, and not only spaces"
         }
     }
 }

@@ -86,7 +86,8 @@ extension AccountState {
     package func naming(_ device: DeviceID, _ text: String, by signer: SigningKey) throws -> AccountState {
         try requireLive(signer)
         guard view.isLive(device) else { throw AccountError.noSuchDevice(device) }
-        guard (1...Statement.maxName).contains(text.utf8.count) else { throw AccountError.badName }
+        let isSeen = text.unicodeScalars.contains { !$0.properties.isWhitespace && !VisibleText.isHidden($0) }
+        guard (1...Statement.maxName).contains(text.utf8.count), isSeen else { throw AccountError.badName }
         if let old = view.names[device], old.utf8.elementsEqual(text.utf8) { return self }
         let (counter, hasOverflowed) = (view.nameCounters[device] ?? 0).addingReportingOverflow(1)
         guard !hasOverflowed else { throw AccountError.namesExhausted }

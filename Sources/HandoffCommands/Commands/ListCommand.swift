@@ -21,10 +21,17 @@ package struct ListCommand: Command {
 
     package func run(in context: CommandContext) {
         context.request { client, then in
-            client.listActivities(here: here, then)
-        } present: { activities in
+            client.listActivities(here: here) { result in
+                guard case .success(let activities) = result, activities.isEmpty, !context.json else {
+                    return then(result.map { ($0, nil) })
+                }
+                client.getStatus { then($0.map { (activities, Obstacle.first(.receive, $0)) }) }
+            }
+        } present: { (activities: [ControlActivity], obstacle: Obstacle?) in
             if context.json {
                 for activity in activities { context.console.line(activity.json) }
+            } else if let obstacle {
+                context.note("nothing is on offer here: \(obstacle.message)", remedy: obstacle.remedy)
             } else if activities.isEmpty {
                 context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
@@ -36,6 +43,8 @@ package struct ListCommand: Command {
 
     private static func table(_ activities: [ControlActivity], titleWidth: Int?) -> ColumnTable {
         let idLength = Describe.distinctLength(activities.map(\.id))
+        let origins = Dictionary(activities.map { ($0.device, $0.deviceName) }) { first, _ in first }
+        let alike = ConfusableNames.groups(origins)
         var table = ColumnTable(["ID", "TITLE", "TYPE", "DEVICE", "AGE", "OPENS IN"])
         for activity in activities {
             let title = VisibleText.escape(activity.title ?? "")
@@ -43,7 +52,9 @@ package struct ListCommand: Command {
                 String(activity.id.hex.prefix(idLength)),
                 titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
                 activity.type.text,
-                VisibleText.escape(activity.deviceName),
+                alike[activity.device] == nil
+                    ? VisibleText.escape(activity.deviceName)
+                    : DeviceText.label(activity.deviceName, activity.device.short),
                 RelativeAge.text(seconds: activity.age),
                 Describe.opens(activity.opens),
             ])

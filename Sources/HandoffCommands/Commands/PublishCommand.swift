@@ -1,12 +1,13 @@
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import LoopIO
 
 /// `publish`: offers an activity to the other devices for as long as the command runs.
 package struct PublishCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["publish"], operands: "TYPE", operandCount: 1...1,
-        summary: "offer an activity to the other devices until interrupted",
+        words: ["publish"], operands: "TYPE|URL|FILE|FOLDER|-", operandCount: 1...1,
+        summary: "offer an activity, a page or a file to the other devices until interrupted",
         options: [
             OptionSpecification("--title", .value("TEXT"), "what people see"),
             OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload, an object in the tagged form"),
@@ -17,6 +18,10 @@ package struct PublishCommand: Command {
             OptionSpecification("--required", .values("KEY"), "a key of userInfo without which it cannot be continued"),
         ],
         details: """
+            An address with http or https is offered as a page. What is a file or a folder here is offered with its content, for
+            'handoffctl continue --output'; so is standard input, as -. Anything else is the type of an activity, such as
+            com.example.editing, for the apps that continue that type.
+
             The activity becomes the current one. A file that is named by --user-info @FILE is read again whenever the
             daemon asks, so that what travels is what it says when another device continues the activity.
             Whatever --stream names is read when another device asks for it with 'handoffctl continue --output', each time
@@ -30,19 +35,20 @@ package struct PublishCommand: Command {
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        let type = try ArgumentValue.activityType(arguments.operands.first ?? "", command: command)
+        let subject = try PublishSubject(arguments.operands.first ?? "", command: command)
         var userInfo: UserInfoSource?
         if let text = arguments.value("--user-info") { userInfo = try UserInfoSource(text) }
-        let webURL = arguments.value("--web-url")
+        let webURL = arguments.value("--web-url") ?? subject.page
         if let webURL, !WebURL.isAcceptable(webURL) {
             throw .badValue(webURL, of: "--web-url", expected: "a URL with http or https and a host", command: command)
         }
         let team = arguments.value("--team")
         if let team { _ = try ArgumentValue.text(team, option: "--team") }
-        var stream: String?
+        var stream = subject.content
         if let text = arguments.value("--stream") { stream = try ArgumentValue.text(text, option: "--stream") }
         request = PublishRequest(
-            type: type, title: arguments.value("--title"), userInfo: userInfo, webpageURL: webURL, team: team,
+            type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
+            webpageURL: webURL, team: team,
             requiredKeys: arguments.all("--required"), stream: stream)
     }
 
@@ -56,6 +62,55 @@ package struct PublishCommand: Command {
         }
         context.keep(session)
         session.start()
+    }
+}
+
+/// What the operand of `publish` names.
+enum PublishSubject: Equatable {
+    /// An activity of some app.
+    case activity(ActivityType)
+    /// A page, by its address.
+    case page(String)
+    /// A file or folder, by its path, or `-` for standard input.
+    case content(String)
+
+    /// Tells them apart by the text, and by what is there under this path.
+    /// - Throws: `UsageError` for a text that is none of them.
+    init(_ text: String, command: String) throws(UsageError) {
+        if text.hasPrefix("http://") || text.hasPrefix("https://") {
+            guard WebURL.isAcceptable(text) else {
+                throw .badValue(text, of: "URL", expected: "a URL with http or https and a host", command: command)
+            }
+            self = .page(text)
+        } else if text == "-" || text.contains("/") || PlainFile.version(at: text) != nil
+            || FolderListing.isFolder(text)
+        {
+            // A path that leads nowhere is an error when it is opened, which names it.
+            self = .content(text)
+        } else {
+            self = .activity(try ArgumentValue.activityType(text, command: command))
+        }
+    }
+
+    var type: ActivityType {
+        switch self {
+        case .activity(let type): type
+        case .page: .browsingWeb
+        case .content: .content
+        }
+    }
+
+    var page: String? { if case .page(let url) = self { url } else { nil } }
+
+    var content: String? { if case .content(let path) = self { path } else { nil } }
+
+    /// What people see unless they are told otherwise: the address, or the name of the file.
+    var title: String? {
+        switch self {
+        case .activity: nil
+        case .page(let url): url
+        case .content(let path): path == "-" ? nil : path.split(separator: "/").last.map(String.init)
+        }
     }
 }
 

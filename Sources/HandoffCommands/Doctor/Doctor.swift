@@ -26,7 +26,8 @@ package enum Doctor {
         checks += limits(facts.diagnosis)
         checks += members(status, facts.diagnosis)
         if let check = stateFolder(facts.diagnosis) { checks.append(check) }
-        checks += status.warnings.map {
+        // What the check of the account says is not said again.
+        checks += status.warnings.filter { $0 != status.standing?.problem }.map {
             DoctorCheck("warning", .warning, $0, remedy: "see the daemon's log: journalctl --user -u handoffd")
         }
         return checks
@@ -63,13 +64,10 @@ package enum Doctor {
     }
 
     private static func account(_ status: ControlStatus) -> DoctorCheck {
-        guard let account = status.account else {
-            return DoctorCheck(
-                "account", .problem, "this device is in no account",
-                remedy: "handoffctl join, with the code that handoffctl pair shows on another device; on the first "
-                    + "one: handoffctl account create")
+        if let obstacle = Obstacle.account(status) {
+            return DoctorCheck("account", .problem, obstacle.message, remedy: obstacle.remedy)
         }
-        return DoctorCheck("account", .ok, "this device is in account \(account.short)")
+        return DoctorCheck("account", .ok, "this device is in account \(status.account?.short ?? "")")
     }
 
     private static func switches(_ switches: ControlSwitches) -> [DoctorCheck] {
@@ -77,22 +75,9 @@ package enum Doctor {
             let until = hold.until.map { " until \(LocalTime.text($0))" } ?? ""
             let isForAll = hold.device == nil && hold.author != .session
             return DoctorCheck(
-                "switches", isForAll ? .problem : .warning, hold.message + until, remedy: remedy(for: hold))
+                "switches", isForAll ? .problem : .warning, hold.message + until, remedy: hold.remedy)
         }
         return checks.isEmpty ? [DoctorCheck("switches", .ok, "advertising and receiving are on")] : checks
-    }
-
-    private static func remedy(for hold: ControlRestriction) -> String {
-        switch hold.author {
-        case .user:
-            let device = hold.device.map { " --device \($0.short)" } ?? ""
-            return "handoffctl \(hold.direction.rawValue) on\(device)"
-        case .configuration:
-            return "take 'advertise = off' out of handoffd.conf, then: systemctl --user reload handoffd"
-        case .policy: return "ask who administers this machine: it is in /etc/handoff/policy.d"
-        case .session:
-            return "unlock or use the screen; lock-delay and idle-delay in handoffd.conf say after what time it counts"
-        }
     }
 
     private static func apps(_ facts: DoctorFacts) -> [DoctorCheck] {

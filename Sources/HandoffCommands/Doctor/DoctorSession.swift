@@ -85,7 +85,9 @@ final class DoctorSession {
         guard !isDone else { return }
         isDone = true
         client?.close()
-        let checks = Doctor.checks(facts)
+        // What is wrong comes first; else the order in which it was looked at.
+        let found = Doctor.checks(facts)
+        let checks = [DoctorCheck.State.problem, .warning, .ok].flatMap { state in found.filter { $0.state == state } }
         for check in checks {
             if context.json {
                 context.console.line(check.json)

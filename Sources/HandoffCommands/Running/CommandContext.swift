@@ -145,6 +145,12 @@ package final class CommandContext {
         console.writeDiagnostics(json ? JSONLine.text(["note": .string(text)]) + "\n" : "handoffctl: \(text)\n")
     }
 
+    /// The same, and on a line of its own what to do about it.
+    package func note(_ text: String, remedy: String) {
+        guard !json else { return note("\(text): \(remedy)") }
+        console.writeDiagnostics("handoffctl: \(text)\n  \(remedy)\n")
+    }
+
     /// Says that the daemon went away, once for each time that it does.
     package func sayDaemonWentAway() {
         note("the daemon went away; going on as soon as it is back")

@@ -32,7 +32,6 @@ extension CommandFailure {
 
     private static func joiningAdvice(_ reason: String) -> [String] {
         switch reason {
-        case "wrongCode": ["look at the digits on the other device, and run handoffctl join again"]
         case "codeUsed", "windowClosed": ["ask for a new code on the other device, with: handoffctl pair"]
         case "busy": ["run handoffctl join again in a moment"]
         case "declined": ["if that was a mistake, run handoffctl pair there again"]

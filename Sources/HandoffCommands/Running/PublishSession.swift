@@ -21,6 +21,9 @@ final class PublishSession {
     private var wasOffered = false
     private var isEnding = false
     private var lastAdvice: String?
+    private var hasToldObstacle = false
+    /// The connection that asks why nobody is offered the activity.
+    private var asking: ControlClient?
 
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
     init(_ request: PublishRequest, _ context: CommandContext) throws(CommandFailure) {
@@ -52,6 +55,11 @@ final class PublishSession {
     /// Attaches, and begins to wait for what happens.
     func start() {
         context.onInterrupt { [unowned self] in interrupted() }
+        if !request.type.text.contains("."), request.type != .browsingWeb {
+            context.note(
+                "advice: '\(VisibleText.escape(request.type.text))' is taken for the type of an activity, which apps name like a "
+                    + "domain turned round: com.example.editing")
+        }
         streams?.onEvent = { [unowned self] activity, text, fields in say("stream", activity, text, fields: fields) }
         attachment.start { [unowned self] report in
             switch report {
@@ -75,8 +83,24 @@ final class PublishSession {
             advise(published.advice)
             say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
             session.calls.becomeCurrent(session: session.id, activity: published.id) { [weak self] result in
-                _ = self?.attachment.accept(result)
+                guard let self, attachment.accept(result) != nil else { return }
+                tellObstacle()
             }
+        }
+    }
+
+    /// Says once why nobody is offered the activity, if that is so. A daemon that does not say it has more to do.
+    private func tellObstacle() {
+        guard !hasToldObstacle, let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
+            return
+        }
+        hasToldObstacle = true
+        asking = client
+        client.getStatus { [weak self] result in
+            guard let self else { return }
+            asking = nil
+            guard case .success(let status) = result, let obstacle = Obstacle.first(.advertise, status) else { return }
+            context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
         }
     }
 

@@ -16,14 +16,20 @@ extension ControlService {
         let state = core.accountStore.state
         return ControlStatus(
             daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.kind,
-            account: state?.accountID, epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
+            account: state?.accountID,
+            standing: state.map { ControlStanding($0.standing(of: core.accountStore.deviceID)) },
+            epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
             switches: core.switches.shown, warnings: warnings())
     }
 
     private var displayName: String {
-        core.accountStore.state == nil ? core.name : core.snapshot.name(of: core.accountStore.deviceID)
+        // The roster keeps no name of a device that was removed.
+        guard let state = core.accountStore.state, state.standing(of: core.accountStore.deviceID) != .removed else {
+            return core.name
+        }
+        return core.snapshot.name(of: core.accountStore.deviceID)
     }
 
     private func peers() -> [ControlPeer] {
@@ -57,7 +63,7 @@ extension ControlService {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
             } else if core.snapshot.isJoining {
                 warnings.append("this device has not joined its account yet: \(core.joining.missing)")
-            } else if let words = DaemonCore.words(for: state.standing(of: core.accountStore.deviceID)) {
+            } else if let words = ControlStanding(state.standing(of: core.accountStore.deviceID)).problem {
                 warnings.append(words)
             }
             if state.view.isLive(core.accountStore.deviceID), !core.snapshot.isJoining, !state.isCurrent {

@@ -15,27 +15,9 @@ extension DaemonCore {
         if standing == .member, before == nil || before == .joining {
             log.notice("Joined an account", ["account": present.accountID.short])
         }
-        guard standing != before, standing != .joining, let words = Self.words(for: standing)
+        guard standing != before, standing != .joining, let words = ControlStanding(standing).problem
         else { return }
         log.error("\(words)")
-    }
-
-    /// What the user has to know of this device's standing in the account.
-    static func words(for standing: Standing) -> String? {
-        switch standing {
-        case .member, .joining: nil
-        case .fileUsedTwice:
-            """
-            another device joined with the same account file, so neither is a member: leave the account, and join with \
-            a new file
-            """
-        case .fileClosed:
-            """
-            the account file that this device joined with was closed, so it is no member: leave the account, and join \
-            with a new file
-            """
-        case .removed: "this device was removed from its account"
-        }
     }
 
     /// The exported files that may still be used.
@@ -47,6 +29,19 @@ extension DaemonCore {
             return ControlTicket(
                 id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == accountStore.deviceID,
                 age: export.map { Double($0.age(at: now)) })
+        }
+    }
+}
+
+extension ControlStanding {
+    /// As the control interface says it.
+    init(_ standing: Standing) {
+        switch standing {
+        case .member: self = .member
+        case .joining: self = .joining
+        case .fileUsedTwice: self = .fileUsedTwice
+        case .fileClosed: self = .fileClosed
+        case .removed: self = .removed
         }
     }
 }

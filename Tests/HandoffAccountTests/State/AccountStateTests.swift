@@ -120,7 +120,9 @@ import Testing
         #expect(renamed.view.names[guest.id] == "phone")
         let digest = renamed.roster.digest
         #expect(try renamed.naming(guest.id, "phone", by: founder.key).roster.digest == digest)
-        #expect(throws: AccountError.badName) { try founder.state.naming(guest.id, "", by: founder.key) }
+        for name in ["", "  ", "\u{200B}", String(repeating: "a", count: 65)] {
+            #expect(throws: AccountError.badName) { try founder.state.naming(guest.id, name, by: founder.key) }
+        }
     }
 
     @Test

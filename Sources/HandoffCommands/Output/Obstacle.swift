@@ -1,0 +1,58 @@
+import HandoffControl
+import HandoffModel
+
+/// What keeps activities from going between this device and all others, and what to do about it.
+struct Obstacle: Equatable {
+    /// What it is, as a sentence in lower case.
+    let message: String
+    /// What to do: a command, or a step.
+    let remedy: String
+
+    /// The account: none, or one that this device is not a member of.
+    static func account(_ status: ControlStatus) -> Obstacle? {
+        guard status.account != nil else {
+            return Obstacle(
+                message: "this device is in no account",
+                remedy: "handoffctl join, with the code that handoffctl pair shows on another device; on the first "
+                    + "one: handoffctl account create")
+        }
+        guard let problem = status.standing?.problem else { return nil }
+        return Obstacle(
+            message: problem,
+            remedy: "handoffctl account leave, which gives the device a new identity; then: handoffctl join")
+    }
+
+    /// The first reason why nothing goes this way at present; nil where nothing stands between.
+    static func first(_ direction: SwitchDirection, _ status: ControlStatus) -> Obstacle? {
+        if let account = account(status) { return account }
+        if status.standing == .joining {
+            return Obstacle(
+                message: "no member has let this device in yet", remedy: "handoffctl status says what is missing")
+        }
+        if let restriction = status.holds.first(where: { $0.direction == direction && $0.device == nil }) {
+            return Obstacle(message: restriction.message, remedy: restriction.remedy)
+        }
+        guard status.peers.contains(where: { $0.device != nil }) else {
+            return Obstacle(
+                message: "no other device of the account is there",
+                remedy: "handoffctl devices shows who is away; handoffctl doctor looks for the reason")
+        }
+        return nil
+    }
+}
+
+extension ControlRestriction {
+    /// What ends it, for whoever may.
+    var remedy: String {
+        switch author {
+        case .user:
+            let device = device.map { " --device \($0.short)" } ?? ""
+            return "handoffctl \(direction.rawValue) on\(device)"
+        case .configuration:
+            return "take 'advertise = off' out of handoffd.conf, then: systemctl --user reload handoffd"
+        case .policy: return "ask who administers this machine: it is in /etc/handoff/policy.d"
+        case .session:
+            return "unlock or use the screen; lock-delay and idle-delay in handoffd.conf say after what time it counts"
+        }
+    }
+}
