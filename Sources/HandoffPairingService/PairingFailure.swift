@@ -63,8 +63,7 @@ extension PairingFailure {
     /// Nobody invites on this network.
     static let nobodyThere = PairingFailure(
         .nobodyThere,
-        "no device on this network invites; run handoffctl pair on one that is in the account, or give the address or the"
-            + " link that it shows")
+        "no device on this network invites another one")
     /// Nobody answers at the addresses.
     static func unreachable(_ places: [String]) -> PairingFailure {
         PairingFailure(

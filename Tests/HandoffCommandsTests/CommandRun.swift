@@ -54,7 +54,7 @@ final class CommandRun {
         let console = Console(
             outputIsTerminal: onTerminal, diagnosticsAreTerminal: onTerminal,
             graphicColumns: onTerminal ? graphicColumns : nil,
-            diagnosticsCanRewrite: onTerminal && graphicColumns != nil,
+            statusColumns: { [unowned self] in onTerminal ? graphicColumns : nil },
             output: { [unowned self] text in
                 output += text
                 onOutput(text)

@@ -121,10 +121,10 @@ import Testing
             "id '0123456789abcdef0123456789abcdef0' is not the beginning of an id: hexadecimal digits"
         ),
         (["continue", "ab", "--latest"], "an ID and --latest exclude each other"),
-        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds, at most a day"),
-        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds, at most a day"),
-        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds, at most a day"),
-        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds, at most a day"),
+        (["continue", "--timeout", "0"], "--timeout '0' is not a number of seconds above 0, at most a day"),
+        (["continue", "--timeout", "nan"], "--timeout 'nan' is not a number of seconds above 0, at most a day"),
+        (["continue", "--timeout", "1e9"], "--timeout '1e9' is not a number of seconds above 0, at most a day"),
+        (["continue", "--timeout", "-5"], "--timeout '-5' is not a number of seconds above 0, at most a day"),
         (["continue", "--from", ""], "--from is empty"),
         (["peer", "add", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
         (["peer", "add", "desk:0"], "address 'desk:0' is not of the form HOST:PORT or [ADDRESS]:PORT"),
@@ -140,7 +140,7 @@ import Testing
             "--passphrase and --passphrase-file exclude each other"
         ),
         (["account", "import", "f", "--passphrase-file", ""], "--passphrase-file is empty"),
-        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds, at most a day"),
+        (["pair", "--timeout", "soon"], "--timeout 'soon' is not a number of seconds above 0, at most a day"),
         (["join", "--peer", "desk"], "address 'desk' is not of the form HOST:PORT or [ADDRESS]:PORT"),
         (["device", "remove", ""], "DEVICE is empty"),
         (["device", "remove", "a", "--drop", ""], "--drop is empty"),

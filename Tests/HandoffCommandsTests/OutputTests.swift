@@ -29,7 +29,27 @@ import Testing
         var table = ColumnTable(["ID", "TITLE", "TEAM", "AGE"])
         table.add(["1", "日本", "", "2 min"])
         table.add(["22", "Draft", "", "just now"])
-        #expect(table.lines == ["ID  TITLE  AGE", "1   日本   2 min", "22  Draft  just now"])
+        #expect(table.lines() == ["ID  TITLE  AGE", "1   日本   2 min", "22  Draft  just now"])
+    }
+
+    @Test(arguments: [10, 24, 30, 40, 80]) func `a table is cut where it is widest`(_ columns: Int) {
+        var table = ColumnTable(["ID", "TITLE", "OPENS IN"])
+        table.add(["a1b2c3d", "A letter to Ada", "nothing: no app continues com.example.editing"])
+        let lines = table.lines(fitting: columns)
+        // 7, 8, 8 and two gaps are kept, however narrow the terminal is.
+        #expect(lines.allSatisfy { DisplayWidth.of($0) <= max(columns, 27) }, "\(lines)")
+        #expect(lines.last?.hasPrefix("a1b2c3d  A ") == true)
+        #expect(table.lines(fitting: 200) == table.lines())
+    }
+
+    @Test func `a line that is written again fits the terminal`() {
+        var written = ""
+        let console = Console(
+            outputIsTerminal: true, diagnosticsAreTerminal: true, statusColumns: { 20 }, output: { _ in },
+            diagnostics: { written += $0 })
+        let status = StatusLine(console)
+        status.show("receiving  8%  116.0 MiB of 1.4 GiB")
+        #expect(written == "\r\u{1B}[Kreceiving  8%  116…")
     }
 
     @Test func `fields are aligned also over several lines`() {

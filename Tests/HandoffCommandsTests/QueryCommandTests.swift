@@ -108,9 +108,9 @@ import Testing
         #expect(try run.run("list", onTerminal: true) { $0.reply(Self.reply(offers)) } == .done)
         #expect(
             run.output == """
-                ID       TITLE                                     TYPE                           DEVICE          AGE       OPENS IN
-                a1a1a1a  A title that is longer than forty colum…  com.example.editing            laptop          just now  Editor
-                b2b2b2b                                            NSUserActivityTypeBrowsingWeb  phone\\u{1B}[2J  2 min     nothing: no app continues it
+                ID       TITLE                                     TYPE                 DEVICE          AGE       OPENS IN
+                a1a1a1a  A title that is longer than forty colum…  com.example.editing  laptop          just now  Editor
+                b2b2b2b                                            web page             phone\\u{1B}[2J  2 min     nothing: no app continues it
 
                 """)
     }
@@ -153,6 +153,24 @@ import Testing
             #expect(try run.run("list", answer: Self.emptyList(status)) == .done)
             #expect(run.diagnostics.hasPrefix("handoffctl: nothing is on offer here: " + said), "\(run.diagnostics)")
         }
+    }
+
+    @Test func `the log is in words`() throws {
+        let device = Sample.device(0x1A)
+        let entries = [
+            ControlLogEntry(
+                number: 1, event: .continuation, direction: .in, type: "NSUserActivityTypeBrowsingWeb", device: device,
+                deviceName: "desk", app: "org.example.Web", outcome: "launchFailed"),
+            ControlLogEntry(
+                number: 2, event: .stream, direction: .in, device: device, deviceName: "desk", outcome: "ended",
+                sent: 130, received: 1_590_531_335),
+        ]
+        let page = ControlLogPage(entries: entries, hasMore: false)
+        #expect(try run.run("log") { $0.reply(page.json) } == .done)
+        let lines = run.output.split(separator: "\n")
+        #expect(lines.first?.hasSuffix("  web page from desk (1a1a1a1) in org.example.Web: launch failed") == true)
+        #expect(
+            lines.last?.hasSuffix("  stream from desk (1a1a1a1): ended, 130 bytes sent, 1.5 GiB received") == true)
     }
 
     @Test func `an account is shown or null`() throws {

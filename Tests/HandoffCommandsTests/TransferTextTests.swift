@@ -39,7 +39,7 @@ import Timing
         #expect(TransferStatus.text("sending", [half], rate: nil) == "sending  50%  512.0 KiB of 1.0 MiB")
         #expect(
             TransferStatus.text("sending", [half, Progress(position: 1, size: nil)], rate: 0)
-                == "sending 2 streams  512.0 KiB  0 bytes/s")
+                == "sending 2 streams  512.0 KiB")
         #expect(TransferStatus.text("receiving", [Progress(position: 0, size: 0)], rate: nil) == "receiving  0 bytes")
     }
 }

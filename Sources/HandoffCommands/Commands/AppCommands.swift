@@ -25,7 +25,7 @@ package struct AppsCommand: Command {
             } else if apps.isEmpty {
                 context.note("no app continues anything here: none declares a type, and none is attached")
             } else {
-                for line in Self.table(apps).lines { context.console.line(line) }
+                context.console.write(Self.table(apps))
                 for app in apps { Self.tellConflicts(of: app, context) }
             }
         }

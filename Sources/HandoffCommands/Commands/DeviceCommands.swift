@@ -21,7 +21,7 @@ package struct DevicesCommand: Command {
             } else if devices.isEmpty {
                 context.note("this device has no account yet; create one with: handoffctl account create")
             } else {
-                for line in DeviceText(devices).table.lines { context.console.line(line) }
+                context.console.write(DeviceText(devices).table)
             }
         }
     }

@@ -36,7 +36,7 @@ package struct ListCommand: Command {
                 context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
                 let table = Self.table(activities, titleWidth: context.console.outputIsTerminal ? Self.titleWidth : nil)
-                for line in table.lines { context.console.line(line) }
+                context.console.write(table)
             }
         }
     }
@@ -51,7 +51,7 @@ package struct ListCommand: Command {
             table.add([
                 String(activity.id.hex.prefix(idLength)),
                 titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
-                activity.type.text,
+                Describe.type(activity.type),
                 alike[activity.device] == nil
                     ? VisibleText.escape(activity.deviceName)
                     : DeviceText.label(activity.deviceName, activity.device.short),

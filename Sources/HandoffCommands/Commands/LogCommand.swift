@@ -81,15 +81,22 @@ enum LogText {
         let device = "\(VisibleText.escape(entry.deviceName)) (\(entry.device.short))"
         let app = entry.app.map { " in \(VisibleText.escape($0))" } ?? ""
         let ways = entry.direction == .in ? "from \(device)" : "to \(device)"
-        let outcome = VisibleText.escape(entry.outcome)
+        let outcome = VisibleText.escape(words(entry.outcome))
         let what: String
         switch entry.event {
         case .continuation, .payload:
-            what = "\(VisibleText.escape(entry.type ?? "")) \(ways)\(app): \(outcome)"
+            let type = entry.type.map { type in ActivityType(type).map(Describe.type) ?? type } ?? ""
+            what = "\(VisibleText.escape(type)) \(ways)\(app): \(outcome)"
         case .stream:
-            what = "stream \(ways)\(app): \(outcome), \(entry.sent ?? 0) bytes sent, \(entry.received ?? 0) received"
+            let sent = ByteText.text(entry.sent ?? 0)
+            what = "stream \(ways)\(app): \(outcome), \(sent) sent, \(ByteText.text(entry.received ?? 0)) received"
         }
         let count = entry.count == 1 ? "" : " (\(entry.count) times)"
         return "\(LocalTime.text(entry.time))  \(what)\(count)"
+    }
+
+    /// What came of it, as words: `launchFailed` is `launch failed`.
+    private static func words(_ outcome: String) -> String {
+        outcome.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
     }
 }

@@ -63,6 +63,6 @@ enum StatusText {
                 "\(peer.activities)",
             ])
         }
-        return table.lines.joined(separator: "\n")
+        return table.lines().joined(separator: "\n")
     }
 }

@@ -18,19 +18,33 @@ package struct ColumnTable {
 
     package var isEmpty: Bool { rows.isEmpty }
 
+    /// Columns that a column of a narrow table keeps, however narrow that is; more where its heading is wider.
+    private static let minWidth = 8
+
     /// The lines of the table, heading first, without trailing spaces. A column in which no row has anything is left
     /// out together with its heading.
-    package var lines: [String] {
+    /// - Parameter columns: the width of the terminal: the widest columns are cut until the table fits; nil cuts nothing.
+    package func lines(fitting columns: Int? = nil) -> [String] {
         let used = header.indices.filter { column in
             rows.contains { column < $0.count && !$0[column].isEmpty }
         }
-        let widths = used.map { column in
+        var widths = used.map { column in
             ([header] + rows).map { column < $0.count ? DisplayWidth.of($0[column]) : 0 }.max() ?? 0
+        }
+        if let columns {
+            let least = used.map { max(Self.minWidth, DisplayWidth.of(header[$0])) }
+            var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - columns
+            while excess > 0,
+                let widest = widths.indices.filter({ widths[$0] > least[$0] }).max(by: { widths[$0] < widths[$1] })
+            {
+                widths[widest] -= 1
+                excess -= 1
+            }
         }
         return ([header] + rows).map { row in
             var line = ""
             for (column, width) in zip(used, widths) {
-                let cell = column < row.count ? row[column] : ""
+                let cell = DisplayWidth.truncate(column < row.count ? row[column] : "", to: width)
                 line += cell + String(repeating: " ", count: max(0, width - DisplayWidth.of(cell))) + Self.gap
             }
             while line.hasSuffix(" ") { line.removeLast() }

@@ -16,12 +16,12 @@ package struct Console {
     package let diagnosticsAreTerminal: Bool
     /// How many columns of graphics standard output can show; nil when it is no terminal, or one for text only.
     package let graphicColumns: Int?
-    /// Whether a line on standard error can be written again.
-    package let diagnosticsCanRewrite: Bool
+    /// How many columns standard error has for a line that is written again and again; nil where that is not possible.
+    package let statusColumns: () -> Int?
 
     package init(
         outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, graphicColumns: Int? = nil,
-        diagnosticsCanRewrite: Bool = false,
+        statusColumns: @escaping () -> Int? = { nil },
         output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void,
         writeBytes: @escaping @Sendable ([UInt8]) throws -> Void = { bytes in
             try StandardStream.output.write(bytes)
@@ -30,7 +30,7 @@ package struct Console {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsAreTerminal = diagnosticsAreTerminal
         self.graphicColumns = graphicColumns
-        self.diagnosticsCanRewrite = diagnosticsCanRewrite
+        self.statusColumns = statusColumns
         self.output = output
         self.diagnostics = diagnostics
         self.writeBytes = writeBytes
@@ -41,6 +41,11 @@ package struct Console {
 
     /// Writes one result as a line.
     package func line(_ text: String) { output(text + "\n") }
+
+    /// Writes a table; on a terminal it is as wide as that at most.
+    package func write(_ table: ColumnTable) {
+        for line in table.lines(fitting: graphicColumns) { self.line(line) }
+    }
 
     /// Writes one JSON object as a line, with `version` first.
     package func line(_ object: JSONObject) { output(JSONLine.text(object) + "\n") }
@@ -61,7 +66,8 @@ extension Console {
             outputIsTerminal: StandardStream.output.isTerminal,
             diagnosticsAreTerminal: StandardStream.error.isTerminal,
             graphicColumns: isPlain ? nil : StandardStream.output.columns,
-            diagnosticsCanRewrite: !isPlain && StandardStream.error.isTerminal,
+            // Asked each time, since the window may have another size by then; few terminals do not say it.
+            statusColumns: { isPlain || !StandardStream.error.isTerminal ? nil : StandardStream.error.columns ?? 80 },
             output: { text in
                 do throws(Errno) {
                     try StandardStream.output.write(Array(text.utf8))
@@ -81,21 +87,25 @@ extension Console {
 
 /// One line on standard error that is written anew again and again, below everything that was printed. Where that is not
 /// possible there is none.
-final class StatusLine {
+package final class StatusLine {
     /// To the first column, and everything to the right of it cleared (ECMA-48 EL).
     private static let erase = "\r\u{1B}[K"
 
     private let console: Console
     private var isShown = false
 
-    init(_ console: Console) {
+    package init(_ console: Console) {
         self.console = console
     }
 
-    /// Writes it; a text that is wider than the terminal could not be cleared, so it should be short.
-    func show(_ text: String) {
-        guard console.diagnosticsCanRewrite else { return }
-        console.writeDiagnostics(Self.erase + text)
+    /// Whether there can be one.
+    var isPossible: Bool { console.statusColumns() != nil }
+
+    /// Writes it, cut at the width of the terminal: what is wider could not be cleared.
+    package func show(_ text: String) {
+        guard let columns = console.statusColumns() else { return }
+        // In the last column some terminals begin the next line.
+        console.writeDiagnostics(Self.erase + DisplayWidth.truncate(text, to: max(1, columns - 1)))
         isShown = true
     }
 

@@ -24,7 +24,7 @@ enum ContinuedText {
         add("required", activity.requiredUserInfoKeys.joined(separator: ", "))
         if activity.streams { add("streams", "supported") }
         // Escaped already, and meant to have several lines.
-        fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo))))
+        if !activity.userInfo.isEmpty { fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo)))) }
         return ColumnTable.fields(fields)
     }
 }

@@ -10,6 +10,15 @@ enum Describe {
         return "\u{201C}\(VisibleText.escape(title))\u{201D}"
     }
 
+    /// The type of an activity: in words where everybody has it.
+    static func type(_ type: ActivityType) -> String {
+        switch type {
+        case .browsingWeb: "web page"
+        case .content: "file"
+        default: type.text
+        }
+    }
+
     /// What would open an activity, or why nothing would.
     static func opens(_ opens: ControlOpens) -> String {
         switch opens.kind {

@@ -21,7 +21,7 @@ final class Countdown {
 
     /// Shows it, once a second.
     func show() {
-        guard context.console.diagnosticsCanRewrite, context.status == nil else { return }
+        guard line.isPossible, context.status == nil else { return }
         isVisible = true
         tick()
     }

@@ -70,7 +70,7 @@ final class PairSession {
         if window.code == nil {
             context.note("too many wrong codes were tried of late: only the link opens the window")
         }
-        if !context.console.diagnosticsCanRewrite {
+        if context.console.statusColumns() == nil {
             context.note("waiting for \(Countdown.seconds(time)) s; on the new device run: handoffctl join")
         }
     }

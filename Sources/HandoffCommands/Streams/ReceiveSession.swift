@@ -32,6 +32,8 @@ final class ReceiveSession {
     private var status: TransferStatus?
     private var state = State.idle
     private var backoff = Backoff.transfer
+    /// When the first bytes came, and how many of them were here before.
+    private var began: (at: MonotonicInstant, position: Int64)?
     /// What is received, once it was continued.
     private var activity: ContinuedActivity?
     private var stream: StreamID?
@@ -215,6 +217,7 @@ final class ReceiveSession {
         position = offset
         if isFirst {
             lastProgress = context.loop.now
+            began = (lastProgress, offset)
             observe()
         }
         progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
@@ -283,7 +286,16 @@ final class ReceiveSession {
     // MARK: - The end
 
     private func finish(_ received: ReceiverTransfer.Received) {
-        let size = ByteText.text(received.bytes)
+        var size = ByteText.text(received.bytes)
+        if let began {
+            let (seconds, attoseconds) = began.at.duration(to: context.loop.now).components
+            // What took less than a second was fast, and says little of the network.
+            if seconds > 0 {
+                let tenths = seconds * 10 + attoseconds / 100_000_000_000_000_000
+                let rate = ByteText.rate((received.bytes - began.position) / max(1, tenths) * 10)
+                size += " in \(tenths / 10).\(tenths % 10) s, \(rate)"
+            }
+        }
         say(
             "received", received.path.map { "\($0), \(size)" } ?? size,
             [

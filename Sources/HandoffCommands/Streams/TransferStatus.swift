@@ -84,10 +84,10 @@ package final class TransferStatus {
         } else {
             words.append(ByteText.text(position))
         }
-        if let rate {
+        if let rate, rate > 0 {
             words.append(ByteText.rate(rate))
             // More than four days is no forecast.
-            if let size, rate > 0, (size - position) / rate < 360_000 {
+            if let size, (size - position) / rate < 360_000 {
                 words.append("\(Countdown.text(.seconds((size - position) / rate))) left")
             }
         }
@@ -95,7 +95,7 @@ package final class TransferStatus {
     }
 
     private func arm() {
-        guard timer == nil, tick != nil || context.console.diagnosticsCanRewrite else { return }
+        guard timer == nil, tick != nil || line.isPossible else { return }
         timer = context.loop.timer(after: tick == nil ? Self.terminalInterval : Self.lineInterval) { [weak self] in
             self?.fire()
         }
