@@ -230,6 +230,8 @@ def dead_owner(stage):
     watch = taker.follow("watch")
     shown(taker, watch, id=publish.id)
     publish.process.kill()
+    # Its connection ends with it, and not with the signal.
+    publish.process.wait(20)
     result = taker.ctl("continue", "--print", publish.id, code=None)
     expect(result.code == 4 or result.code == 1 and json.loads(result.errors).get("code") == 4608, str(result))
     watch.wait("removed", id=publish.id, within=5)
