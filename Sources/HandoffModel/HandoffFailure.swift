@@ -134,6 +134,13 @@ extension HandoffFailure {
         HandoffFailure(code: failedCode, reason: "paused", message: "Handoff is paused on \(device)")
     }
 
+    /// The origin knows of a newer account key than it holds, and hands nothing over before it has that.
+    package static func keyMissing(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "keyMissing",
+            message: "the account key in force has not reached \(device) yet")
+    }
+
     /// The payload that arrived breaks a rule; the cause names the field.
     package static func invalidPayload(device: String, cause: String) -> HandoffFailure {
         HandoffFailure(
@@ -177,6 +184,7 @@ extension HandoffFailure {
         case "unknownActivity": .unknownActivity(device: device)
         case "ownerGone": .ownerGone(device: device)
         case "paused": .paused(device: device)
+        case "keyMissing": .keyMissing(device: device)
         case "streamsUnsupported": .streamsUnsupported(device: device)
         case "tooManyStreams": .tooManyStreams(device: device)
         case _ where Self.ownReasons.contains(reason) || !Self.isWord(reason):

@@ -164,6 +164,28 @@ import Testing
             ])
     }
 
+    @Test func `a cut transfer goes on when the sender has been given a new account key`() throws {
+        let first = try PlayedSender("draft.txt", content)
+        let second = try PlayedSender("draft.txt", content)
+        first.onBytes = { stream, call, bytes in
+            first.write(Array(bytes.prefix(40_000)))
+            let end = StreamEndedError(moved: 40_000, outcome: .gone, message: "it was cut")
+            call?.fail(AppErrorName.streamEnded.rawValue, end.json)
+            stream.close()
+        }
+        let answer = daemon([first, second])
+        var continued = 0
+        let status = try run.run("continue", "--output", path("out"), "--json") { call in
+            if call.member == "Continue" { continued += 1 }
+            guard call.member == "Continue", continued == 2 else { return answer(call) }
+            call.fail(ControlErrorName.continuationFailed.rawValue, HandoffFailure.keyMissing(device: "laptop").json)
+        }
+        #expect(status == .done)
+        #expect(continued == 3)
+        #expect(second.offset == 40_000)
+        #expect(run.test.folder.bytes(of: "out") == content)
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `it is given up when nothing moves`() throws {
         let clock = ManualClock()

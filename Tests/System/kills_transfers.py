@@ -38,8 +38,8 @@ class Handover(Act):
             time.sleep(0.005)
 
     def excused(self, done):
-        """As `World.excused`. A device that lacks a new key for a moment says that it is paused."""
-        return '"reason":"paused"' not in done.errors and self.world.excused(done)
+        """As `World.excused`. A device that lacks a new key for a moment says so."""
+        return '"reason":"keyMissing"' not in done.errors and self.world.excused(done)
 
     def withdraw(self):
         if self.publisher.process.poll() is None:

@@ -120,6 +120,35 @@ def continuing(stage):
     expect((unknown["code"], unknown["reason"]) == (4608, "unknownActivity"), f"wrong error: {unknown}")
 
 
+@test("a device without the key in force hands nothing over, and says that the key is missing, not that it is paused")
+def key_missing(stage):
+    daemon, python = account(stage)
+    publisher = daemon.publish("com.example.editing", "--title", "Draft")
+    sys.path.insert(0, PEER)
+    import handoff_roster as r
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    link, key = peer.open_connection(host, int(port)), os.urandom(32)
+    ask = lambda: peer.request(link, "continue", {"activity": publisher.id})
+    expect(ask()["result"]["title"] == "Draft", "it hands nothing over with the key either")
+    peer.n = peer.roster.next_epoch(peer.n)
+    peer.roster.merge([r.sign_statement(peer.key, peer.roster.account, r.EPOCH, r.epoch_body(peer.n, [], key))])
+    peer.say(link, (l.STATEMENTS, peer.roster.encoded()))
+    # The roster is merged and stored before it holds.
+    while "result" in (answer := ask()):
+        time.sleep(0.02)
+    error = answer["error"]
+    expect((error["code"], error["reason"]) == (4608, "keyMissing"), f"wrong error: {error}")
+    expect("paused" not in error["message"] and "account key" in error["message"], f"wrong words: {error}")
+    peer.account_key = key
+    peer.say(link, (l.ACCOUNT_KEY, key))
+    while "error" in (answer := ask()):
+        expect(answer["error"]["reason"] == "keyMissing", f"wrong error: {answer}")
+        time.sleep(0.02)
+
+
 @test("what a peer announces is acknowledged, shown, continued, and gone with its goodbye")
 def announcing(stage):
     daemon, python = account(stage)

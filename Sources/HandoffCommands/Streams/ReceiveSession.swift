@@ -254,7 +254,8 @@ final class ReceiveSession {
         }
     }
 
-    /// Whether a refusal may be over in a while: the other device or its daemon is away, or was just restarted.
+    /// Whether a refusal may be over in a while: the other device or its daemon is away, was just restarted, or has not been
+    /// given a new account key yet.
     private static func passes(_ refusal: ServiceRefusal) -> Bool {
         switch refusal.kind {
         case "NothingToContinue", "AmbiguousIdentifier": return true
@@ -263,7 +264,8 @@ final class ReceiveSession {
             if let code = refusal.parameters["code"]?.integer, codes.contains(Int(code)) {
                 return refusal.parameters["reason"]?.string != "notMember"
             }
-            return ["unknownActivity", "ownerGone"].contains(refusal.parameters["reason"]?.string ?? "")
+            let passing = ["unknownActivity", "ownerGone", "keyMissing"]
+            return passing.contains(refusal.parameters["reason"]?.string ?? "")
         default: return false
         }
     }

@@ -42,9 +42,7 @@ final class PeerService {
 
     /// Answers a request.
     func handle(_ request: PeerRequest, over link: PeerLink) {
-        guard accountStore.snapshot.isCurrent, accountStore.snapshot.peerKey(link.device) != nil else {
-            return link.respond(to: request.id, with: .failure(.paused(device: name)))
-        }
+        if let refusal = refusal(of: link.device) { return link.respond(to: request.id, with: .failure(refusal)) }
         switch request.method {
         case PeerMethod.continueActivity: handOver(request, over: link)
         case PeerMethod.activities:
@@ -74,9 +72,7 @@ final class PeerService {
         }
         apps.payloads.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
-            guard accountStore.snapshot.isCurrent, accountStore.snapshot.peerKey(device) != nil else {
-                return link.respond(to: request.id, with: .failure(.paused(device: name)))
-            }
+            if let refusal = refusal(of: device) { return link.respond(to: request.id, with: .failure(refusal)) }
             switch result {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):
@@ -137,6 +133,15 @@ final class PeerService {
                 app: activity.flatMap { apps.registry.session($0.session)?.app },
                 outcome: "continued"))
         apps.wasContinued(id, by: network.origin(of: device))
+    }
+
+    /// Why a device is given nothing, whatever it asks for; nil for a member of the account whose key in force is held here.
+    private func refusal(of device: DeviceID) -> HandoffFailure? {
+        guard accountStore.snapshot.isCurrent else { return .keyMissing(device: name) }
+        guard accountStore.snapshot.peerKey(device) != nil else {
+            return .rejected(device: name, cause: "the device that asks is no member of its account")
+        }
+        return nil
     }
 
     /// Whether an activity may be given to a device that asks for it.
