@@ -330,6 +330,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
                 "Timing",
             ]
         ),
+        ("Bus", ["DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffJSON", "LoopIO", "Timing"]),
         ("Configuration", ["HandoffConfiguration"]),
         ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
         ("Discovery", ["HandoffDiscovery", "LoopIO"]),

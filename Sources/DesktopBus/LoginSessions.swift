@@ -1,4 +1,5 @@
 import CSystemdBus
+import Glibc
 package import HandoffDesktop
 package import LoopIO
 
@@ -154,12 +155,15 @@ package final class LoginSessions {
 
 /// Reads what logind answers.
 private enum LoginReader {
+    /// The longest word of a session, in bytes; real ones have a few letters. All sessions fit one message to the daemon.
+    private static let maxWord = 256
+
     /// Ids and paths of a user's sessions, from the reply to `ListSessions`: `a(susso)`.
     static func sessions(_ message: OpaquePointer, of userID: UInt32) throws(Errno) -> [(id: String, path: String)] {
         var sessions: [(id: String, path: String)] = []
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("a"), "(susso)"))
         while try Errno.check(sd_bus_message_enter_container(message, BusReader.type("r"), "susso")) > 0 {
-            let id = try BusReader.text(message, "s")
+            let id = try word(message)
             let user = try BusReader.number(message)
             _ = try BusReader.text(message, "s")
             _ = try BusReader.text(message, "s")
@@ -192,9 +196,15 @@ private enum LoginReader {
 
     private static func variant(_ message: OpaquePointer) throws(Errno) -> String {
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "s"))
-        let value = try BusReader.text(message, "s")
+        let value = try word(message)
         try Errno.check(sd_bus_message_exit_container(message))
         return value
+    }
+
+    private static func word(_ message: OpaquePointer) throws(Errno) -> String {
+        let word = try BusReader.text(message, "s")
+        guard word.utf8.count <= maxWord else { throw Errno(rawValue: EMSGSIZE) }
+        return word
     }
 
     private static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {

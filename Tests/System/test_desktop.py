@@ -12,6 +12,7 @@ import time
 import harness
 from desk import TYPE, Desk, error, events
 from harness import BIN, expect, main, test
+from logind import Logind
 
 INTERFACE = "dev.handoff1.Desktop."
 
@@ -127,6 +128,25 @@ def bounded(stage):
         except BrokenPipeError:
             pass
         expect(time.monotonic() < limit, "there is no room again")
+
+
+@test("sessions whose words are too long for a message are reported as not known, and shorter ones as they are")
+def long_words(stage):
+    logind = Logind(stage)
+    logind.session("c1", Type="x" * 256)
+    connection = (desktop := Socket(stage, **logind.environment)).connect()
+    said = desktop.call("FollowSessions", connection, more=True)["parameters"]
+    expect(said["report"] == "sessions" and said["sessions"][0]["type"] == "x" * 256, f"wrong: {said}")
+    for number in range(2, 9):
+        logind.session(f"c{number}", Type="x" * 200_000)
+    while said["report"] == "sessions":
+        expect(len(said["sessions"]) == 1, f"it tells of {[len(session['type']) for session in said['sessions']]} bytes")
+        said = reply(connection)["parameters"]
+    expect(said["report"] == "silent", f"wrong: {said['report']}")
+    for number in range(2, 9):
+        logind.session(f"c{number}", Type="tty")
+    while said["report"] != "sessions" or len(said["sessions"]) < 8:
+        said = reply(connection)["parameters"]
 
 
 @test("who sends no calls, or too many, loses the connection, and nobody else does")

@@ -1,0 +1,96 @@
+import FuzzSupport
+import Glibc
+import LoopIO
+
+/// A bus for one client: lets it in, says what it was given, and closes. What the client says is read and passed over.
+///
+/// Both buses, the system's and the user's, are found here.
+final class PlayedBus: Sendable {
+    /// How long a client may take to come, or to say the next thing: none takes a thousandth of it.
+    private static let patience: Int32 = 5000
+
+    private let listener: Descriptor
+    private let script: [UInt8]
+
+    /// - Parameter script: what it says to a client that it has let in.
+    init(saying script: [UInt8]) throws(Errno) {
+        self.script = script
+        listener = Descriptor(owning: try SystemCall.retrying { socket(AF_UNIX, Self.type, 0) })
+        // In no folder, so that nothing is left behind. One at a time.
+        let name = "handoff-fuzz-\(getpid())"
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let length = withUnsafeMutableBytes(of: &address.sun_path) { path in
+            path.dropFirst().copyBytes(from: name.utf8)
+            return MemoryLayout<sa_family_t>.size + 1 + name.utf8.count
+        }
+        let raw = listener.raw
+        try SystemCall.retrying {
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(raw, $0, socklen_t(length)) }
+            }
+        }
+        try SystemCall.retrying { listen(raw, 1) }
+        for variable in ["DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS"] {
+            setenv(variable, "unix:abstract=\(name)", 1)
+        }
+    }
+
+    private static let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+
+    /// Serves a client to its end, on a thread of its own.
+    func serve() {
+        guard Self.isReadable(listener.raw) else { fatalError("nobody comes to the bus") }
+        let client = accept(listener.raw, nil, nil)
+        defer { close(client) }
+        guard client >= 0, letIn(client) else { return }
+        var sent = 0
+        while sent < script.count {
+            let count = script[sent...].withUnsafeBytes {
+                send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            // The client has gone.
+            guard count > 0 else { return }
+            sent += count
+        }
+        shutdown(client, Int32(SHUT_WR))
+        while Self.read(client) != nil {}
+    }
+
+    /// Answers what a client says before its first message.
+    private func letIn(_ client: Int32) -> Bool {
+        var asked: [UInt8] = []
+        while !asked.contains("BEGIN\r\n".utf8) {
+            guard let more = Self.read(client) else { return false }
+            asked += more
+        }
+        var answer = ""
+        for line in String(decoding: asked, as: UTF8.self).split(separator: "\r\n") {
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "NEGOTIATE_UNIX_FD": answer += "AGREE_UNIX_FD\r\n"
+            case "BEGIN": break
+            // Who says who he is, at once or when asked for it.
+            case "DATA",
+                _ where words.count > 2:
+                answer += "OK 0123456789abcdef0123456789abcdef\r\n"
+            case _ where line.hasSuffix("AUTH EXTERNAL"): answer += "DATA\r\n"
+            default: break
+            }
+        }
+        return send(client, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) == answer.utf8.count
+    }
+
+    private static func read(_ client: Int32) -> [UInt8]? {
+        guard isReadable(client) else { fatalError("the client says nothing, and does not go") }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
+            count = max(0, recv(client, buffer.baseAddress, buffer.count, 0))
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, patience) > 0
+    }
+}

@@ -1,0 +1,148 @@
+import DesktopBus
+import FuzzSupport
+import HandoffControl
+import HandoffDesktop
+import HandoffJSON
+import LoopIO
+import Timing
+
+/// What a bus, and those on it, answer to `handoff-desktop`: replies of any types and sizes, errors and signals, in any order and
+/// from anybody, through sd-bus and all that reads it. The first byte chooses who asks; the rest is what is answered.
+///
+/// What must hold: every call ends, and what is told to the daemon of it fits a message and reads the same there.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    do {
+        // The numbers are those of the first call behind greeting and matches.
+        switch input.byte() % 6 {
+        case 0: try follow(BusScript.bytes(&input, answering: 6), readSessions)
+        case 1: try follow(BusScript.bytes(&input, answering: 6), readNotifications)
+        case 2: try ask(BusScript.bytes(&input, answering: 2), startUnit)
+        case 3: try ask(BusScript.bytes(&input, answering: 2), activate)
+        case 4: try ask(BusScript.bytes(&input, answering: 2)) { _ = Chassis.name() }
+        default: try ask(BusScript.bytes(&input, answering: 2)) { _ = try? SleepInhibition(who: "a", why: "b") }
+        }
+    } catch {
+        fatalError("\(error)")
+    }
+    return 0
+}
+
+// MARK: - Those that wait
+
+private func ask(_ script: [UInt8], _ call: () -> Void) throws {
+    let bus = try PlayedBus(saying: script)
+    let thread = try OwnedThread(name: "bus") { bus.serve() }
+    call()
+    thread.join()
+}
+
+private func startUnit() {
+    let unit = TransientUnit(name: "a.service", description: "a", words: ["/bin/a", "$b"], variables: ["C=d"])
+    try? unit.start(watching: .seconds(3))
+}
+
+private func activate() {
+    try? BusApp(name: "org.example.A", path: "/org/example/A", token: "t").activate(within: .seconds(3))
+}
+
+// MARK: - Those that follow
+
+/// Runs a loop until the bus has said everything and the client has gone. Time passes on it, so that what is asked again later is.
+private func follow(_ script: [UInt8], _ begin: (EventLoop) -> () -> Void) throws {
+    let bus = try PlayedBus(saying: script)
+    let clock = ManualClock()
+    let loop = try EventLoop(clock: clock)
+    let end = begin(loop)
+    let thread = try OwnedThread(name: "bus") {
+        bus.serve()
+        loop.stop()
+    }
+    Time(clock, loop).pass()
+    try loop.run()
+    end()
+    thread.join()
+}
+
+/// Has a second pass in each turn. Unchecked Sendable: only the loop's thread uses it.
+private final class Time: @unchecked Sendable {
+    private let clock: ManualClock
+    private unowned let loop: EventLoop
+
+    init(_ clock: ManualClock, _ loop: EventLoop) {
+        self.clock = clock
+        self.loop = loop
+    }
+
+    func pass() {
+        clock.advance(by: .seconds(1))
+        loop.perform { self.pass() }
+    }
+}
+
+/// The user whose sessions are followed.
+private let userID: UInt32 = 1
+
+private func readSessions(_ loop: EventLoop) -> () -> Void {
+    let sessions = LoginSessions(loop: loop, userID: userID) { report in
+        requireSame(report)
+        guard case .sessions(let found) = report else { return }
+        require(found.count <= 64, "there are \(found.count) sessions")
+        require(zip(found, found.dropFirst()).allSatisfy { $0.id <= $1.id }, "the sessions are in no order")
+    }
+    return { sessions.stop() }
+}
+
+private func readNotifications(_ loop: EventLoop) -> () -> Void {
+    let screen = Screen(loop: loop)
+    return { screen.server?.stop() }
+}
+
+/// Who asks the notification server for everything as soon as there may be one.
+private final class Screen {
+    private(set) var server: NotificationServer?
+    /// Whether the server has said what it can do; before that nothing is believed.
+    private var isKnown = false
+
+    init(loop: EventLoop) {
+        server = NotificationServer(loop: loop) { [weak self] in self?.happened($0) }
+    }
+
+    private func happened(_ event: NotificationEvent) {
+        switch event {
+        case .appeared: ask()
+        case .gone: isKnown = false
+        case .closed, .token, .chosen: require(isKnown, "somebody is believed who was not asked")
+        }
+        if event.isAcceptable { requireSame(event) }
+    }
+
+    private func ask() {
+        var answers = 0
+        server?.ask { [weak self] names in
+            answers += 1
+            require(answers == 1, "an answer comes twice")
+            guard let names else { return }
+            self?.isKnown = true
+            require(names.count <= 64, "\(names.count) capabilities are kept")
+        }
+        let notification = DesktopNotification(
+            summary: "a", body: "b", icon: "c", choices: [DesktopNotification.Choice(key: "default", label: "d")])
+        server?.show(notification, replacing: 7) { [weak self] id in
+            if let id { self?.server?.withdraw(id) }
+        }
+    }
+}
+
+/// What is told to the daemon fits a message, and is there what it was here.
+private func requireSame<Value: ControlMessage>(_ value: Value) {
+    let text = JSON.object(value.json).encoded()
+    require(text.count <= VarlinkFramer.maxMessage / 2, "\(Value.self) has \(text.count) bytes")
+    guard let object = try? JSON(parsing: text, limits: JSONLimits(bytes: VarlinkFramer.maxMessage)).object,
+        let again = try? Value(json: object)
+    else {
+        fatalError("\(Value.self) cannot be read again")
+    }
+    require(again.json == value.json, "\(Value.self) reads differently")
+}
