@@ -53,15 +53,15 @@ def reported(machine, path):
     return json.loads(machine.root("cat", path).output)
 
 
-def probe_in_place(machine, report):
-    """Starts the service with the probe in the place of its program; answers what it says."""
-    machine.root("mkdir", "-p", "/etc/systemd/user/handoffd.service.d")
+def start_probe(machine, service, report, *lines):
+    """Starts a service with the probe in the place of its program."""
+    folder = f"/etc/systemd/user/{service}.d"
+    machine.root("mkdir", "-p", folder)
     words = f"/usr/bin/python3 {PROBE} {report} {HOME} {RUNTIME} {manager(machine)}"
-    drop_in = f"[Service]\nType=exec\nRestart=no\nExecStart=\nExecStart={words}\n"
-    machine.root("sh", "-c", "cat >/etc/systemd/user/handoffd.service.d/90-probe.conf", input=drop_in.encode())
+    drop_in = "\n".join(["[Service]", "Type=exec", "Restart=no", *lines, "ExecStart=", f"ExecStart={words}"]) + "\n"
+    machine.root("sh", "-c", f"cat >{folder}/90-probe.conf", input=drop_in.encode())
     machine.systemctl("daemon-reload")
-    machine.systemctl("start", "handoffd.service")
-    return reported(machine, report)
+    machine.systemctl("start", service)
 
 
 @test("who takes the daemon over reaches nothing of home and session but its own, and by the desktop only what is declared",
@@ -76,7 +76,9 @@ def confined(stage):
     expect(wanted <= set(free["reached"]), f"the probe does not reach what is there: {wanted - set(free['reached'])}")
     machine.user("sh", "-c", f"cd {HOME} && rm -f {' '.join(path for path in WRITES if 'handoff' in path)}")
 
-    found = probe_in_place(machine, f"{HOME}/.config/handoff/state/report")
+    report = f"{HOME}/.config/handoff/state/report"
+    start_probe(machine, "handoffd.service", report)
+    found = reported(machine, report)
     expect(found["reached"] == [], f"it reaches {found['reached']}")
     expect(found["home"] == [".config"], f"it sees of the home: {found['home']}")
     expect(set(found["runtime"]) == {"handoff", "handoff-app", "handoff-desktop", "systemd"},
@@ -88,6 +90,20 @@ def confined(stage):
                                 "script": invalid, "option": invalid}, f"the desktop answers {found['desktop']}")
     written = machine.exists(*(f"{HOME}/{path}" for path in WRITES if "handoff" in path))
     expect(written == [], f"it has made {written}")
+
+
+@test("the desktop's program reads all of the home and reaches every bus and service, and can write no file", limit=240)
+def desktop(stage):
+    machine = prepare(stage)
+    # Opened by the service manager: the program could not.
+    report = f"{HOME}/report"
+    start_probe(machine, "handoff-desktop.service", "-", f"StandardOutput=file:{report}")
+    machine.until("the probe's end", lambda: machine.systemctl("is-active", "handoff-desktop.service", code=None).output
+                  != "active\n")
+    found = reported(machine, report)
+    wanted = {*SECRETS, *(f"socket {path}" for path in SOCKETS), "service manager"}
+    expect(set(found["reached"]) == wanted, f"it reaches {found['reached']}")
+    expect(found["configuration"], "it cannot read the user's choices")
 
 
 @test("without a folder for configuration, and with the desktop stopped, the service starts, and its socket is found", limit=240)

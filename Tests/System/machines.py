@@ -90,7 +90,7 @@ class Machine:
                          "/usr/bin")
         units = [os.path.join(ROOT, "systemd", name)
                  for name in ("handoffd.service", "handoffd.service.d", "handoffd.socket", "handoff-desktop.service",
-                              "handoff-desktop.socket")]
+                              "handoff-desktop.service.d", "handoff-desktop.socket")]
         self.lab.command("put", self.name, *units, "/etc/systemd/user")
         self.systemctl("daemon-reload")
 

@@ -69,19 +69,21 @@ def verify(stage):
 @test(f"the exposure score is at most {SCORE_LIMIT}, with the sandbox merged")
 def score(stage):
     folder = copies(stage)
-    merged = os.path.join(stage.folder, "handoffd.service")
-    with open(merged, "w") as file:
-        for name in ("handoffd.service", "handoffd.service.d/50-sandbox.conf"):
-            with open(os.path.join(folder, name)) as part:
-                file.write(part.read() + "\n")
-    for path in (merged, os.path.join(folder, "handoffd@alice.service")):
+    paths = [os.path.join(folder, "handoffd@alice.service")]
+    for unit in ("handoffd.service", "handoff-desktop.service"):
+        paths.append(os.path.join(stage.folder, unit))
+        with open(paths[-1], "w") as file:
+            for name in (unit, f"{unit}.d/50-sandbox.conf"):
+                with open(os.path.join(folder, name)) as part:
+                    file.write(part.read() + "\n")
+    for path in paths:
         done = analyze("security", "--offline=yes", path)
         found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
         expect(found, f"no score: {done.stdout}{done.stderr}")
         expect(float(found.group(1)) <= SCORE_LIMIT, f"{os.path.basename(path)}: {found.group(1)}")
 
 
-@test("a file with directives of the namespace layer has PrivateUsers=yes too, and the service itself has none")
+@test("a file with directives of the namespace layer has PrivateUsers=yes too, and the services themselves have none")
 def namespaces(stage):
     for folder, _, names in os.walk(UNITS):
         for name in names:
@@ -89,8 +91,9 @@ def namespaces(stage):
             service = {key: value for section, key, value in settings(path) if section == "Service"}
             used = NEEDS_USER_NAMESPACE & service.keys()
             expect(not used or service.get("PrivateUsers") == "yes", f"{name}: {used} without PrivateUsers=yes")
-    used = NEEDS_USER_NAMESPACE & {key for _, key, _ in settings(os.path.join(UNITS, "handoffd.service"))}
-    expect(not used, f"handoffd.service must start where user namespaces are forbidden, but has {used}")
+    for name in ("handoffd.service", "handoff-desktop.service"):
+        used = NEEDS_USER_NAMESPACE & {key for _, key, _ in settings(os.path.join(UNITS, name))}
+        expect(not used, f"{name} must start where user namespaces are forbidden, but has {used}")
 
 
 @test("the user units keep what the daemon counts on")
@@ -138,6 +141,18 @@ def view(stage):
     listening = settings(os.path.join(UNITS, "handoff-desktop.socket"))
     for wanted in (("ListenStream", "%t/handoff-desktop/desktop.socket"), ("SocketMode", "0600"), ("DirectoryMode", "0700")):
         expect(("Socket", *wanted) in listening, f"handoff-desktop.socket lacks {'='.join(wanted)}")
+
+
+@test("the sandbox of the desktop's program lets it read what apps declare and reach every bus, and write nowhere")
+def desktop_view(stage):
+    found = settings(os.path.join(UNITS, "handoff-desktop.service.d", "50-sandbox.conf"))
+    for wanted in (("PrivateUsers", "yes"), ("ProtectSystem", "strict"), ("ProtectHome", "read-only")):
+        expect(("Service", *wanted) in found, f"the sandbox lacks {'='.join(wanted)}")
+    keys = {key for _, key, _ in found}
+    # Apps, buses in /tmp, and abstract ones.
+    hiding = keys & {"InaccessiblePaths", "TemporaryFileSystem", "PrivateTmp", "PrivateNetwork", "RootDirectory"}
+    expect(not hiding, f"it hides what the program needs: {hiding}")
+    expect(not keys & {"BindPaths", "ReadWritePaths"}, "something is writable")
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ extension Doctor {
         }
         return DoctorCheck(
             "sandbox", .problem, message + "the daemon's unit does not start with the second layer of its sandbox",
-            remedy: "mkdir -p ~/.config/systemd/user/handoffd.service.d && "
-                + "ln -s /dev/null ~/.config/systemd/user/handoffd.service.d/50-sandbox.conf && "
+            remedy: "for unit in handoffd handoff-desktop; do mkdir -p ~/.config/systemd/user/$unit.service.d && "
+                + "ln -s /dev/null ~/.config/systemd/user/$unit.service.d/50-sandbox.conf; done; "
                 + "systemctl --user daemon-reload && systemctl --user restart handoffd")
     }
 
