@@ -234,7 +234,8 @@ def page(stage):
 
     # Nothing that could open anything.
     taker.root("mv", "/usr/bin/gio", "/root")
-    taker.systemctl("restart", "handoffd.service")
+    # Programs that are gone are noticed when it is read again what apps declare.
+    taker.systemctl("restart", "handoff-desktop.service", "handoffd.service")
     offered(taker, kind="nothing")
     failed = json.loads(taker.ctl("continue", code=1).errors)
     expect(failed["reason"] == "noHandler" and "xdg-open" in failed["message"], f"wrong: {failed}")
@@ -268,7 +269,8 @@ def deaf(stage):
     expect(took >= 30, f"it had {took:.1f} s")
     print(f"  given up after {took:.1f} s")
     expect(not any(event["event"] == "continued" for event in offer.seen), f"the origin heard: {offer.seen}")
-    # Who comes later is there for the next one.
+    # Who takes its place is there for the next one.
+    taker.user("rm", f"{HOME}/.local/share/applications/org.example.Deaf.desktop")
     record = app(taker, "org.example.Editor")
     offered(taker, name="The org.example.Editor")
     taker.ctl("continue")
