@@ -1,4 +1,5 @@
 package import HandoffControl
+package import HandoffModel
 package import LoopIO
 import Timing
 
@@ -13,6 +14,8 @@ package final class AppAttachment {
         case attached(Attachment)
         /// Something happened to it.
         case event(AppEvent)
+        /// The daemon refused the types that were declared last: those before still count.
+        case notDeclared(ClientError)
         /// The daemon went away; said once, and then tried again until it is back.
         case lost
         /// It cannot be attached, and this is not going to change.
@@ -22,8 +25,9 @@ package final class AppAttachment {
     private enum State {
         /// The state before `start`, and after the end.
         case idle
-        /// The state while the daemon has not yet answered; the stream of events is its connection.
-        case attaching(ControlClient)
+        /// The state while the daemon has not yet answered that it takes an app with these types; the stream of events is its
+        /// connection.
+        case attaching(ControlClient, types: [ActivityType])
         /// The state while attached.
         case attached(events: ControlClient, Attachment)
         /// The state while the daemon is away, until the timer fires.
@@ -32,7 +36,7 @@ package final class AppAttachment {
 
     private let path: String
     private let loop: EventLoop
-    private let app: AttachRequest
+    private var app: AttachRequest
     private var state = State.idle
     private var wasAttached = false
     private var backoff = Backoff.daemon
@@ -60,13 +64,26 @@ package final class AppAttachment {
     package func stop() {
         switch state {
         case .idle, .waiting: break
-        case .attaching(let events): events.close()
+        case .attaching(let events, _): events.close()
         case .attached(let events, let session):
             events.close()
             session.calls.close()
         }
         state = .idle
         report = { _ in }
+    }
+
+    /// Declares other types, in the session that is attached and in all later ones.
+    package func declare(_ types: [ActivityType]) {
+        app.types = types
+        guard case .attached(_, let session) = state else { return }
+        session.calls.declare(DeclareRequest(session: session.id, types: types)) { [weak self] result in
+            guard let self, case .attached(_, let current) = state, current.calls === session.calls else { return }
+            switch result {
+            case .success, .failure(.lost): break
+            case .failure(let error): report(.notDeclared(error))
+            }
+        }
     }
 
     /// `Publish` in the session that is attached. Events of the activity are reported behind the answer.
@@ -98,7 +115,7 @@ package final class AppAttachment {
     private func attach() {
         do throws(ClientError) {
             let events = try ControlClient(path: path, loop: loop)
-            state = .attaching(events)
+            state = .attaching(events, types: app.types)
             events.attach(app) { [weak self] result in self?.received(result) }
         } catch {
             if wasAttached { wait() } else { fail(error) }
@@ -107,8 +124,8 @@ package final class AppAttachment {
 
     private func received(_ result: Result<AppEvent, ClientError>) {
         switch (state, result) {
-        case (.attaching(let events), .success(.attached(let session))):
-            begin(session, events)
+        case (.attaching(let events, let types), .success(.attached(let session))):
+            begin(session, events, types)
         case (.attaching, .success):
             fail(.badAnswer("an event before 'attached'"))
         case (.attached, .success(let event)):
@@ -120,7 +137,7 @@ package final class AppAttachment {
         }
     }
 
-    private func begin(_ id: String, _ events: ControlClient) {
+    private func begin(_ id: String, _ events: ControlClient, _ types: [ActivityType]) {
         let calls: ControlClient
         do throws(ClientError) {
             calls = try ControlClient(path: path, loop: loop)
@@ -134,6 +151,7 @@ package final class AppAttachment {
         order = EventOrder()
         wasAttached = true
         backoff.reset()
+        if app.types != types { declare(app.types) }
         report(.attached(session))
     }
 
@@ -141,7 +159,7 @@ package final class AppAttachment {
     private func lose() {
         switch state {
         case .idle, .waiting: return
-        case .attaching(let events):
+        case .attaching(let events, _):
             events.close()
             wait()
         case .attached(let events, let session):

@@ -12,6 +12,11 @@ extension ControlClient {
         followForever(AppMethod.attach.rawValue, app.json, each)
     }
 
+    /// `Declare`: the types that the app continues from now on.
+    package func declare(_ request: DeclareRequest, _ then: @escaping (Result<Void, ClientError>) -> Void) {
+        self.request(AppMethod.declare.rawValue, request.json, then)
+    }
+
     /// `Publish` in a session; the answer is the activity's id, and advice for the developer.
     package func publish(
         session: String, activity: ActivityDescription, _ then: @escaping (Result<PublishedReply, ClientError>) -> Void

@@ -7,6 +7,7 @@ package enum ControlNames {
 /// The methods of `dev.handoff1`; the raw value is the full name.
 package enum AppMethod: String, Sendable, CaseIterable {
     case attach = "dev.handoff1.Attach"
+    case declare = "dev.handoff1.Declare"
     case publish = "dev.handoff1.Publish"
     case update = "dev.handoff1.Update"
     case becomeCurrent = "dev.handoff1.BecomeCurrent"

@@ -72,7 +72,7 @@ import Testing
                 story.append("lost")
                 // Back only after the first attempts have failed.
                 second = try? daemon(session: "second")
-            case .event, .failed:
+            case .event, .notDeclared, .failed:
                 story.append("unexpected")
                 test.end()
             }
@@ -80,6 +80,53 @@ import Testing
         try test.run()
         #expect(story == ["first", "lost", "second"])
         #expect(second != nil)
+    }
+
+    @Test func `types that change before the answer are declared behind it`() throws {
+        let daemon = try daemon(session: "s")
+        let attachment = attachment()
+        let type = try #require(ActivityType("com.example.editing"))
+        attachment.start { _ in }
+        attachment.declare([type])
+        let answer = daemon.onCall
+        daemon.onCall = { call in
+            answer(call)
+            if call.member == "Declare" { test.end() }
+        }
+        try test.run()
+        #expect(daemon.methods == ["Attach", "Declare"])
+        #expect(daemon.parameters(of: "Attach")?["types"] == .array([]))
+        #expect(daemon.parameters(of: "Declare") == ["session": "s", "types": ["com.example.editing"]])
+    }
+
+    @Test func `types are declared in the session and attached in the next`() throws {
+        var first: FakeDaemon? = try daemon(session: "first")
+        var second: FakeDaemon?
+        let attachment = attachment()
+        let type = try #require(ActivityType("com.example.editing"))
+        var sessions: [String] = []
+        let answer = try #require(first).onCall
+        first?.onCall = { call in
+            answer(call)
+            guard call.member == "Declare" else { return }
+            first?.stop()
+            first = nil
+        }
+        attachment.start { report in
+            switch report {
+            case .attached(let session):
+                sessions.append(session.id)
+                if session.id == "first" { attachment.declare([type]) } else { test.end() }
+            case .lost: second = try? daemon(session: "second")
+            case .event, .notDeclared, .failed:
+                sessions.append("unexpected")
+                test.end()
+            }
+        }
+        try test.run()
+        #expect(sessions == ["first", "second"])
+        #expect(second?.parameters(of: "Attach")?["types"] == .array(["com.example.editing"]))
+        #expect(second?.methods == ["Attach"])
     }
 
     @Test func `events arrive after the session`() throws {

@@ -143,6 +143,8 @@ struct ControlValueTests {
     @Test func `requests come back`() throws {
         let attach = AttachRequest(app: "a", version: "1", team: "t", types: [try Sample.type()])
         #expect(try AttachRequest(json: crossed(attach.json)) == attach)
+        let declare = DeclareRequest(session: "s", types: [try Sample.type()])
+        #expect(try DeclareRequest(json: crossed(declare.json)) == declare)
         let next = ContinueRequest(activity: "ab", type: "t", from: "Mac", take: true, timeout: 2)
         #expect(try ContinueRequest(json: crossed(next.json)) == next)
         #expect(try ContinueRequest(json: [:]) == ContinueRequest())

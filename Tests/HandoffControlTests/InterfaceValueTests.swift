@@ -55,6 +55,7 @@ struct InterfaceValueTests {
         arguments: [
             ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
             ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
+            ("Declare(", DeclareRequest.self),
             ("PassFile(", PassFileRequest.self),
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
             ("StreamEnded", StreamEndedError.self),

@@ -102,6 +102,69 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
+    @Test func `types change inside the session`() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        let type = try #require(ActivityType("com.example.scene"))
+        let activity = NSUserActivity(activityType: "com.example.editing", application: application)
+        application.onFail("com.example.scene") { [kit] in kit.note("fail \($0.localizedDescription)") }
+        application.onContinue("com.example.scene") { [kit] activity in kit.note("continue \(activity.title ?? "-")") }
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        kit.event(.willContinue(Sample.continuation, type, Sample.origin))
+        application.onWillContinue("com.example.second") {}
+        application.activityTypes = ["com.example.first"]
+        try kit.run { _ in
+            kit.daemon?.parameters(of: "Declare")?["types"]
+                == .array(["com.example.first", "com.example.scene", "com.example.second"])
+        }
+        kit.event(.continue(Sample.continuation, Sample.continued(type: type, title: "Letter", userInfo: ["page": 3])))
+        try kit.run(until: "AnswerContinue true")
+        #expect(kit.daemon?.parameters(of: "Declare")?["session"] == "session")
+        #expect(kit.story.count { $0 == "Attach" || $0 == "connected" } == 2)
+        #expect(kit.story.count { $0.hasPrefix("Publish") } == 1)
+        #expect(kit.story.contains("continue Letter") && !kit.story.contains { $0.hasPrefix("fail") })
+        #expect(!kit.story.contains("Invalidate"))
+        withExtendedLifetime(activity) {}
+    }
+
+    @Test func `types that change while it attaches are declared then and later`() throws {
+        let kit = try KitTest()
+        var held: FakeDaemon.Call?
+        kit.onCall = { call in
+            guard call.member == "Attach", held == nil else { return false }
+            held = call
+            return true
+        }
+        let application = following(kit)
+        application.start()
+        try kit.run(until: "Attach")
+        application.onContinue("com.example.scene") { _ in }
+        held?.reply(AppEvent.attached(session: "session").json, continues: true)
+        try kit.run(until: "Declare")
+        kit.stopDaemon()
+        try kit.run(until: "not connected 4609")
+        try kit.startDaemon()
+        try kit.run(until: "Attach", times: 2)
+        #expect(kit.daemon?.parameters(of: "Attach")?["types"] == .array(["com.example.scene"]))
+    }
+
+    @Test func `types that are refused are a diagnostic`() throws {
+        let kit = try KitTest()
+        kit.onCall = { call in
+            guard call.member == "Declare" else { return false }
+            call.fail("dev.handoff1.LimitExceeded", ["limit": "types", "message": "too many types"])
+            return true
+        }
+        let application = following(kit)
+        application.onDiagnostic = { [kit] _, message, _ in kit.note(message) }
+        application.start()
+        try kit.run(until: "connected")
+        application.onContinue("com.example.scene") { _ in }
+        try kit.run { $0.contains { $0.contains("too many types") } }
+        #expect(kit.story.count { $0 == "Attach" } == 1)
+    }
+
     @Test func `an app with another name attaches anew`() throws {
         let kit = try KitTest()
         let application = following(kit)

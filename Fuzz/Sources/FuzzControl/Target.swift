@@ -80,6 +80,7 @@ private func ask(_ pieces: [[UInt8]]) {
 private func parameters(of call: VarlinkCall) {
     desktop(call.parameters)
     _ = try? AttachRequest(json: call.parameters)
+    _ = try? DeclareRequest(json: call.parameters)
     _ = try? ContinueRequest(json: call.parameters)
     _ = try? OpenStreamRequest(json: call.parameters)
     _ = try? PassFileRequest(json: call.parameters)

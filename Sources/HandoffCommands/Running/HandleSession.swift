@@ -30,7 +30,7 @@ final class HandleSession {
             case .lost:
                 session = nil
                 context.sayDaemonWentAway()
-            case .failed(let error): context.fail(CommandFailure(error))
+            case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             }
         }
     }

@@ -68,7 +68,7 @@ final class PublishSession {
             case .lost:
                 offer = nil
                 context.sayDaemonWentAway()
-            case .failed(let error): context.fail(CommandFailure(error))
+            case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             }
         }
     }

@@ -20,11 +20,32 @@ package struct AttachRequest: ControlRequest {
         self.types = types
     }
 
+    /// Whether another request is of the same app, whatever types that declares.
+    package func isSameApp(as other: AttachRequest) -> Bool {
+        var other = other
+        other.types = types
+        return other == self
+    }
+
     /// The app has a name, and no text is too long.
     package func check() throws(VarlinkError) {
         guard (1...Limits.appName).contains(app.utf8.count) else { throw .invalidParameter("app") }
         guard version?.utf8.count ?? 0 <= Limits.appName else { throw .invalidParameter("version") }
         guard team?.utf8.count ?? 0 <= Limits.team else { throw .invalidParameter("team") }
+    }
+}
+
+/// The parameters of `Declare`.
+package struct DeclareRequest: ControlRequest {
+    /// The app's attachment.
+    package var session: String
+    /// The activity types that it continues from now on.
+    package var types: [ActivityType]
+
+    /// A declaration of these types.
+    package init(session: String, types: [ActivityType]) {
+        self.session = session
+        self.types = types
     }
 }
 

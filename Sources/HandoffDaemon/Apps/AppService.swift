@@ -21,8 +21,8 @@ protocol AppServiceDelegate: AnyObject {
     func ownOffersChanged()
     /// The set of attached handlers has changed, and with it what would open here.
     func handlersChanged()
-    /// An app has attached.
-    func sessionBegan(_ session: AppSession)
+    /// An app has attached, or declares other types than before.
+    func sessionContinues(_ session: AppSession)
     /// An attachment ended.
     func sessionEnded(_ session: AppSession)
     /// A handler answered a `continue` event; returns whether one waited for it.
@@ -76,6 +76,7 @@ final class AppService {
         do {
             switch method {
             case .attach: try attach(call)
+            case .declare: try declare(call)
             case .publish: try publish(call)
             case .update: try update(call)
             case .becomeCurrent: try becomeCurrent(call)
@@ -133,9 +134,7 @@ final class AppService {
     private func attach(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)
-        guard request.types.count <= Self.maxTypes else {
-            throw CallError.limit("types", "an app declares \(Self.maxTypes) types at most")
-        }
+        let types = try Self.checked(request.types)
         // What has no id could not be switched off.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
         let claim = AppClaim(app: request.app, unit: call.client.group.unit)
@@ -145,13 +144,32 @@ final class AppService {
         }
         let session = AppSession(
             id: Self.newSessionID(), app: request.app, version: request.version, team: request.team,
-            types: Set(request.types), answersSaves: true, isVerified: claim == .verified,
+            types: types, answersSaves: true, isVerified: claim == .verified,
             order: registry.nextOrder(), call: call)
         add(session, call)
         session.send(.attached(session: session.id))
         log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
         if !session.types.isEmpty { delegate?.handlersChanged() }
-        if isEnabled(session.app) { delegate?.sessionBegan(session) }
+        if isEnabled(session.app) { delegate?.sessionContinues(session) }
+    }
+
+    private func declare(_ call: ControlCall) throws {
+        let request = try DeclareRequest(json: call.parameters)
+        let session = try self.session(request.session)
+        let types = try Self.checked(request.types)
+        call.reply([:])
+        guard session.types != types else { return }
+        session.types = types
+        log.debug("App declared types", ["app": session.app, "types": "\(types.count)"])
+        delegate?.handlersChanged()
+        if isEnabled(session.app) { delegate?.sessionContinues(session) }
+    }
+
+    private static func checked(_ types: [ActivityType]) throws -> Set<ActivityType> {
+        guard types.count <= maxTypes else {
+            throw CallError.limit("types", "an app declares \(maxTypes) types at most")
+        }
+        return Set(types)
     }
 
     private func add(_ session: AppSession, _ call: ControlCall) {

@@ -15,8 +15,8 @@ final class AppSession {
     let version: String?
     /// The team that continuing must match, as bytes; nil matches only nil.
     let team: String?
-    /// The types that it continues.
-    let types: Set<ActivityType>
+    /// The types that it continues, as it declared them last.
+    var types: Set<ActivityType>
     /// Whether it can answer save requests; the publisher of a single activity cannot.
     let answersSaves: Bool
     /// Whether the unit of its process is that of the app.

@@ -129,8 +129,9 @@ final class ContinuationBroker {
         return true
     }
 
-    /// An app has attached: it takes over what it was started for, and what another was started for that it continues too.
-    func sessionBegan(_ session: AppSession) {
+    /// An app has attached, or declares other types than before: it takes over what it was started for, and what another was
+    /// started for that it continues too.
+    func sessionContinues(_ session: AppSession) {
         for (id, entry) in running where entry.machine.awaitsApp && fits(session, entry) {
             running[id]?.handler = session
             running[id]?.launchTimer?.cancel()

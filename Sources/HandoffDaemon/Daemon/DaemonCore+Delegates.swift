@@ -149,8 +149,8 @@ extension DaemonCore: AppServiceDelegate {
         control.offersChanged()
     }
 
-    func sessionBegan(_ session: AppSession) {
-        broker.sessionBegan(session)
+    func sessionContinues(_ session: AppSession) {
+        broker.sessionContinues(session)
     }
 
     func sessionEnded(_ session: AppSession) {

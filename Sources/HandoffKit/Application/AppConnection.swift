@@ -39,7 +39,7 @@ final class AppConnection: @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Attaches the app, and again when what it says of itself has changed.
+    /// Attaches the app. When it continues other types than before it says so; when it is another one it attaches anew.
     func attach() { loop.perform { [self] in attachOnLoop() } }
 
     /// Ends the connection.
@@ -64,6 +64,10 @@ final class AppConnection: @unchecked Sendable {
         let isSame = attached.map { $0.request == wanted.request && $0.path == wanted.path } ?? false
         guard !isSame || (attachment == nil && retry == nil) else { return }
         detachOnLoop()
+        if let attached, let attachment, attached.path == wanted.path, attached.request.isSameApp(as: wanted.request) {
+            self.attached = wanted
+            return attachment.declare(wanted.request.types)
+        }
         attached = wanted
         let attachment = AppAttachment(path: wanted.path, loop: loop, app: wanted.request)
         self.attachment = attachment
@@ -89,6 +93,9 @@ final class AppConnection: @unchecked Sendable {
             application?.step { $0.attached() }
         case .event(let event): handle(event)
         case .lost:
+        case .notDeclared(let error):
+            let problem = HandoffError(error)
+            application?.report(nil, problem.message, problem)
             lose()
             say(HandoffError(.lost(path: attached?.path ?? "")))
         case .failed(let error):

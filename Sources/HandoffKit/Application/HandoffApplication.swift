@@ -62,7 +62,8 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Who it is
 
-    /// Who the app is. When it changes while connected, the app connects anew.
+    /// Who the app is. Other types are declared at once while it is connected, and nothing else changes by that; with another
+    /// name, version, team or socket it connects anew.
     public var configuration: HandoffConfiguration {
         get { lock.withLock { currentConfiguration } }
         set {

@@ -95,6 +95,21 @@ import Timing
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
     }
 
+    @Test func `an app that declares its types after it has attached gets its activity`() throws {
+        let call = try launch()
+        let app = try couch.attach("app")
+        try app.declare("com.example.other")
+        _ = try couch.status()
+        #expect(app.waiting == 0)
+        try app.declare("com.example.other", Note.type)
+        let continuation = try app.willContinue()
+        try app.declare("com.example.other", Note.type, "com.example.third")
+        #expect(try app.content(continuation).userInfo == Note.userInfo("late"))
+        try app.answer(continuation, handled: true)
+        _ = try call.result()
+        guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+    }
+
     @Test func `a shorter time of the caller is the whole`() throws {
         let call = try launch(ContinueRequest(timeout: 3))
         fleet.clock.advance(by: .seconds(3))

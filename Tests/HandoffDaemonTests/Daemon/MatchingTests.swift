@@ -111,6 +111,40 @@ import Testing
         }
     }
 
+    @Test func `types change inside a session and nothing else does`() throws {
+        _ = try desk.publish(Note.activity("wanted"))
+        let viewer = try couch.attach("Viewer")
+        let offer = try viewer.engage(Note.activity("viewed"))
+        try awaitOffers(1)
+        try fleet.poll("an offer of the app") { try desk.offers().map(\.id) == [offer] }
+        #expect(try couch.offers().first?.opens.kind == .nothing)
+        try viewer.declare(Note.type)
+        #expect(try couch.offers().first?.opens.name == "Viewer")
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        // What has begun goes on.
+        try viewer.declare("com.example.other")
+        #expect(try couch.offers().first?.opens.kind == .nothing)
+        _ = try viewer.content(continuation)
+        try viewer.answer(continuation, handled: true)
+        _ = try call.result()
+        guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+        #expect(try desk.offers().map(\.id) == [offer])
+    }
+
+    @Test func `a declaration is of a session and has a limit`() throws {
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        let types = (0...256).map { JSON.string("com.example.type\($0)") }
+        let parameters: JSONObject = ["session": .string(viewer.session), "types": .array(types)]
+        let tooMany = try couch.open(AppMethod.declare.rawValue, parameters).refusal()
+        #expect(tooMany.name == AppErrorName.limitExceeded.rawValue)
+        _ = try desk.publish(Note.activity("wanted"))
+        try awaitOffers(1)
+        #expect(try couch.offers().first?.opens.name == "Viewer")
+        let unknown = try couch.open(AppMethod.declare.rawValue, ["session": "none", "types": []]).refusal()
+        #expect(unknown.name == AppErrorName.noSuchSession.rawValue)
+    }
+
     @Test func `of several handlers the latest takes over`() throws {
         _ = try desk.publish(Note.activity("wanted"))
         let first = try couch.attach("First", types: Note.type)

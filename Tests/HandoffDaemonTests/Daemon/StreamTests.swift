@@ -78,6 +78,22 @@ import Testing
         }
     }
 
+    @Test func `streams of an app stay while it declares types`() throws {
+        let publisher = try publish()
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try fleet.poll("an offer") { try couch.offers().count == 1 }
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+        try viewer.answer(continuation, handled: true)
+        _ = try call.result()
+        let (origin, other) = try open(publisher, continuation)
+        try viewer.declare(Note.type, "com.example.other")
+        other.call.stream.write([1, 2, 3])
+        #expect(try origin.call.read(3) == [1, 2, 3])
+        _ = try open(publisher, continuation)
+    }
+
     @Test func `what a stream is for is told to the app that takes it`() throws {
         let publisher = try publish()
         let continuation = try couch.take()

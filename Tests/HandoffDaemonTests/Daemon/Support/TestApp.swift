@@ -58,6 +58,12 @@ final class TestApp {
         return id
     }
 
+    /// Declares the types that it continues from now on.
+    func declare(_ types: String...) throws {
+        let types = try types.map { try #require(ActivityType($0)) }
+        _ = try device.open(AppMethod.declare.rawValue, DeclareRequest(session: session, types: types).json).result()
+    }
+
     /// Publishes an activity that is not yet current.
     func publish(_ activity: ActivityDescription) throws -> ActivityID {
         let reply = try device.open(
