@@ -40,6 +40,7 @@ package final class AppAttachment {
     private var state = State.idle
     private var wasAttached = false
     private var backoff = Backoff.daemon
+    private var attachedAt = MonotonicInstant(nanoseconds: 0)
     private var order = EventOrder()
     private var report: (Report) -> Void = { _ in }
 
@@ -150,7 +151,7 @@ package final class AppAttachment {
         state = .attached(events: events, session)
         order = EventOrder()
         wasAttached = true
-        backoff.reset()
+        attachedAt = loop.now
         if app.types != types { declare(app.types) }
         report(.attached(session))
     }
@@ -165,6 +166,8 @@ package final class AppAttachment {
         case .attached(let events, let session):
             events.close()
             session.calls.close()
+            // A daemon that ends every attachment at once is not asked ten times a second.
+            backoff.ended(after: attachedAt.duration(to: loop.now))
             wait()
             report(.lost)
         }

@@ -14,6 +14,9 @@ package enum Limits {
     package static let userInfoJSONDepth = 28
     /// Members of one array, set or dictionary, as `JSONLimits` has them.
     package static let userInfoMembers = 4096
+    /// Values of a tagged `userInfo` in all, counted by its brackets and commas. With what stands around it in a message it stays
+    /// within the 65,536 that every parser here allows.
+    package static let userInfoValues = 65_000
     /// Bytes of a title: more than any list can show.
     package static let title = 1024
     /// Bytes of a team identifier; an advert carries it behind a length byte.

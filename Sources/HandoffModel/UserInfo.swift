@@ -10,6 +10,18 @@ package enum UserInfo {
             throw .invalid(field: "userInfo.\(VisibleText.escape(key))", message: "userInfo must be a dictionary")
         }
         try validate(value: .object(object))
+        guard count(.object(object)) <= Limits.userInfoValues else {
+            throw .invalid(field: "userInfo", message: "more than \(Limits.userInfoValues) values in all")
+        }
+    }
+
+    /// The brackets that a value opens, and its commas: what the scan before the parser counts.
+    private static func count(_ value: JSON) -> Int {
+        switch value {
+        case .null, .bool, .integer, .real, .string: 0
+        case .array(let elements): elements.reduce(max(elements.count, 1)) { $0 + count($1) }
+        case .object(let members): members.reduce(max(members.count, 1)) { $0 + count($1.value) }
+        }
     }
 
     /// Checks one value in the tagged form, of any type.

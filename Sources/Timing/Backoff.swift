@@ -51,6 +51,12 @@ package struct Backoff: Sendable, Equatable {
         delay = first
     }
 
+    /// What a try led to has ended after this time. One that lasted as long as the longest delay was a success; what ends sooner,
+    /// again and again, waits longer each time.
+    package mutating func ended(after lasted: Duration) {
+        if lasted >= longest { reset() }
+    }
+
     private func varied(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
         guard variation > 0 else { return delay }
         return delay * Int.random(in: (100 - variation)...(100 + variation), using: &generator) / 100

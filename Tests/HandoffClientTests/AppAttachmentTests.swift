@@ -129,6 +129,43 @@ import Testing
         #expect(second?.methods == ["Attach"])
     }
 
+    @Test func `an attachment that ends at once is made again more and more seldom`() throws {
+        let clock = ManualClock()
+        let test = try LoopTest(clock: clock)
+        let path = test.folder.file("control.socket")
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        var attached: FakeDaemon.Call?
+        daemon.onCall = { call in
+            call.reply(AppEvent.attached(session: "s").json, continues: true)
+            attached = call
+        }
+        let attachment = AppAttachment(path: path, loop: test.loop, app: AttachRequest(app: "test"))
+        var count = 0
+        attachment.start { report in
+            if case .attached = report { count += 1 }
+        }
+        func expect(_ wanted: Int) throws {
+            for _ in 0..<100 where count < wanted { try test.loop.runTurns(20) }
+            #expect(count == wanted)
+        }
+        func lose(thenWait delay: Duration) throws {
+            attached?.crash()
+            try test.loop.runTurns(20)
+            let before = count
+            clock.advance(by: delay - .milliseconds(1))
+            try test.loop.runTurns(20)
+            #expect(count == before)
+            clock.advance(by: .milliseconds(1))
+            try expect(before + 1)
+        }
+        try expect(1)
+        for delay in [100, 200, 400, 800, 1600, 3200, 5000, 5000] { try lose(thenWait: .milliseconds(delay)) }
+        // One that has lasted begins anew.
+        clock.advance(by: .seconds(5))
+        try lose(thenWait: .milliseconds(100))
+        attachment.stop()
+    }
+
     @Test func `events arrive after the session`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         let activity = Sample.activityID(0xA1)

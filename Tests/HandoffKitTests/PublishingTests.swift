@@ -180,6 +180,47 @@ import Testing
         try kit.run(until: "BecomeCurrent", times: 2)
     }
 
+    @Test func `what no message holds is refused with its reason and the connection stays`() throws {
+        application.onDiagnostic = { [kit] activity, message, error in
+            kit.note("\(activity?.activityType ?? "?"): \(message) \((error as NSError?)?.code ?? 0)")
+        }
+        var deep: Any = "deepest"
+        for _ in 0..<30 { deep = ["level": deep] }
+        let numbers = [Int](repeating: 0, count: 4096)
+        let wide = Dictionary(uniqueKeysWithValues: (0..<20).map { ("\($0)", numbers) })
+        let refused: [([AnyHashable: Any], String)] = [
+            (["p": Data(count: 800_000)], "4611"), (["deep": deep], "nested"), (wide, "65000 values"),
+        ]
+        for (number, (userInfo, reason)) in refused.enumerated() {
+            let check = #expect(throws: NSError.self) { try NSUserActivity.check(userInfo: userInfo) }
+            let activity = NSUserActivity(activityType: "com.example.type\(number)", application: application)
+            activity.userInfo = userInfo
+            activity.becomeCurrent()
+            try kit.run { story in
+                story.contains { $0.hasPrefix("com.example.type\(number): userInfo") && $0.contains(reason) }
+            }
+            // Its size apart, which the type is a part of, both say the same.
+            let words = try #require(check).localizedDescription.prefix { !$0.isNumber }
+            let told = kit.story.last { $0.hasPrefix("com.example.type\(number): \(words)") }
+            #expect(told?.hasSuffix(" \(try #require(check).code)") == true, "\(kit.story)")
+            activity.userInfo = ["page": 1]
+            try kit.run(until: "BecomeCurrent", times: number + 1)
+            // The same for an activity that is there already.
+            activity.userInfo = userInfo
+            activity.needsSave = true
+            try kit.run(until: "Update needsSave=true", times: number + 1)
+            let before = kit.story.count
+            kit.event(.save(kit.lastID))
+            try kit.run { story in story[before...].contains { $0.contains(reason) } }
+            activity.title = "still there"
+            activity.userInfo = ["page": 2]
+            activity.needsSave = true
+            try kit.run { _ in kit.told["title"] == "still there" }
+        }
+        #expect(kit.story.count { $0 == "Attach" } == 1)
+        #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["p": Data(count: 700_000)]) }
+    }
+
     @Test func `an invalid activity has ended and can be read`() throws {
         activity.title = "title"
         try begin(activity)

@@ -58,6 +58,15 @@ struct RateAndPauseTests {
         #expect(first <= .milliseconds(1200))
     }
 
+    @Test func `what ends soon is no success`() {
+        var backoff = Backoff(first: .seconds(1), longest: .seconds(4))
+        #expect(backoff.next() == .seconds(1))
+        backoff.ended(after: .seconds(3))
+        #expect(backoff.next() == .seconds(2))
+        backoff.ended(after: .seconds(4))
+        #expect(backoff.next() == .seconds(1))
+    }
+
     @Test func `who counts tries gets the same delays`() {
         let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
         let delays = [0, 1, 2, 3, 6, 7, 8, Int.max].map { backoff.delay(after: $0) }

@@ -99,11 +99,15 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         change { $0.userInfo.merge(members) }
     }
 
-    /// Checks whether a dictionary may become a `userInfo`: types of the values, nesting, number of members.
-    /// - Throws: `CocoaError` 4608 with a description that names the path of the value.
+    /// Checks whether a dictionary may become a `userInfo` that travels: types of the values, nesting, number of members, and the size
+    /// of all of it, 960 KiB with the rest of the activity. What is refused here is not published either: then `onDiagnostic` of the
+    /// application gets the same error. How large a payload should be, and other devices take, is another matter: see `userInfo`.
+    /// - Throws: `CocoaError` 4608 with a description that names the path of the value, or 4611 when all of it is too large.
     public static func check(userInfo: [AnyHashable: Any]) throws {
         do throws(ActivityError) {
-            try UserInfo.validate(try UserInfoBridge.members(of: userInfo).tagged)
+            let content = ActivityContent(
+                type: .browsingWeb, userInfo: try UserInfoBridge.members(of: userInfo).tagged)
+            try content.validate(maxPayload: Limits.payloadMaximum)
         } catch {
             throw HandoffError(error).cocoaError
         }

@@ -20,6 +20,7 @@ final class AppConnection: @unchecked Sendable {
     private var generation = 0
     private var retry: LoopTimer?
     private var backoff = Backoff.daemon
+    private var attachedAt: MonotonicInstant?
     private var hasReportedFailure = false
     private var book = ContinuationRegistry()
     /// How often in a row files of an activity were asked about, while it named ever others.
@@ -63,11 +64,11 @@ final class AppConnection: @unchecked Sendable {
         let wanted = application.attachment
         let isSame = attached.map { $0.request == wanted.request && $0.path == wanted.path } ?? false
         guard !isSame || (attachment == nil && retry == nil) else { return }
-        detachOnLoop()
         if let attached, let attachment, attached.path == wanted.path, attached.request.isSameApp(as: wanted.request) {
             self.attached = wanted
             return attachment.declare(wanted.request.types)
         }
+        detachOnLoop()
         attached = wanted
         let attachment = AppAttachment(path: wanted.path, loop: loop, app: wanted.request)
         self.attachment = attachment
@@ -87,15 +88,15 @@ final class AppConnection: @unchecked Sendable {
         case .attached(let session):
             self.session = session
             generation += 1
-            backoff.reset()
+            attachedAt = loop.now
             hasReportedFailure = false
             application?.report(connected: true, nil)
             application?.step { $0.attached() }
         case .event(let event): handle(event)
-        case .lost:
         case .notDeclared(let error):
             let problem = HandoffError(error)
             application?.report(nil, problem.message, problem)
+        case .lost:
             lose()
             say(HandoffError(.lost(path: attached?.path ?? "")))
         case .failed(let error):
@@ -125,6 +126,8 @@ final class AppConnection: @unchecked Sendable {
     }
 
     private func tryAgain() {
+        if let attachedAt { backoff.ended(after: attachedAt.duration(to: loop.now)) }
+        attachedAt = nil
         let delay = backoff.next()
         retry = loop.timer(after: delay) { [weak self] in
             self?.retry = nil
@@ -137,6 +140,11 @@ final class AppConnection: @unchecked Sendable {
     private func syncOnLoop(_ key: UUID) {
         guard let application, let call = nextCall(key, application), session != nil else { return }
         let generation = generation
+        do throws(ActivityError) {
+            try call.check()
+        } catch {
+            return refused(key, call, HandoffError(error))
+        }
         switch call {
         case .publish(let description):
             attachment?.publish(description) { [weak self] result in
@@ -211,11 +219,13 @@ final class AppConnection: @unchecked Sendable {
             }
         }
         if case .badAnswer = error { failure = .refused }
-        if failure == .refused {
-            let problem = HandoffError(error)
-            application?.report(key, problem.message, problem)
-        }
+        if failure == .refused { return refused(key, call, HandoffError(error)) }
         application?.step { $0.failed(key, call, failure) }
+    }
+
+    private func refused(_ key: UUID, _ call: ActivityMachine.Call, _ problem: HandoffError) {
+        application?.report(key, problem.message, problem)
+        application?.step { $0.failed(key, call, .refused) }
     }
 
     private func advise(_ key: UUID, _ advice: String?) {
@@ -333,5 +343,21 @@ extension ActivityState {
         requiredUserInfoKeys = content.requiredUserInfoKeys.isEmpty ? nil : Set(content.requiredUserInfoKeys)
         supportsContinuationStreams = content.streams
         needsSave = false
+    }
+}
+
+extension ActivityMachine.Call {
+    /// Checks what the call says of an activity as the daemon will. Of what is too large or too deep it would not even say so: it
+    /// ends the connection, and with it all activities of the app.
+    fileprivate func check() throws(ActivityError) {
+        switch self {
+        case .publish(let description):
+            try description.content().validate(maxPayload: Limits.payloadMaximum)
+        case .update(_, let change), .answerSave(_, let change):
+            // What does not change has been taken before.
+            let changed = change.applied(to: ActivityContent(type: .browsingWeb))
+            try changed.validate(maxPayload: Limits.payloadMaximum)
+        case .becomeCurrent, .resignCurrent, .invalidate: break
+        }
     }
 }
