@@ -40,6 +40,9 @@ package struct Configuration: Sendable, Equatable {
     /// How often an app with unsaved changes is asked to save while its activity is current.
     package var refresh: Duration = .seconds(15)
 
+    /// How long an activity without an expiration date is offered after its app last said something of it; nil: for ever.
+    package var activityLifetime: Duration? = .seconds(86_400)
+
     /// How long what another device offers is believed without being renewed.
     package var receiverLifetime: Duration = .seconds(600)
 

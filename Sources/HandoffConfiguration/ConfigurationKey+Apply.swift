@@ -31,6 +31,8 @@ extension ConfigurationKey {
         case .saveAnswer:
             Self.set(&configuration.saveAnswer, ValueText.duration(text, in: .milliseconds(50) ... .seconds(10)))
         case .refresh: Self.set(&configuration.refresh, ValueText.duration(text, in: .seconds(1) ... .seconds(3600)))
+        case .activityLifetime:
+            Self.setDelay(&configuration.activityLifetime, text, in: .seconds(60) ... .seconds(2_592_000))
         case .receiverLifetime:
             Self.set(
                 &configuration.receiverLifetime, ValueText.duration(text, in: .seconds(300)...PeerTable.maxLifetime)
@@ -57,6 +59,7 @@ extension ConfigurationKey {
         case .payloadLimit: configuration.payloadLimit = defaults.payloadLimit
         case .saveAnswer: configuration.saveAnswer = defaults.saveAnswer
         case .refresh: configuration.refresh = defaults.refresh
+        case .activityLifetime: configuration.activityLifetime = defaults.activityLifetime
         case .receiverLifetime: configuration.receiverLifetime = defaults.receiverLifetime
         case .lockDelay: configuration.sessionDelays.lock = defaults.sessionDelays.lock
         case .idleDelay: configuration.sessionDelays.idle = defaults.sessionDelays.idle
@@ -84,12 +87,14 @@ extension ConfigurationKey {
     }
 
     /// A delay, or `never`.
-    private static func setDelay(_ place: inout Duration?, _ text: String) -> Bool {
+    private static func setDelay(
+        _ place: inout Duration?, _ text: String, in range: ClosedRange<Duration> = .zero ... .seconds(86_400)
+    ) -> Bool {
         if text == "never" {
             place = nil
             return true
         }
-        return set(&place, ValueText.duration(text, in: .zero ... .seconds(86_400)))
+        return set(&place, ValueText.duration(text, in: range))
     }
 
     private static func port(_ text: String) -> PortChoice? {

@@ -13,6 +13,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case payloadLimit = "payload-limit"
     case saveAnswer = "save-answer"
     case refresh
+    case activityLifetime = "activity-lifetime"
     case receiverLifetime = "receiver-lifetime"
     case lockDelay = "lock-delay"
     case idleDelay = "idle-delay"
@@ -47,6 +48,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .payloadLimit: "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"
         case .saveAnswer: "a time from 50 ms to 10 s, with the unit ms, s, min or h"
         case .refresh: "a time from 1 s to 1 h, with the unit ms, s, min or h"
+        case .activityLifetime: "'never', or a time from 1 min to 720 h, with the unit s, min or h"
         case .receiverLifetime: "a time from 5 min to 10 min, with the unit s or min"
         case .lockDelay, .idleDelay: "'never', or a time from 0 s to 24 h, with the unit ms, s, min or h"
         case .notifications: "'on' or 'off'"

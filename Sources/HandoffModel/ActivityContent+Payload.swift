@@ -11,6 +11,7 @@ extension ActivityContent {
         if !requiredUserInfoKeys.isEmpty {
             payload[PayloadKey.requiredUserInfoKeys] = .array(requiredUserInfoKeys.map(JSON.string))
         }
+        payload[PayloadKey.targetContentIdentifier] = targetContentIdentifier.map(JSON.string)
         if supportsStreams { payload[PayloadKey.streams] = true }
         payload[PayloadKey.app] = origin.app.map(JSON.string)
         payload[PayloadKey.appVersion] = origin.appVersion.map(JSON.string)
@@ -31,7 +32,8 @@ extension ActivityContent {
             webpageURL: try Self.text(payload, PayloadKey.webpageURL),
             team: try Self.text(payload, PayloadKey.team),
             requiredUserInfoKeys: try Self.texts(payload, PayloadKey.requiredUserInfoKeys),
-            supportsStreams: try Self.flag(payload, PayloadKey.streams))
+            supportsStreams: try Self.flag(payload, PayloadKey.streams),
+            targetContentIdentifier: try Self.text(payload, PayloadKey.targetContentIdentifier))
         try checkFields()
     }
 
@@ -105,6 +107,7 @@ enum PayloadKey {
     static let webpageURL = "webpageURL"
     static let team = "team"
     static let requiredUserInfoKeys = "requiredUserInfoKeys"
+    static let targetContentIdentifier = "targetContentIdentifier"
     static let streams = "streams"
     static let app = "app"
     static let appVersion = "appVersion"

@@ -20,12 +20,14 @@ package struct ActivityContent: Sendable, Equatable {
     package var isEligibleForHandoff: Bool
     /// When the activity ends by itself, in seconds since 2001-01-01 UTC; stays on the device.
     package var expiration: Double?
+    /// Which content it is about, by which the other app finds the window for it.
+    package var targetContentIdentifier: String?
 
     /// An activity with Apple's defaults for what is not said.
     package init(
         type: ActivityType, title: String? = nil, userInfo: JSONObject = [:], webpageURL: String? = nil,
         team: String? = nil, requiredUserInfoKeys: [String] = [], supportsStreams: Bool = false,
-        isEligibleForHandoff: Bool = true, expiration: Double? = nil
+        isEligibleForHandoff: Bool = true, expiration: Double? = nil, targetContentIdentifier: String? = nil
     ) {
         self.type = type
         self.title = title
@@ -36,6 +38,7 @@ package struct ActivityContent: Sendable, Equatable {
         self.supportsStreams = supportsStreams
         self.isEligibleForHandoff = isEligibleForHandoff
         self.expiration = expiration
+        self.targetContentIdentifier = targetContentIdentifier
     }
 
     /// Checks every field, and that the encoded payload has at most so many bytes; returns how many it has, which is
@@ -50,9 +53,21 @@ package struct ActivityContent: Sendable, Equatable {
         return count
     }
 
+    /// The required keys that `userInfo` has not: with one of them missing the activity cannot be continued.
+    package var missingKeys: [String] {
+        guard !requiredUserInfoKeys.isEmpty else { return [] }
+        guard userInfo.count == 1, case .array(let pairs)? = userInfo["$dict"] else {
+            return requiredUserInfoKeys.filter { userInfo[$0] == nil }
+        }
+        let keys = Set(pairs.compactMap { $0.array?.first })
+        return requiredUserInfoKeys.filter { !keys.contains(.string($0)) }
+    }
+
     func checkFields() throws(ActivityError) {
         try Self.check(title, field: "title", maximum: Limits.title)
         try Self.check(team, field: "team", maximum: Limits.team)
+        try Self.check(
+            targetContentIdentifier, field: "targetContentIdentifier", maximum: Limits.targetContentIdentifier)
         if let webpageURL, !WebURL.isAcceptable(webpageURL) {
             throw .invalid(
                 field: "webpageURL",

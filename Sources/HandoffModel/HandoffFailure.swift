@@ -148,6 +148,20 @@ extension HandoffFailure {
             message: "the activity that \(device) sent cannot be used: \(cause)")
     }
 
+    /// The activity lacks keys of `userInfo` that it requires. Some of them are named: the message has a limit.
+    package static func missingKeys(_ keys: [String], device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "missingKeys",
+            message: "the activity on \(device) cannot be continued: \(lacks(keys))")
+    }
+
+    /// That `userInfo` lacks keys, as a fragment.
+    package static func lacks(_ keys: [String]) -> String {
+        let named = keys.prefix(3).map { $0.count > 40 ? "\($0.prefix(40))…" : $0 }
+        let others = keys.count > named.count ? " and \(keys.count - named.count) more" : ""
+        return "its userInfo lacks \(named.joined(separator: ", "))\(others)"
+    }
+
     /// The activity has no continuation streams.
     package static func streamsUnsupported(device: String) -> HandoffFailure {
         HandoffFailure(

@@ -23,6 +23,8 @@ package enum Limits {
     package static let team = 255
     /// Bytes of a web page's URL, as browsers and servers still accept it.
     package static let webpageURL = 2048
+    /// Bytes of what says which content an activity is about.
+    package static let targetContentIdentifier = 1024
     /// Keys that an activity may name as required.
     package static let requiredKeys = 256
     /// Bytes of one required key.

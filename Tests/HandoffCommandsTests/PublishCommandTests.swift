@@ -136,7 +136,7 @@ import Testing
                 "activity": [
                     "type": "com.example.editing", "title": "Draft", "userInfo": ["page": 3],
                     "webpageURL": "https://example.org/", "team": "T1", "requiredUserInfoKeys": ["page"],
-                    "needsSave": true,
+                    "needsSave": true, "expirationDate": .real(ActivityDescription.neverExpires),
                 ],
             ])
         #expect(

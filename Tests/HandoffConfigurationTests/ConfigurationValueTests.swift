@@ -29,6 +29,8 @@ import Testing
         #expect(value(.payloadLimit, "983040")?.payloadLimit == 983_040)
         #expect(value(.saveAnswer, "50ms")?.saveAnswer == .milliseconds(50))
         #expect(value(.refresh, "1 h")?.refresh == .seconds(3600))
+        #expect(value(.activityLifetime, "90 min")?.activityLifetime == .seconds(5400))
+        #expect(value(.activityLifetime, "never")?.activityLifetime == .some(nil))
         #expect(value(.receiverLifetime, "6 min")?.receiverLifetime == .seconds(360))
         #expect(value(.lockDelay, "0 s")?.sessionDelays.lock == .zero)
         #expect(value(.lockDelay, "24 h")?.sessionDelays.lock == .seconds(86_400))
@@ -50,6 +52,7 @@ import Testing
         (.payloadLimit, ["3071", "961 KiB", "64 KB", "1.5 KiB", "-1", "KiB", "9223372036854775807 MiB"]),
         (.saveAnswer, ["1", "49 ms", "11 s", "1 sec", "s", "9223372036854775807 h"]),
         (.refresh, ["999 ms", "61 min", "15"]),
+        (.activityLifetime, ["59 s", "721 h", "always"]),
         (.receiverLifetime, ["299 s", "601 s", "24 h"]),
         (.lockDelay, ["-1 s", "25 h", "8", "Never", "no"]),
         (.idleDelay, ["120", "1 d", "never ever"]),
@@ -85,6 +88,7 @@ import Testing
         configuration.payloadLimit = 4096
         configuration.saveAnswer = .seconds(2)
         configuration.refresh = .seconds(2)
+        configuration.activityLifetime = nil
         configuration.receiverLifetime = .seconds(20)
         configuration.sessionDelays = SessionDelays(lock: nil, idle: .zero)
         configuration.notifications = false

@@ -221,6 +221,7 @@ struct ActivityDescriptionTests {
         description.isEligibleForHandoff = false
         description.needsSave = true
         description.expirationDate = 5
+        description.targetContentIdentifier = "chapter/3"
         #expect(try ActivityDescription(json: crossed(description.json)) == description)
         let content = try description.content()
         #expect(content.expiration == 5)
@@ -234,13 +235,14 @@ struct ActivityDescriptionTests {
         change.userInfo = [:]
         change.needsSave = false
         change.isEligibleForHandoff = true
+        change.expires = false
         #expect(try ActivityChange(json: crossed(change.json)) == change)
         let changed = change.applied(to: content)
         #expect(changed.title == nil)
         #expect(changed.webpageURL == nil)
         #expect(changed.userInfo == [:])
         #expect(changed.isEligibleForHandoff)
-        #expect(changed.team == "X")
+        #expect(changed.team == "X" && changed.expiration == nil && changed.targetContentIdentifier == "chapter/3")
         #expect(changed.requiredUserInfoKeys == ["n"])
     }
 

@@ -48,6 +48,16 @@ import Testing
         #expect(sent["userInfo"] == .object(["page": 3]) && sent["requiredUserInfoKeys"] == .array(["page"]))
         #expect(sent["webpageURL"] == "https://example.org/" && sent["expirationDate"] == .real(9e8))
         #expect(kit.daemon?.parameters(of: "Publish")?["session"] == "session")
+        activity.expirationDate = nil
+        activity.targetContentIdentifier = "letter/7"
+        try kit.run { [kit] _ in kit.told["targetContentIdentifier"] == "letter/7" }
+        #expect(kit.told["expires"] == false)
+    }
+
+    @Test func `an activity without a date says none`() throws {
+        try begin(activity)
+        let sent = try #require(kit.daemon?.parameters(of: "Publish")?["activity"]?.object)
+        #expect(sent["expirationDate"] == nil && kit.told["expires"] == nil)
     }
 
     @Test func `becoming current asks to save once and later`() throws {

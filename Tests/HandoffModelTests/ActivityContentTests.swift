@@ -10,8 +10,9 @@ struct ActivityContentTests {
     private static func full() throws -> ActivityContent {
         ActivityContent(
             type: try type(), title: "A title", userInfo: ["document": 7, "when": ["$date": 1.5]],
-            webpageURL: "https://example.com/7", team: "TEAM", requiredUserInfoKeys: ["document"], supportsStreams: true
-        )
+            webpageURL: "https://example.com/7", team: "TEAM", requiredUserInfoKeys: ["document"],
+            supportsStreams: true,
+            targetContentIdentifier: "document/7")
     }
 
     @Test func `a payload comes back`() throws {
@@ -20,11 +21,30 @@ struct ActivityContentTests {
         let payload = content.encodedPayload(origin: origin)
         #expect(
             payload.keys == [
-                "type", "title", "userInfo", "webpageURL", "team", "requiredUserInfoKeys", "streams", "app",
+                "type", "title", "userInfo", "webpageURL", "team", "requiredUserInfoKeys", "targetContentIdentifier",
+                "streams", "app",
                 "appVersion",
             ])
         #expect(try ActivityContent(payload: payload) == content)
         #expect(PayloadOrigin(payload: payload) == origin)
+    }
+
+    @Test(
+        arguments: [
+            (["a": 1, "b": nil], ["a", "b"], []), (["a": 1], ["b", "a", "c"], ["b", "c"]), ([:], [], []),
+            (["$dict": [[1, 2], ["a", 3]]], ["a", "1", "$dict"], ["1", "$dict"]),
+            (["gr\u{FC}n": 1], ["gru\u{308}n"], ["gru\u{308}n"]),
+        ] as [(JSONObject, [String], [String])])
+    func `required keys that are missing are found`(userInfo: JSONObject, required: [String], missing: [String]) throws
+    {
+        let content = ActivityContent(type: try Self.type(), userInfo: userInfo, requiredUserInfoKeys: required)
+        #expect(content.missingKeys == missing)
+    }
+
+    @Test func `a message about missing keys fits a response`() {
+        let keys = (0..<Limits.requiredKeys).map { _ in String(repeating: "\u{1F6CB}", count: 256) }
+        let message = HandoffFailure.missingKeys(keys, device: String(repeating: "d", count: 64)).message
+        #expect(message.utf8.count <= 1024 && message.hasSuffix(" and 253 more"), "\(message)")
     }
 
     @Test func `defaults are left out and come back`() throws {

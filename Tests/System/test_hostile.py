@@ -126,7 +126,7 @@ def check_launches(desk, publish):
     for number, type in enumerate(TYPES):
         text = TEXTS[number % len(TEXTS)]
         id = publish(type=type, title=text, userInfo={"EVIL" + type: text, text.replace("\0", ""): [type]},
-                     requiredUserInfoKeys=[text])
+                     requiredUserInfoKeys=[text.replace("\0", "")])
         desk.opens(kind="app", name="The editor")
         # The stand-in ends with a failure, so that nothing is waited for.
         refused = error(desk.ctl("continue", id, code=1))

@@ -135,6 +135,8 @@ struct PublishRequest {
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
         if stream != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
+        // It ends with the command.
+        description.expirationDate = ActivityDescription.neverExpires
         return description
     }
 }

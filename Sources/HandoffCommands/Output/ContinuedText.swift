@@ -22,6 +22,7 @@ enum ContinuedText {
         add("web page", activity.webpageURL)
         add("team", activity.team)
         add("required", activity.requiredUserInfoKeys.joined(separator: ", "))
+        add("content", activity.targetContentIdentifier)
         if activity.streams { add("streams", "supported") }
         // Escaped already, and meant to have several lines.
         if !activity.userInfo.isEmpty { fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo)))) }

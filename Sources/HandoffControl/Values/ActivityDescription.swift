@@ -24,6 +24,11 @@ package struct ActivityDescription: ControlRequest {
     package var needsSave: Bool?
     /// When it ends by itself, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
+    /// Which content it is about.
+    package var targetContentIdentifier: String?
+
+    /// A date that nobody lives to see, for what ends only with its owner: the beginning of the year 4001.
+    package static let neverExpires = 63_113_904_000.0
 
     /// A description of which everything but the type is absent.
     package init(type: String) {
@@ -41,7 +46,8 @@ package struct ActivityDescription: ControlRequest {
             type: type, title: title?.isEmpty == true ? nil : title, userInfo: userInfo ?? [:],
             webpageURL: webpageURL?.isEmpty == true ? nil : webpageURL, team: team?.isEmpty == true ? nil : team,
             requiredUserInfoKeys: requiredUserInfoKeys ?? [], supportsStreams: supportsContinuationStreams ?? false,
-            isEligibleForHandoff: isEligibleForHandoff ?? true, expiration: expirationDate)
+            isEligibleForHandoff: isEligibleForHandoff ?? true, expiration: expirationDate,
+            targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier)
     }
 }
 
@@ -63,6 +69,10 @@ package struct ActivityChange: ControlRequest {
     package var needsSave: Bool?
     /// When it ends by itself, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
+    /// False takes the date away.
+    package var expires: Bool?
+    /// Which content it is about.
+    package var targetContentIdentifier: String?
 
     /// A change of nothing.
     package init() {}
@@ -76,7 +86,11 @@ package struct ActivityChange: ControlRequest {
         if let requiredUserInfoKeys { changed.requiredUserInfoKeys = requiredUserInfoKeys }
         if let supportsContinuationStreams { changed.supportsStreams = supportsContinuationStreams }
         if let isEligibleForHandoff { changed.isEligibleForHandoff = isEligibleForHandoff }
+        if expires == false { changed.expiration = nil }
         if let expirationDate { changed.expiration = expirationDate }
+        if let targetContentIdentifier {
+            changed.targetContentIdentifier = targetContentIdentifier.isEmpty ? nil : targetContentIdentifier
+        }
         return changed
     }
 }

@@ -80,6 +80,8 @@ package struct ContinuedActivity: ControlValue {
     package var team: String?
     /// The keys without which it cannot be continued.
     package var requiredUserInfoKeys: [String]
+    /// Which content it is about.
+    package var targetContentIdentifier: String?
     /// Whether continuation streams can be asked for.
     package var streams: Bool
     /// The device and the app that it came from.
@@ -94,6 +96,7 @@ package struct ContinuedActivity: ControlValue {
         webpageURL = content.webpageURL
         team = content.team
         requiredUserInfoKeys = content.requiredUserInfoKeys
+        targetContentIdentifier = content.targetContentIdentifier
         streams = content.supportsStreams
         self.origin = origin
     }

@@ -23,8 +23,6 @@ package struct ActivityStore: Sendable {
     package enum Refusal: Error, Equatable, Sendable {
         /// There is no such activity, or it belongs to another session.
         case unknown(ActivityID)
-        /// The session has as many activities as one may have.
-        case tooMany
         /// The app has as many activities as one may have, over all of its sessions.
         case tooManyOfApp
         /// There are as many activities as there may be.
@@ -35,7 +33,8 @@ package struct ActivityStore: Sendable {
         case tooMuchOfAll
     }
 
-    /// The most activities that one session may have at a time; an app has a few, a leak has many.
+    /// The most activities that one session may have at a time: of those that are not current the one that the user has left alone
+    /// for longest goes for the next. An app has a few, a leak has many.
     package static let maxPerSession = 64
     /// The most activities of all sessions together, as one daemon's memory must stay bounded.
     package static let maximum = 4096
@@ -47,12 +46,17 @@ package struct ActivityStore: Sendable {
 
     /// How long a periodic save request waits after the last one, 15 s unless configured.
     package let refreshInterval: Duration
+    /// How long an activity without an expiration date stays on offer after its owner last said something of it; nil: for ever.
+    package let lifetime: Duration?
     private var entries: [ActivityID: PublishedActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
+    /// Counts what the user has turned to.
+    private var uses: UInt64 = 0
 
     /// A store without activities.
-    package init(refreshInterval: Duration) {
+    package init(refreshInterval: Duration, lifetime: Duration? = nil) {
         self.refreshInterval = refreshInterval
+        self.lifetime = lifetime
     }
 
     /// The number of activities, current or not.
@@ -76,18 +80,30 @@ package struct ActivityStore: Sendable {
     /// - Parameters:
     ///   - group: the app in whose share it counts.
     ///   - bytes: size of its encoded payload.
-    package mutating func publish(
+    /// - Returns: that another activity of the session went for it.
+    @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
         answersSaves: Bool, bytes: Int = 0
-    ) throws(Refusal) {
-        let mine = entries.values.count { $0.session == session }
-        guard mine < Self.maxPerSession else { throw .tooMany }
-        guard entries.values.count(where: { $0.group == group }) < Self.maxPerApp else { throw .tooManyOfApp }
-        guard entries.count < Self.maximum else { throw .tooManyOfAll }
-        try checkRoom(for: bytes, of: group)
+    ) throws(Refusal) -> [Effect] {
+        let leaving = activityThatLeaves(session)
+        let others = entries.count - (leaving == nil ? 0 : 1)
+        let ofApp = entries.values.count { $0.group == group && $0.id != leaving?.id }
+        guard ofApp < Self.maxPerApp else { throw .tooManyOfApp }
+        guard others < Self.maximum else { throw .tooManyOfAll }
+        try checkRoom(for: bytes - (leaving?.bytes ?? 0), of: group)
+        if let leaving { remove(leaving.id) }
+        uses += 1
         entries[id] = PublishedActivity(
             id: id, session: session, group: group, bytes: bytes, answersSaves: answersSaves, content: content,
-            needsSave: needsSave && answersSaves)
+            needsSave: needsSave && answersSaves, lastUse: uses)
+        return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
+    }
+
+    /// Which activity of a session goes for another one; nil while there is room.
+    private func activityThatLeaves(_ session: SessionID) -> PublishedActivity? {
+        let mine = entries.values.filter { $0.session == session }
+        guard mine.count >= Self.maxPerSession else { return nil }
+        return mine.filter { $0.offer == nil }.min { $0.lastUse < $1.lastUse }
     }
 
     /// Makes an activity the current one of its session; the session's former current one is resigned.
@@ -101,7 +117,10 @@ package struct ActivityStore: Sendable {
         for other in entries.values where other.session == session && other.offer != nil {
             withdrawOffer(of: other.id)
         }
+        uses += 1
         entry.offer = PublishedActivity.Offer(id: offer, since: now)
+        entry.lastUse = uses
+        entry.lastNews = now
         entry.wasOffered = true
         entries[id] = entry
         byOffer[offer] = id
@@ -145,6 +164,7 @@ package struct ActivityStore: Sendable {
         }
         let seenByOthers = Advertised(entry.content) != Advertised(content)
         entry.content = content
+        entry.lastNews = now
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
         if answersSave {
             entry.saveAsked = nil
@@ -174,13 +194,14 @@ package struct ActivityStore: Sendable {
         entries[id]?.lastSave = now
     }
 
-    /// What is due at `now`: periodic save requests of current activities with news, and the end of expired ones.
+    /// What is due at `now`: periodic save requests of current activities with news, and the end of those that
+    /// have expired or were left alone for too long.
     ///
     /// - Parameter wallClock: seconds since 2001-01-01 UTC, for `expirationDate`.
     package mutating func advance(now: MonotonicInstant, wallClock: Double) -> [Effect] {
         var effects: [Effect] = []
         for entry in entries.values where entry.offer != nil {
-            if let expiration = entry.content.expiration, expiration <= wallClock {
+            if timeLeft(entry, now: now, wallClock: wallClock).map({ $0 <= .zero }) ?? false {
                 remove(entry.id)
                 effects += [.withdrawn(entry.id, session: entry.session), .offersChanged]
             } else if let due = refreshDue(entry), due <= now {
@@ -196,10 +217,7 @@ package struct ActivityStore: Sendable {
         for entry in entries.values where entry.offer != nil {
             var waits: [Duration] = []
             if let due = refreshDue(entry) { waits.append(max(.zero, now.duration(to: due))) }
-            if let expiration = entry.content.expiration {
-                // A date may be any double; a day is long enough to look again.
-                waits.append(.seconds(min(max(0, expiration - wallClock), 86_400)))
-            }
+            if let left = timeLeft(entry, now: now, wallClock: wallClock) { waits.append(max(.zero, left)) }
             for wait in waits { earliest = min(earliest ?? wait, wait) }
         }
         return earliest
@@ -218,6 +236,17 @@ package struct ActivityStore: Sendable {
                     supportsStreams: entry.content.supportsStreams, hasWebpageURL: entry.content.webpageURL != nil,
                     age: UInt32(clamping: offer.since.duration(to: now).components.seconds))
             }
+    }
+
+    /// How long until an activity on offer ends by itself, at most a day; nil: it does not.
+    private func timeLeft(_ entry: PublishedActivity, now: MonotonicInstant, wallClock: Double) -> Duration? {
+        let day = 86_400.0
+        if let expiration = entry.content.expiration {
+            // A date may be any double; a day is long enough to look again.
+            return .seconds(min(max(-day, expiration - wallClock), day))
+        }
+        guard let lifetime, let lastNews = entry.lastNews else { return nil }
+        return min(now.duration(to: lastNews.advanced(by: lifetime)), .seconds(day))
     }
 
     private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {

@@ -22,6 +22,10 @@ package struct PublishedActivity: Sendable {
     package var content: ActivityContent
     /// Whether the owner has news that it has not yet been asked for (`NSUserActivity.needsSave`).
     package var needsSave: Bool
+    /// Which use of all activities was its last one: when it was published, or became current.
+    package var lastUse: UInt64
+    /// When the owner last said something of it; what is silent for too long has ended, unless it has a date for that.
+    package var lastNews: MonotonicInstant?
     /// The offer while it is current, nil otherwise.
     package var offer: Offer?
     /// Whether it was ever on offer: the handle serves as id of the first offer only.

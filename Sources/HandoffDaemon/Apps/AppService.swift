@@ -60,7 +60,7 @@ final class AppService {
         self.payloadLimit = payloadLimit
         self.wallClock = wallClock
         self.delegate = delegate
-        store = ActivityStore(refreshInterval: times.refresh)
+        store = ActivityStore(refreshInterval: times.refresh, lifetime: times.lifetime)
     }
 
     /// Times that belong to activities.
@@ -69,6 +69,8 @@ final class AppService {
         let saveAnswer: Duration
         /// How long a periodic save request waits after the last one.
         let refresh: Duration
+        /// How long an activity without an expiration date stays on offer without news; nil: for ever.
+        let lifetime: Duration?
     }
 
     /// Answers a call of the app interface.
@@ -214,11 +216,11 @@ final class AppService {
         let content = try description.content(sessionTeam: session.team)
         let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
-        try store.publish(
-            content, id: id, session: session.id, group: session.group, needsSave: needsSave,
-            answersSaves: session.answersSaves,
-            bytes: bytes)
-        return (id, advice(bytes: bytes))
+        apply(
+            try store.publish(
+                content, id: id, session: session.id, group: session.group, needsSave: needsSave,
+                answersSaves: session.answersSaves, bytes: bytes))
+        return (id, advice(bytes: bytes, content, isSaved: !needsSave))
     }
 
     private func update(_ call: ControlCall) throws {
@@ -251,7 +253,8 @@ final class AppService {
             payloads.saveEnded(id)
             session.send(.saved(id))
         }
-        return advice(bytes: bytes)
+        let isSaved = answersSave || !(store.activity(id)?.needsSave ?? false)
+        return advice(bytes: bytes, content, isSaved: isSaved)
     }
 
     private func becomeCurrent(_ call: ControlCall) throws {
@@ -326,7 +329,15 @@ final class AppService {
         timer = loop.timer(after: wait) { [unowned self] in advance() }
     }
 
-    /// What a developer should know of a payload's size; nil when all is well.
+    /// What a developer should know of an activity; nil when all is well.
+    /// - Parameter isSaved: whether the app has had its say: before that it may still add what is required.
+    private func advice(bytes: Int, _ content: ActivityContent, isSaved: Bool) -> String? {
+        let missing = isSaved ? content.missingKeys : []
+        let incomplete = missing.isEmpty ? nil : "no device can continue it: \(HandoffFailure.lacks(missing))"
+        let advice = [incomplete, advice(bytes: bytes)].compactMap(\.self)
+        return advice.isEmpty ? nil : advice.joined(separator: "; ")
+    }
+
     private func advice(bytes: Int) -> String? {
         if bytes > payloadLimit {
             return "the payload has \(bytes) bytes; above \(payloadLimit) no other device can continue it (error 4611)"

@@ -10,8 +10,6 @@ extension CallError {
     init(_ refusal: ActivityStore.Refusal) {
         switch refusal {
         case .unknown(let id): self = .noSuchActivity(id.hex)
-        case .tooMany:
-            self = .limit("activities", "a session has \(ActivityStore.maxPerSession) activities at most")
         case .tooManyOfApp:
             self = .limit(
                 "activities", "an app has \(ActivityStore.maxPerApp) activities at most; end those that are over")

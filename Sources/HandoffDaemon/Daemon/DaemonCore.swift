@@ -183,7 +183,9 @@ final class DaemonCore {
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"),
-        times: AppService.ActivityTimes(saveAnswer: configuration.saveAnswer, refresh: configuration.refresh),
+        times: AppService.ActivityTimes(
+            saveAnswer: configuration.saveAnswer, refresh: configuration.refresh,
+            lifetime: configuration.activityLifetime),
         payloadLimit: configuration.payloadLimit, wallClock: wallClock, delegate: self)
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(

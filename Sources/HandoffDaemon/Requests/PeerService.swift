@@ -77,6 +77,10 @@ final class PeerService {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):
                 let object = payload.content.encodedPayload(origin: payload.origin)
+                let missing = payload.content.missingKeys
+                guard missing.isEmpty else {
+                    return link.respond(to: request.id, with: .failure(.missingKeys(missing, device: name)))
+                }
                 let bytes = object.encoded().count
                 guard bytes <= apps.payloadLimit else {
                     return link.respond(

@@ -12,6 +12,12 @@ extension ActivityChange {
             supportsContinuationStreams = new.supportsContinuationStreams
         }
         if old.isEligibleForHandoff != new.isEligibleForHandoff { isEligibleForHandoff = new.isEligibleForHandoff }
-        if old.expirationDate != new.expirationDate { expirationDate = new.expirationDate }
+        if old.expirationDate != new.expirationDate {
+            expirationDate = new.expirationDate
+            if new.expirationDate == nil { expires = false }
+        }
+        if old.targetContentIdentifier != new.targetContentIdentifier {
+            targetContentIdentifier = new.targetContentIdentifier
+        }
     }
 }

@@ -35,7 +35,7 @@ struct ActivityState: Sendable {
     var isEligibleForPublicIndexing = false
     /// Whether it may be suggested; stays here.
     var isEligibleForPrediction = false
-    /// Which content it is about; stays here.
+    /// Which content it is about.
     var targetContentIdentifier: String?
     /// Its name in stores; stays here.
     var persistentIdentifier: String?
@@ -66,8 +66,8 @@ struct ActivityState: Sendable {
         description.supportsContinuationStreams =
             supportsContinuationStreams || documents.offersAny(in: userInfo.value)
         description.isEligibleForHandoff = isEligibleForHandoff
-        // A change cannot take a date away: instead it becomes one that nobody lives to see.
-        description.expirationDate = (expirationDate ?? .distantFuture).timeIntervalSinceReferenceDate
+        description.expirationDate = expirationDate?.timeIntervalSinceReferenceDate
+        description.targetContentIdentifier = targetContentIdentifier ?? ""
         return description
     }
 }

@@ -83,13 +83,6 @@ extension HandoffError {
             message: "handoffd ended while an activity of \(device) was on its way")
     }
 
-    /// A required key is missing.
-    static func missingKeys(_ keys: [String], device: String) -> HandoffError {
-        HandoffError(
-            code: HandoffFailure.failedCode, reason: "invalidPayload",
-            message: "the activity that \(device) sent lacks \(keys.map(VisibleText.escape).joined(separator: ", "))")
-    }
-
     /// The activity was not continued here.
     static let notContinued = HandoffError(HandoffFailure.notContinued)
 }

@@ -151,7 +151,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.referrerURL = newValue } }
     }
 
-    /// When the activity ends by itself; nil: not before the app ends it.
+    /// When the activity ends by itself; nil: a day after the app last said something of it, or as long as the device's user has set.
+    /// `Date.distantFuture` is never.
     open var expirationDate: Date? {
         get { state.withLock { $0.expirationDate } }
         set { change { $0.expirationDate = newValue } }
@@ -193,7 +194,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.isEligibleForPrediction = newValue } }
     }
 
-    /// Which content it is about, by which an app finds the window for it. Stays on the device.
+    /// Which content it is about, by which the app on the other device finds the window for it: see
+    /// `HandoffScene.activationConditions`. Up to 1,024 bytes.
     open var targetContentIdentifier: String? {
         get { state.withLock { $0.targetContentIdentifier } }
         set { change { $0.targetContentIdentifier = newValue } }

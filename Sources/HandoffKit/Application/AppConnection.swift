@@ -328,7 +328,6 @@ extension ActivityState {
     /// What came from another device.
     /// - Throws: an error that names the device, for a `userInfo` that cannot be read, or lacks a required key.
     init(continued content: ContinuedActivity) throws(HandoffError) {
-        let device = VisibleText.escape(content.origin.deviceName)
         self.init(type: content.type.text)
         do throws(ActivityError) {
             userInfo = try UserInfoMembers(tagged: content.userInfo).withoutPaths
@@ -336,11 +335,14 @@ extension ActivityState {
             throw HandoffError(.invalidPayload(device: content.origin.deviceName, cause: "\(error)"))
         }
         let missing = content.requiredUserInfoKeys.filter { userInfo[.string($0)] == nil }
-        guard missing.isEmpty else { throw .missingKeys(missing, device: device) }
+        guard missing.isEmpty else {
+            throw HandoffError(.missingKeys(missing, device: content.origin.deviceName))
+        }
         title = content.title
         // What Foundation cannot read, and what no browser should open, is not there.
         webpageURL = content.webpageURL.flatMap { WebURL.isAcceptable($0) ? URL(string: $0) : nil }
         requiredUserInfoKeys = content.requiredUserInfoKeys.isEmpty ? nil : Set(content.requiredUserInfoKeys)
+        targetContentIdentifier = content.targetContentIdentifier
         supportsContinuationStreams = content.streams
         needsSave = false
     }

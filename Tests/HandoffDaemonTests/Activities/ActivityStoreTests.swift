@@ -210,19 +210,49 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).isEmpty)
     }
 
-    @Test func `one session cannot have activities without bound`() throws {
+    @Test func `of too many activities the one that was left alone for longest goes`() throws {
         var store = try store()
-        var refused = 0
-        for index in 2..<UInt8(ActivityStore.maxPerSession + 3) {
-            let id = ActivityID(checked: Array(repeating: index, count: 16))
-            do {
-                try store.publish(
-                    try content(), id: id, session: "a", group: .process(1), needsSave: false, answersSaves: true)
-            } catch ActivityStore.Refusal.tooMany {
-                refused += 1
-            }
+        func id(_ number: Int) -> ActivityID { ActivityID(checked: Array(repeating: UInt8(number), count: 16)) }
+        func publish(_ number: Int, bytes: Int = 0) throws -> [ActivityStore.Effect] {
+            try store.publish(
+                try content(), id: id(number), session: "a", group: .process(1), needsSave: false, answersSaves: true,
+                bytes: bytes)
         }
-        #expect(store.count == ActivityStore.maxPerSession)
-        #expect(refused == 2)
+        try store.publish(
+            try content(), id: id(200), session: "b", group: .process(1), needsSave: false, answersSaves: true)
+        for number in 2...ActivityStore.maxPerSession { #expect(try publish(number) == []) }
+        // The first one is current, and the second was so after the third came.
+        _ = try store.becomeCurrent(id(2), session: "a", offer: id(102), now: start)
+        _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
+        #expect(try publish(65) == [.withdrawn(id(3), session: "a")])
+        #expect(try publish(66) == [.withdrawn(id(4), session: "a")])
+        // Nothing goes for what is refused.
+        #expect(throws: ActivityStore.Refusal.tooMuchOfApp) { try publish(67, bytes: ActivityStore.maxBytesPerApp + 1) }
+        #expect(store.activity(id(5)) != nil && store.activity(first)?.offer != nil && store.activity(id(2)) != nil)
+        #expect(store.activities(of: "a").count == ActivityStore.maxPerSession)
+        #expect(store.activity(id(200)) != nil)
+    }
+
+    @Test func `an activity without a date ends when nothing is said of it for too long`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15), lifetime: .seconds(60))
+        for (id, date) in [(first, nil), (second, 1e9)] as [(ActivityID, Double?)] {
+            var content = try content()
+            content.expiration = date
+            let session = id == first ? "a" : "b"
+            try store.publish(
+                content, id: id, session: session, group: .process(1), needsSave: false, answersSaves: true)
+            _ = try store.becomeCurrent(id, session: session, offer: id, now: start)
+        }
+        #expect(store.nextDeadline(now: start, wallClock: 0) == .seconds(60))
+        #expect(store.advance(now: start.advanced(by: .seconds(59)), wallClock: 0) == [])
+        _ = try store.update(
+            first, session: "a", content: try content("new"), needsSave: nil, answersSave: false,
+            now: start.advanced(by: .seconds(59)))
+        #expect(store.advance(now: start.advanced(by: .seconds(118)), wallClock: 0) == [])
+        #expect(
+            store.advance(now: start.advanced(by: .seconds(119)), wallClock: 0) == [
+                .withdrawn(first, session: "a"), .offersChanged,
+            ])
+        #expect(store.activity(second)?.offer != nil)
     }
 }

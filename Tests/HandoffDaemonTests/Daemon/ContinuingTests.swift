@@ -58,6 +58,7 @@ import Testing
         activity.webpageURL = "https://example.org/note"
         activity.requiredUserInfoKeys = ["text", "date"]
         activity.supportsContinuationStreams = true
+        activity.targetContentIdentifier = "note/7"
         _ = try desk.publish(activity)
         try awaitOffers(1)
 
@@ -73,7 +74,7 @@ import Testing
         #expect(content.title == activity.title)
         #expect(content.webpageURL == activity.webpageURL)
         #expect(content.requiredUserInfoKeys == ["text", "date"])
-        #expect(content.streams)
+        #expect(content.streams && content.targetContentIdentifier == "note/7")
         #expect(content.origin.deviceName == "desk")
     }
 
@@ -107,6 +108,42 @@ import Testing
         #expect(by.deviceName == "couch")
         #expect(try by.device == couch.status().device)
         #expect(viewer.waiting == 0)
+    }
+
+    @Test func `what lacks a required key is not handed over and its origin knows`() throws {
+        var activity = Note.activity("incomplete")
+        activity.requiredUserInfoKeys = ["chapter"]
+        let published = try desk.publish(activity)
+        #expect(published.advice == "no device can continue it: its userInfo lacks chapter")
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffers(1)
+        let failures = [
+            try couch.continue().failure(), try couch.continue(ContinueRequest(take: true)).failure(),
+        ]
+        for failure in failures {
+            #expect(failure.code == 4608 && failure.reason == "missingKeys")
+            #expect(failure.message.contains("desk") && failure.message.hasSuffix("its userInfo lacks chapter"))
+        }
+        let continuation = try viewer.willContinue()
+        #expect(try viewer.didFail(continuation) == failures[0])
+        #expect(published.waiting == 0)
+    }
+
+    @Test func `an app may add what is required when it saves`() throws {
+        let editor = try desk.attach("Editor")
+        var activity = Note.activity("begun")
+        activity.requiredUserInfoKeys = ["chapter"]
+        let id = try editor.publish(activity)
+        var change = ActivityChange()
+        change.userInfo = ["chapter": 4]
+        var parameters: JSONObject = [
+            "session": .string(editor.session), "activity": .string(id.hex), "change": .object(change.json),
+        ]
+        #expect(try desk.open(AppMethod.answerSave.rawValue, parameters).result()["advice"] == .null)
+        change.userInfo = [:]
+        parameters["change"] = .object(change.json)
+        let incomplete = try desk.open(AppMethod.answerSave.rawValue, parameters).result()
+        #expect(incomplete["advice"] == "no device can continue it: its userInfo lacks chapter")
     }
 
     @Test func `an answer counts once`() throws {

@@ -66,6 +66,16 @@ import Testing
         guard case .withdrawn(published.activity) = try published.next() else { throw UnexpectedEvent() }
     }
 
+    @Test func `an activity of which nothing is said ends after the time that is set`() throws {
+        let (desk, _, watcher) = try pair()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("left alone"))
+        #expect(try watcher.added().id == id)
+        fleet.pass(.seconds(86_400))
+        #expect(try watcher.removed().id == id)
+        #expect(try editor.next() == .withdrawn(id))
+    }
+
     @Test func `a change of the title is seen`() throws {
         let (desk, _, watcher) = try pair()
         let editor = try desk.attach("Editor")
