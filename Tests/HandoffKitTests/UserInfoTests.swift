@@ -14,12 +14,13 @@ import Testing
         let kinds: [(Any, String)] = [
             (true, "c"), (false, "c"), (1, "q"), (Int.min, "q"), (UInt64.max, "Q"), (1.0, "d"), (Float(0.1), "d"),
             (CGFloat(2), "d"), (NSNumber(value: true), "c"), (NSNumber(value: 7), "q"), (NSNumber(value: 7.5), "d"),
-            (UInt8(3), "q"),
+            (UInt8(3), "q"), (Int8(-5), "q"), (Int8(1), "q"), (NSNumber(value: Int8(-5)), "q"), (CChar(0), "q"),
         ]
         for (value, kind) in kinds {
             let number = try #require(roundTrip(value) as? NSNumber)
             // Foundation says "i" of small integers.
             #expect(String(cString: number.objCType).replacing("i", with: "q") == kind, "\(value)")
+            if let value = value as? NSNumber { #expect(number == value) }
         }
         #expect(roundTrip(UInt64.max) as? UInt64 == .max)
         #expect(roundTrip(Int.min) as? Int == .min)
@@ -52,6 +53,32 @@ import Testing
         let date = Date(timeIntervalSinceReferenceDate: 5)
         #expect(roundTrip(NSDate(timeIntervalSinceReferenceDate: 5)) as? Date == date)
         #expect(roundTrip(NSUUID()) is UUID)
+    }
+
+    @Test func `numbers are found as keys and in sets`() throws {
+        activity.userInfo = [
+            1: "one", -7: "minus", 2.5: "half", true: "yes", UInt64.max: "large", NSNumber(value: 3): "three",
+        ]
+        let userInfo = try #require(activity.userInfo)
+        #expect(userInfo.count == 6)
+        #expect(
+            userInfo[1] as? String == "one" && userInfo[-7] as? String == "minus" && userInfo[3] as? String == "three")
+        #expect(userInfo[UInt8(1)] as? String == "one", "of whatever type the number is")
+        #expect(userInfo[2.5] as? String == "half" && userInfo[true] as? String == "yes")
+        #expect(userInfo[UInt64.max] as? String == "large")
+        activity.addUserInfoEntries(from: [1: "other"])
+        #expect(activity.userInfo?.count == 6 && activity.userInfo?[1] as? String == "other")
+        let set = try #require(roundTrip([1, "text", false, 2.5] as Set<AnyHashable>) as? Set<AnyHashable>)
+        #expect(set == [1, "text", false, 2.5])
+        for element in [1, "text", false, 2.5] as [AnyHashable] { #expect(set.contains(element)) }
+        #expect(roundTrip([0.5, 1] as Set<Double>) as? Set<Double> == [0.5, 1])
+        #expect((roundTrip(["in": [4: "four"]]) as? [String: [Int: String]])?["in"]?[4] == "four")
+    }
+
+    @Test func `a relative URL becomes absolute`() throws {
+        let url = try #require(URL(string: "page?a=1", relativeTo: URL(string: "https://example.org/book/")))
+        let back = try #require(roundTrip(url) as? URL)
+        #expect(back.absoluteString == "https://example.org/book/page?a=1" && back.baseURL == nil)
     }
 
     @Test func `containers in sets and keys come back as objects`() {

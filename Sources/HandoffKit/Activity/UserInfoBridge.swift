@@ -5,7 +5,8 @@ import HandoffModel
 ///
 /// What comes back is what Apple's class gives: every number is an `NSNumber`, which `as? Int`, `as? Double` and `as? Bool`
 /// read, the others are Swift's own types. Elements and keys that Swift cannot hash come back as `NSArray` and
-/// `NSDictionary`.
+/// `NSDictionary`. Numbers that are keys or elements of sets come back as Swift's own: on Linux an `NSNumber` has another hash than
+/// the number, by which one looks for it.
 enum UserInfoBridge {
     /// Deeper nesting is refused here, before the stack could end; what may travel is less (`Limits.userInfoDepth`).
     private static let maxDepth = 64
@@ -80,12 +81,16 @@ enum UserInfoBridge {
 
     private static func value(of number: NSNumber) -> UserInfoValue {
         switch String(cString: number.objCType) {
-        // Foundation gives signed bytes the type of an integer, so this is a Boolean.
-        case "c", "B": .bool(number.boolValue)
+        case "c", "B": isBoolean(number) ? .bool(number.boolValue) : .integer(number.int64Value)
         case "d", "f": .double(number.doubleValue)
         case "Q": Int64(exactly: number.uint64Value).map(UserInfoValue.integer) ?? .unsigned(number.uint64Value)
         default: .integer(number.int64Value)
         }
+    }
+
+    /// Whether it is a Boolean: these are of a class of their own, while their `objCType` is that of a negative `Int8`, too.
+    private static func isBoolean(_ number: NSNumber) -> Bool {
+        type(of: number) == type(of: NSNumber(value: true))
     }
 
     private static func any(_ value: UserInfoValue) -> Any {
@@ -109,6 +114,10 @@ enum UserInfoBridge {
 
     private static func hashable(_ value: UserInfoValue) -> AnyHashable {
         switch value {
+        case .bool(let value): value
+        case .integer(let value): Int(value)
+        case .unsigned(let value): value
+        case .double(let value): value
         case .array(let elements): NSArray(array: elements.map(any))
         case .dictionary(let pairs): NSDictionary(dictionary: dictionary(UserInfoMembers(pairs)))
         default: any(value) as? AnyHashable ?? AnyHashable(NSNull())
