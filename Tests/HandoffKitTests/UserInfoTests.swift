@@ -132,16 +132,142 @@ import Testing
         #expect(activity.userInfo?["list"] as? [Int] == [1])
     }
 
-    @Test func `a typed payload comes back`() throws {
-        struct Place: Codable, Equatable {
-            var page: Int
-            var note: String?
+    // MARK: Typed payloads
+
+    private struct Place: Codable, Equatable {
+        enum Kind: String, Codable { case shelf, table }
+
+        struct Mark: Codable, Equatable {
+            var line: Int8
+            var colour: String?
         }
+
+        var productID: Int
+        var note: String?
+        var isNew = true
+        var price = 1.5
+        var share: Float = 0.1
+        var seen = Date(timeIntervalSinceReferenceDate: 700_000_000.1)
+        var page = URL(string: "https://example.org/")
+        var id = UUID()
+        var thumbnail = Data([0, 255])
+        var kind = Kind.table
+        var marks = [Mark(line: -5, colour: nil), Mark(line: 7, colour: "red")]
+        var names = ["a": 1, "b": 2]
+        var byNumber = [1: "one", -2: "minus"]
+        var tags: Set<String> = ["x", "y"]
+        var largest = UInt64.max
+        var gaps: [Int?] = [1, nil, 3]
+
+        enum CodingKeys: String, CodingKey {
+            case productID, note, isNew, price, share, seen, page, id, thumbnail, kind, marks, names, byNumber, tags,
+                largest
+            case gaps = "holes"
+        }
+    }
+
+    @Test func `a typed payload comes back`() throws {
         activity.userInfo = ["other": 1]
-        #expect(throws: NSUserActivity.TypedPayloadError.self) { try activity.typedPayload(Place.self) }
-        try activity.setTypedPayload(Place(page: 3, note: "x"))
-        #expect(try activity.typedPayload(Place.self) == Place(page: 3, note: "x"))
+        let place = Place(productID: 3, note: "x")
+        try activity.setTypedPayload(place)
+        #expect(try activity.typedPayload(Place.self) == place)
         #expect(activity.userInfo?["other"] as? Int == 1)
-        #expect(throws: NSUserActivity.TypedPayloadError.self) { try activity.typedPayload([Int].self) }
+        try activity.setTypedPayload(Place(productID: 4))
+        #expect(try activity.typedPayload(Place.self).note == nil, "what the former one had is gone")
+        #expect(activity.userInfo?["other"] as? Int == 1)
+    }
+
+    @Test func `a typed payload has the coding keys in user info`() throws {
+        let place = Place(productID: 3)
+        try activity.setTypedPayload(place)
+        let userInfo = try #require(activity.userInfo)
+        #expect(userInfo["productID"] as? Int == 3 && userInfo["isNew"] as? Bool == true && userInfo["note"] == nil)
+        #expect(userInfo["seen"] as? Date == place.seen && userInfo["page"] as? URL == place.page)
+        #expect(userInfo["id"] as? UUID == place.id && userInfo["thumbnail"] as? Data == place.thumbnail)
+        #expect(userInfo["kind"] as? String == "table" && userInfo["largest"] as? UInt64 == .max)
+        #expect((userInfo["marks"] as? [[String: Any]])?.last?["colour"] as? String == "red")
+        #expect(userInfo["holes"] as? [AnyHashable] == [1, NSNull(), 3] as [AnyHashable])
+    }
+
+    @Test func `a dictionary that was made by hand is a typed payload`() throws {
+        struct Product: Codable, Equatable {
+            var productID: Int
+            var price: Double
+            var page: URL?
+            var id: UUID?
+            var sizes: [UInt16]
+        }
+        let id = UUID()
+        activity.userInfo = [
+            "productID": 3.0, "price": 2, "page": "https://example.org/", "id": id.uuidString, "sizes": Set([7]),
+            "version": 1,
+        ]
+        #expect(
+            try activity.typedPayload(Product.self)
+                == Product(productID: 3, price: 2, page: URL(string: "https://example.org/"), id: id, sizes: [7]))
+    }
+
+    private class Base: Codable {
+        var base = 1
+    }
+
+    private final class Derived: Base {
+        var derived = "d"
+
+        enum CodingKeys: CodingKey { case derived, list, inner }
+
+        override init() { super.init() }
+
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            derived = try container.decode(String.self, forKey: .derived)
+            var list = try container.nestedUnkeyedContainer(forKey: .list)
+            _ = try list.decode(Int.self)
+            #expect(try list.decodeNil() && list.isAtEnd)
+            let inner = try container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+            #expect(inner.allKeys == [.derived])
+            try super.init(from: container.superDecoder())
+        }
+
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(derived, forKey: .derived)
+            var list = container.nestedUnkeyedContainer(forKey: .list)
+            try list.encode(1)
+            try list.encodeNil()
+            var inner = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+            try inner.encode(true, forKey: .derived)
+            try super.encode(to: container.superEncoder())
+        }
+    }
+
+    @Test func `a class with a superclass comes back`() throws {
+        let value = Derived()
+        value.base = 7
+        try activity.setTypedPayload(value)
+        let back = try activity.typedPayload(Derived.self)
+        #expect(back.base == 7 && back.derived == "d")
+        #expect((activity.userInfo?["super"] as? [String: Int]) == ["base": 7])
+    }
+
+    @Test func `what is no dictionary is no typed payload`() throws {
+        typealias PayloadError = NSUserActivity.TypedPayloadError
+        #expect(throws: PayloadError.invalidContent) { try activity.typedPayload(Place.self) }
+        #expect(throws: PayloadError.encodingError) { try activity.setTypedPayload(3) }
+        #expect(throws: PayloadError.encodingError) { try activity.setTypedPayload([1, 2]) }
+        #expect(throws: PayloadError.encodingError) { try activity.setTypedPayload(Date()) }
+        #expect(throws: PayloadError.encodingError) { try activity.setTypedPayload(Place?.none) }
+        #expect(throws: PayloadError.encodingError) {
+            try activity.setTypedPayload(["at": Date(timeIntervalSince1970: .nan)])
+        }
+        #expect(activity.userInfo?.isEmpty == true)
+        activity.userInfo = ["productID": "three"]
+        #expect(throws: PayloadError.invalidContent) { try activity.typedPayload(Place.self) }
+        #expect(throws: PayloadError.invalidContent) { try activity.typedPayload([Int].self) }
+        struct Small: Codable { var productID: UInt8 }
+        for wrong in [300, -1, 1.5, true, "1"] as [Any] {
+            activity.userInfo = ["productID": wrong]
+            #expect(throws: PayloadError.invalidContent) { try activity.typedPayload(Small.self) }
+        }
     }
 }

@@ -11,6 +11,8 @@ struct ActivityState: Sendable {
     var title: String?
     /// What another app needs to continue.
     var userInfo = UserInfoMembers()
+    /// The keys of `userInfo` that the last typed payload has set.
+    var typedPayloadKeys: [UserInfoValue] = []
     /// What is known of the files that `userInfo` names.
     var documents = DocumentTable()
     /// The keys without which it cannot be continued.

@@ -1,30 +1,39 @@
-import Foundation
 import HandoffModel
 
 extension NSUserActivity {
     /// What can be wrong with a typed payload.
     public enum TypedPayloadError: Error {
-        /// There is none, or it is of another type.
+        /// There is none, or `userInfo` is not what a value of the type is made of.
         case invalidContent
+        /// The value is encoded as no dictionary, as a number or an array is, or as one that cannot be handed off.
+        case encodingError
     }
 
-    /// The key of `userInfo` under which a typed payload travels, as the bytes of its JSON.
-    public static let typedPayloadKey = "dev.handoff.typedPayload"
-
-    /// Stores a value in `userInfo`, encoded as JSON under `typedPayloadKey`; other members stay.
-    /// - Throws: what encoding it throws.
+    /// Writes a value into `userInfo`: its members under their coding keys, where another app finds them, whether it reads a typed
+    /// payload or single keys, and where `requiredUserInfoKeys` names them. `Data`, `Date`, `URL` and `UUID` stay what they are.
+    ///
+    /// Members of other keys stay; what the former payload of this activity had is gone. Does not set `needsSave`.
+    /// - Throws: `TypedPayloadError.encodingError`; what the value's own `encode(to:)` throws.
     public func setTypedPayload<Payload: Encodable>(_ payload: Payload) throws {
-        setUserInfo(.data(Array(try JSONEncoder().encode(payload))), for: Self.typedPayloadKey)
+        guard case .dictionary(let pairs)? = try UserInfoEncoder.encode(payload) else {
+            throw TypedPayloadError.encodingError
+        }
+        let members = UserInfoMembers(pairs)
+        do throws(ActivityError) {
+            try UserInfo.validate(members.tagged)
+        } catch {
+            throw TypedPayloadError.encodingError
+        }
+        setTypedPayload(members)
     }
 
-    /// The value that `setTypedPayload` has stored, on this or another device.
-    /// - Throws: `TypedPayloadError.invalidContent` when there is none, or it is of another type.
+    /// Reads a value from `userInfo`, which `setTypedPayload` has written on this or another device, or an app by hand.
+    /// - Throws: `TypedPayloadError.invalidContent` when `userInfo` is empty, or is not what a value of the type is made of.
     public func typedPayload<Payload: Decodable>(_ type: Payload.Type) throws -> Payload {
-        guard case .data(let bytes)? = snapshot.userInfo[.string(Self.typedPayloadKey)] else {
-            throw TypedPayloadError.invalidContent
-        }
+        let members = snapshot.userInfo
+        guard !members.pairs.isEmpty else { throw TypedPayloadError.invalidContent }
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try Payload(from: UserInfoDecoder(members.value))
         } catch {
             throw TypedPayloadError.invalidContent
         }

@@ -262,9 +262,13 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         application.activityChanged(key)
     }
 
-    /// Replaces a value in `userInfo` that is known to be of a type that may travel.
-    func setUserInfo(_ value: UserInfoValue, for key: String) {
-        change { $0.userInfo.set(value, for: .string(key)) }
+    /// Replaces the members of `userInfo` that are a typed payload; those that the former one had are gone.
+    func setTypedPayload(_ members: UserInfoMembers) {
+        change {
+            $0.userInfo.remove($0.typedPayloadKeys)
+            $0.userInfo.merge(members)
+            $0.typedPayloadKeys = members.pairs.map(\.key)
+        }
     }
 
     /// Takes what is known of files that `userInfo` names. Any thread.

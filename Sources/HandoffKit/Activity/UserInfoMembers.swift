@@ -40,6 +40,13 @@ struct UserInfoMembers: Sendable {
         }
     }
 
+    /// Takes the members of some keys away.
+    mutating func remove(_ keys: [UserInfoValue]) {
+        let keys = Set(keys)
+        guard !keys.isEmpty else { return }
+        self = UserInfoMembers(pairs.filter { !keys.contains($0.key) })
+    }
+
     /// Adds the members of another one, whose values win.
     mutating func merge(_ others: UserInfoMembers) {
         for (key, value) in others.pairs { set(value, for: key) }
