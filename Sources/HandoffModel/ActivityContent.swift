@@ -54,7 +54,7 @@ package struct ActivityContent: Sendable, Equatable {
     }
 
     /// The required keys that `userInfo` has not: with one of them missing the activity cannot be continued.
-    package var missingKeys: [String] {
+    package var missingRequiredKeys: [String] {
         guard !requiredUserInfoKeys.isEmpty else { return [] }
         guard userInfo.count == 1, case .array(let pairs)? = userInfo["$dict"] else {
             return requiredUserInfoKeys.filter { userInfo[$0] == nil }

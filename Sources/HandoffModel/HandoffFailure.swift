@@ -135,9 +135,9 @@ extension HandoffFailure {
     }
 
     /// The origin knows of a newer account key than it holds, and hands nothing over before it has that.
-    package static func keyMissing(device: String) -> HandoffFailure {
+    package static func accountKeyMissing(device: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "keyMissing",
+            code: failedCode, reason: "accountKeyMissing",
             message: "the account key in force has not reached \(device) yet")
     }
 
@@ -149,9 +149,9 @@ extension HandoffFailure {
     }
 
     /// The activity lacks keys of `userInfo` that it requires. Some of them are named: the message has a limit.
-    package static func missingKeys(_ keys: [String], device: String) -> HandoffFailure {
+    package static func requiredKeysMissing(_ keys: [String], device: String) -> HandoffFailure {
         HandoffFailure(
-            code: failedCode, reason: "missingKeys",
+            code: failedCode, reason: "requiredKeysMissing",
             message: "the activity on \(device) cannot be continued: \(lacks(keys))")
     }
 
@@ -198,7 +198,7 @@ extension HandoffFailure {
         case "unknownActivity": .unknownActivity(device: device)
         case "ownerGone": .ownerGone(device: device)
         case "paused": .paused(device: device)
-        case "keyMissing": .keyMissing(device: device)
+        case "accountKeyMissing": .accountKeyMissing(device: device)
         case "streamsUnsupported": .streamsUnsupported(device: device)
         case "tooManyStreams": .tooManyStreams(device: device)
         case _ where Self.ownReasons.contains(reason) || !Self.isWord(reason):

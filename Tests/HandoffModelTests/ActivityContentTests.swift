@@ -38,12 +38,12 @@ struct ActivityContentTests {
     func `required keys that are missing are found`(userInfo: JSONObject, required: [String], missing: [String]) throws
     {
         let content = ActivityContent(type: try Self.type(), userInfo: userInfo, requiredUserInfoKeys: required)
-        #expect(content.missingKeys == missing)
+        #expect(content.missingRequiredKeys == missing)
     }
 
     @Test func `a message about missing keys fits a response`() {
         let keys = (0..<Limits.requiredKeys).map { _ in String(repeating: "\u{1F6CB}", count: 256) }
-        let message = HandoffFailure.missingKeys(keys, device: String(repeating: "d", count: 64)).message
+        let message = HandoffFailure.requiredKeysMissing(keys, device: String(repeating: "d", count: 64)).message
         #expect(message.utf8.count <= 1024 && message.hasSuffix(" and 253 more"), "\(message)")
     }
 

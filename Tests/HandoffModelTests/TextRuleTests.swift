@@ -132,8 +132,8 @@ struct HandoffFailureTests {
         }
         #expect(told("unknownActivity") == .unknownActivity(device: "Mac"))
         #expect(told("paused") == .paused(device: "Mac"))
-        #expect(told("keyMissing") == .keyMissing(device: "Mac"))
-        #expect(told("keyMissing").message == "the account key in force has not reached Mac yet")
+        #expect(told("accountKeyMissing") == .accountKeyMissing(device: "Mac"))
+        #expect(told("accountKeyMissing").message == "the account key in force has not reached Mac yet")
         #expect(
             told("tooLarge", code: 4611) == HandoffFailure(code: 4611, reason: "tooLarge", message: "Mac says: \(lie)"))
         #expect(told("later").message == "Mac says: \(lie)")
@@ -151,7 +151,7 @@ struct HandoffFailureTests {
             .unknownActivity(device: "Mac"), .ownerGone(device: "Mac"), .peerUnreachable(device: "Mac", cause: "x"),
             .timedOut(device: "Mac"), .tooLarge(device: "Mac", bytes: 2, limit: 1),
             .rejected(device: "Mac", cause: "x"),
-            .paused(device: "Mac"), .keyMissing(device: "Mac"), .invalidPayload(device: "Mac", cause: "x"),
+            .paused(device: "Mac"), .accountKeyMissing(device: "Mac"), .invalidPayload(device: "Mac", cause: "x"),
             .streamsUnsupported(device: "Mac"),
             .tooManyStreams(device: "Mac"),
         ]

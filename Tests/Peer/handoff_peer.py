@@ -297,7 +297,7 @@ class Peer:
 
     def _answer(self, link, request):
         if not self.is_current:
-            return {"error": {"code": 4608, "reason": "keyMissing", "message": "the key in force is missing"}}
+            return {"error": {"code": 4608, "reason": "accountKeyMissing", "message": "the key in force is missing"}}
         if request["method"] == "activities":
             listed = [offer["shown"] for offer in self.offers.values()]
             return {"result": {"boot": self.boot, "seq": self.seq, "activities": listed}}

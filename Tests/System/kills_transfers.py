@@ -39,7 +39,7 @@ class Handover(Act):
 
     def excused(self, done):
         """As `World.excused`. A device that lacks a new key for a moment says so."""
-        return '"reason":"keyMissing"' not in done.errors and self.world.excused(done)
+        return '"reason":"accountKeyMissing"' not in done.errors and self.world.excused(done)
 
     def withdraw(self):
         if self.publisher.process.poll() is None:

@@ -277,7 +277,7 @@ def missing_key(stage):
     taker.ctl("continue", code=1)
     events, error = reader.until("didFail")
     expect(events == ["willContinue", "didFail"], f"wrong order: {events}")
-    expect(error["code"] == 4608 and error["reason"] == "missingKeys" and "chapter" in error["message"], f"{error}")
+    expect(error["code"] == 4608 and error["reason"] == "requiredKeysMissing" and "chapter" in error["message"], f"{error}")
     author.quiet("wasContinued")
 
 

@@ -142,12 +142,12 @@ def key_missing(stage):
         expect(time.monotonic() < limit, "it hands over what it has, without the key in force")
         time.sleep(0.25)
     error = answer["error"]
-    expect((error["code"], error["reason"]) == (4608, "keyMissing"), f"wrong error: {error}")
+    expect((error["code"], error["reason"]) == (4608, "accountKeyMissing"), f"wrong error: {error}")
     expect("paused" not in error["message"] and "account key" in error["message"], f"wrong words: {error}")
     peer.account_key = key
     peer.say(link, (l.ACCOUNT_KEY, key))
     while "error" in (answer := ask()):
-        expect(answer["error"]["reason"] == "keyMissing", f"wrong error: {answer}")
+        expect(answer["error"]["reason"] == "accountKeyMissing", f"wrong error: {answer}")
         time.sleep(0.25)
 
 

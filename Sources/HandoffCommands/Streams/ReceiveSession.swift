@@ -264,7 +264,7 @@ final class ReceiveSession {
             if let code = refusal.parameters["code"]?.integer, codes.contains(Int(code)) {
                 return refusal.parameters["reason"]?.string != "notMember"
             }
-            let passing = ["unknownActivity", "ownerGone", "keyMissing"]
+            let passing = ["unknownActivity", "ownerGone", "accountKeyMissing"]
             return passing.contains(refusal.parameters["reason"]?.string ?? "")
         default: return false
         }

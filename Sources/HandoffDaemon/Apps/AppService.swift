@@ -332,7 +332,7 @@ final class AppService {
     /// What a developer should know of an activity; nil when all is well.
     /// - Parameter isSaved: whether the app has had its say: before that it may still add what is required.
     private func advice(bytes: Int, _ content: ActivityContent, isSaved: Bool) -> String? {
-        let missing = isSaved ? content.missingKeys : []
+        let missing = isSaved ? content.missingRequiredKeys : []
         let incomplete = missing.isEmpty ? nil : "no device can continue it: \(HandoffFailure.lacks(missing))"
         let advice = [incomplete, advice(bytes: bytes)].compactMap(\.self)
         return advice.isEmpty ? nil : advice.joined(separator: "; ")

@@ -59,8 +59,8 @@ final class PeerClient {
                         let origin = PayloadOrigin(payload: payload)
                         // As we write it, it may be longer than it came, and apps read messages up to a limit.
                         try content.validate(origin: origin, maxPayload: Limits.payloadMaximum)
-                        let missing = content.missingKeys
-                        guard missing.isEmpty else { return .failure(.missingKeys(missing, device: name)) }
+                        let missing = content.missingRequiredKeys
+                        guard missing.isEmpty else { return .failure(.requiredKeysMissing(missing, device: name)) }
                         return .success(Payload(content: content, origin: origin))
                     } catch {
                         return .failure(.invalidPayload(device: name, cause: "\(error)"))

@@ -77,9 +77,9 @@ final class PeerService {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):
                 let object = payload.content.encodedPayload(origin: payload.origin)
-                let missing = payload.content.missingKeys
+                let missing = payload.content.missingRequiredKeys
                 guard missing.isEmpty else {
-                    return link.respond(to: request.id, with: .failure(.missingKeys(missing, device: name)))
+                    return link.respond(to: request.id, with: .failure(.requiredKeysMissing(missing, device: name)))
                 }
                 let bytes = object.encoded().count
                 guard bytes <= apps.payloadLimit else {
@@ -141,7 +141,7 @@ final class PeerService {
 
     /// Why a device is given nothing, whatever it asks for; nil for a member of the account whose key in force is held here.
     private func refusal(of device: DeviceID) -> HandoffFailure? {
-        guard accountStore.snapshot.isCurrent else { return .keyMissing(device: name) }
+        guard accountStore.snapshot.isCurrent else { return .accountKeyMissing(device: name) }
         guard accountStore.snapshot.peerKey(device) != nil else {
             return .rejected(device: name, cause: "the device that asks is no member of its account")
         }

@@ -336,7 +336,7 @@ extension ActivityState {
         }
         let missing = content.requiredUserInfoKeys.filter { userInfo[.string($0)] == nil }
         guard missing.isEmpty else {
-            throw HandoffError(.missingKeys(missing, device: content.origin.deviceName))
+            throw HandoffError(.requiredKeysMissing(missing, device: content.origin.deviceName))
         }
         title = content.title
         // What Foundation cannot read, and what no browser should open, is not there.

@@ -121,7 +121,7 @@ import Testing
             try couch.continue().failure(), try couch.continue(ContinueRequest(take: true)).failure(),
         ]
         for failure in failures {
-            #expect(failure.code == 4608 && failure.reason == "missingKeys")
+            #expect(failure.code == 4608 && failure.reason == "requiredKeysMissing")
             #expect(failure.message.contains("desk") && failure.message.hasSuffix("its userInfo lacks chapter"))
         }
         let continuation = try viewer.willContinue()
