@@ -178,7 +178,8 @@ import Testing
         let status = try run.run("continue", "--output", path("out"), "--json") { call in
             if call.member == "Continue" { continued += 1 }
             guard call.member == "Continue", continued == 2 else { return answer(call) }
-            call.fail(ControlErrorName.continuationFailed.rawValue, HandoffFailure.accountKeyMissing(device: "laptop").json)
+            call.fail(
+                ControlErrorName.continuationFailed.rawValue, HandoffFailure.accountKeyMissing(device: "laptop").json)
         }
         #expect(status == .done)
         #expect(continued == 3)
