@@ -231,6 +231,26 @@ import Testing
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["p": Data(count: 700_000)]) }
     }
 
+    @Test func `a long title is shortened`() throws {
+        for title in [String(repeating: "ä", count: 600), String(repeating: "👩‍👩‍👧‍👦", count: 100)] {
+            let kit = try KitTest()
+            let activity = NSUserActivity(activityType: "com.example.editing", application: kit.application())
+            activity.title = title
+            activity.becomeCurrent()
+            try kit.run(until: "BecomeCurrent")
+            let told = try #require(kit.told["title"]?.string)
+            #expect(told.utf8.count <= 1024 && told.utf8.count > 990 && told.hasSuffix("…"))
+            #expect(title.hasPrefix(told.dropLast()), "cut between characters")
+            #expect(activity.title == title, "the app reads what it wrote")
+        }
+    }
+
+    @Test func `a title that just fits stays`() throws {
+        activity.title = String(repeating: "ä", count: 512)
+        try begin(activity)
+        #expect(kit.told["title"]?.string == activity.title)
+    }
+
     @Test func `an invalid activity has ended and can be read`() throws {
         activity.title = "title"
         try begin(activity)

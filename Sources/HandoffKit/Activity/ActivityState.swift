@@ -57,10 +57,22 @@ struct ActivityState: Sendable {
         return UserInfoMembers(pairs)
     }
 
+    /// A title as it may travel: of one that is too long the beginning.
+    private static func shortened(_ title: String) -> String {
+        guard title.utf8.count > Limits.title else { return title }
+        let mark = "…"
+        var rest = Limits.title - mark.utf8.count
+        let end = title.firstIndex { character in
+            rest -= character.utf8.count
+            return rest < 0
+        }
+        return title[..<(end ?? title.endIndex)] + mark
+    }
+
     /// What the daemon is told about it.
     var description: ActivityDescription {
         var description = ActivityDescription(type: type)
-        description.title = title ?? ""
+        description.title = Self.shortened(title ?? "")
         description.userInfo = travellingUserInfo.tagged
         description.webpageURL = webpageURL?.absoluteString ?? ""
         description.requiredUserInfoKeys = requiredUserInfoKeys?.sorted() ?? []
