@@ -33,7 +33,7 @@ extension NSUserActivity {
     }
 }
 
-private final class MapViewController: HandoffResponder, NSUserActivityDelegate, @unchecked Sendable {
+private final class MapViewController: HandoffResponder, HandoffActivityDelegate, @unchecked Sendable {
     let mapViewingActivity: NSUserActivity
     private let kit: KitTest
     var latitude = 0.0
@@ -77,7 +77,7 @@ private final class MapViewController: HandoffResponder, NSUserActivityDelegate,
     }
 }
 
-private final class AppDelegate: NSObject, UIApplicationDelegate {
+private final class AppDelegate: NSObject, HandoffApplicationDelegate {
     let viewController: MapViewController
 
     init(_ viewController: MapViewController) {

@@ -185,7 +185,7 @@ extension NotingApplicationDelegate {
     }
 
     /// A delegate in the form of AppKit.
-    private final class AppKitDelegate: NSApplicationDelegate {
+    private final class AppKitDelegate: HandoffApplicationDelegate {
         let view: View
 
         init(_ view: View) { self.view = view }
@@ -210,9 +210,11 @@ extension NotingApplicationDelegate {
     @Test func `handlers of a type take the place of the delegate`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate
-        application.onWillContinue("com.example.scene") { [kit] in kit.note("scene will") }
-        application.onContinue("com.example.scene") { [kit] in kit.note("scene \($0.title ?? "-")") }
-        application.onFail("com.example.scene") { [kit] in kit.note("scene fail \(($0 as NSError).code)") }
+        application.onWillContinue("com.example.scene", queue: kit.queue) { [kit] in kit.note("scene will") }
+        application.onContinue("com.example.scene", queue: kit.queue) { [kit] in kit.note("scene \($0.title ?? "-")") }
+        application.onFail("com.example.scene", queue: kit.queue) { [kit] in
+            kit.note("scene fail \(($0 as NSError).code)")
+        }
         let scene = try #require(ActivityType("com.example.scene"))
         try kit.run { [kit] _ in
             kit.daemon?.parameters(of: "Attach")?["types"]

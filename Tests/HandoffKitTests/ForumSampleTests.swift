@@ -144,7 +144,7 @@ private final class PostsPageViewController: HandoffResponder, @unchecked Sendab
     }
 }
 
-private final class Scene: NSObject, UISceneDelegate {
+private final class Scene: NSObject, HandoffSceneDelegate {
     let kit: KitTest
 
     init(_ kit: KitTest) { self.kit = kit }

@@ -128,7 +128,7 @@ func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
 }
 
 /// Notes what an activity's delegate is told.
-final class NotingDelegate: NSUserActivityDelegate, @unchecked Sendable {
+final class NotingDelegate: HandoffActivityDelegate, @unchecked Sendable {
     private let kit: KitTest
     private let willSave: (NSUserActivity) -> Void
     /// Gets the streams that another app asks for; set it before they come.

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `the delegate is not kept`() {
-        final class Delegate: NSUserActivityDelegate {}
+        final class Delegate: HandoffActivityDelegate {}
         var delegate: Delegate? = Delegate()
         activity.delegate = delegate
         #expect(activity.delegate === delegate)

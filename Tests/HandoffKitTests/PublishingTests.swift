@@ -251,6 +251,41 @@ import Testing
         #expect(kit.told["title"]?.string == activity.title)
     }
 
+    // MARK: Delegates that nobody keeps
+
+    @Test func `a delegate that nobody keeps is warned of once`() throws {
+        application.onDiagnostic = { [kit] _, message, _ in kit.note(message.prefix { $0 != "," }.description) }
+        application.delegate = NotingApplicationDelegate(kit)
+        try kit.run(until: "the application's delegate has gone")
+        application.activeScene = HandoffScene(delegate: SilentSceneDelegate())
+        activity.delegate = NotingDelegate(kit)
+        try begin(activity)
+        try kit.run(until: "the delegate of an activity has gone")
+        let type = try #require(ActivityType("com.example.editing"))
+        for _ in 0..<2 {
+            kit.event(.continue(Sample.continuation, Sample.continued(type: type, title: "one", userInfo: ["page": 1])))
+        }
+        try kit.run(until: "AnswerContinue false", times: 2)
+        try kit.run(until: "the scene's delegate has gone")
+        kit.drainQueue()
+        #expect(
+            kit.story.filter { $0.hasSuffix("has gone") }.sorted() == [
+                "the application's delegate has gone", "the delegate of an activity has gone",
+                "the scene's delegate has gone",
+            ])
+    }
+
+    @Test func `a delegate that was taken away is not warned of`() throws {
+        application.onDiagnostic = { [kit] _, message, _ in kit.note("warned: \(message)") }
+        let delegate = NotingDelegate(kit)
+        activity.delegate = delegate
+        activity.delegate = nil
+        application.delegate = nil
+        try begin(activity)
+        try settle()
+        #expect(!kit.story.contains { $0.hasPrefix("warned") })
+    }
+
     @Test func `an invalid activity has ended and can be read`() throws {
         activity.title = "title"
         try begin(activity)

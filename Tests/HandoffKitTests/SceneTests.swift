@@ -7,7 +7,7 @@ import HandoffTestSupport
 import Testing
 
 /// A scene's delegate that notes what it is told.
-private final class SceneDelegate: NSObject, UISceneDelegate, @unchecked Sendable {
+private final class SceneDelegate: NSObject, HandoffSceneDelegate, @unchecked Sendable {
     let kit: KitTest
 
     init(_ kit: KitTest) { self.kit = kit }
@@ -28,7 +28,7 @@ private final class SceneDelegate: NSObject, UISceneDelegate, @unchecked Sendabl
 }
 
 /// A scene's delegate that leaves everything out.
-private final class SilentSceneDelegate: HandoffSceneDelegate {}
+final class SilentSceneDelegate: HandoffSceneDelegate {}
 
 @Suite struct SceneTests {
     private let kit: KitTest

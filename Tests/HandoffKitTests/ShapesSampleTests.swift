@@ -51,7 +51,7 @@ private final class MyShapesViewController: HandoffResponder, @unchecked Sendabl
     }
 }
 
-private final class ShapesDelegate: NSObject, UIApplicationDelegate {
+private final class ShapesDelegate: NSObject, HandoffApplicationDelegate {
     let top: MyShapesViewController?
 
     init(top: MyShapesViewController?) { self.top = top }

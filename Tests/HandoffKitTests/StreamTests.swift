@@ -285,7 +285,7 @@ import Testing
     }
 
     /// A delegate in the way of an app in Swift 6: all of it belongs to the main actor.
-    @MainActor private final class MainDelegate: @MainActor NSUserActivityDelegate {
+    @MainActor private final class MainDelegate: NSUserActivityDelegate {
         let kit: KitTest
 
         init(_ kit: KitTest) { self.kit = kit }

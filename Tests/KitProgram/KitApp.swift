@@ -210,9 +210,9 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
 
     private func useClosures(_ type: String) {
         let shared = HandoffApplication.shared
-        shared.onWillContinue(type) { [unowned self] in say("willContinue", ["type": type]) }
-        shared.onContinue(type) { [unowned self] activity in take(activity, by: "closure") }
-        shared.onFail(type) { [unowned self] error in say("didFail", ["type": type], error: error) }
+        shared.onWillContinue(type, queue: queue) { [unowned self] in say("willContinue", ["type": type]) }
+        shared.onContinue(type, queue: queue) { [unowned self] activity in take(activity, by: "closure") }
+        shared.onFail(type, queue: queue) { [unowned self] error in say("didFail", ["type": type], error: error) }
     }
 
     private func take(_ activity: NSUserActivity, by taker: String) {
@@ -257,7 +257,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     }
 }
 
-extension KitApp: NSUserActivityDelegate {
+extension KitApp: HandoffActivityDelegate {
     func userActivityWillSave(_ userActivity: NSUserActivity) {
         if work == nil { say("willSave", ["name": name(of: userActivity), "needsSave": userActivity.needsSave]) }
         userActivity.addUserInfoEntries(from: ["count": count])

@@ -7,7 +7,7 @@ import HandoffKit
 /// over. Every screen makes an activity when it appears, and invalidates it when it goes.
 @main
 @MainActor
-final class ForumReaderApp: @MainActor NSUserActivityDelegate {
+final class ForumReaderApp: NSUserActivityDelegate {
     private static let about = About(
         name: "ForumReader",
         summary: "Reads a forum. The place where one reads can be continued, or opened as a web page.",

@@ -6,7 +6,7 @@ import HandoffKit
 /// with a version; the drawing goes over a continuation stream to whoever continues.
 @main
 @MainActor
-final class ShapesApp: @MainActor HandoffApplicationDelegate, @MainActor NSUserActivityDelegate {
+final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     private static let about = About(
         name: "Shapes",
         summary: "Draws shapes. Drawing one, changing one, and changing the properties can be continued.",

@@ -13,20 +13,17 @@ public typealias NSUserActivityPersistentIdentifier = String
 /// The name of the protocol in UIKit.
 public typealias UIUserActivityRestoring = NSUserActivityRestoring
 
+/// The name that AppKit has for the class.
+public typealias NSResponder = UIResponder
+
 /// The name that UIKit has for what speaks to the system on behalf of the app.
 public typealias UIApplication = HandoffApplication
-
-/// The name that UIKit has for the application's delegate.
-public typealias UIApplicationDelegate = HandoffApplicationDelegate
 
 /// The name that AppKit has for what speaks to the system on behalf of the app.
 public typealias NSApplication = HandoffApplication
 
 /// The name that AppKit has for the application's delegate.
-public typealias NSApplicationDelegate = HandoffApplicationDelegate
+public typealias NSApplicationDelegate = UIApplicationDelegate
 
 /// The name that UIKit has for a part of the app with a state of its own.
 public typealias UIScene = HandoffScene
-
-/// The name that UIKit has for a scene's delegate.
-public typealias UISceneDelegate = HandoffSceneDelegate

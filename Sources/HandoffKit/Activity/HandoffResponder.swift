@@ -1,10 +1,10 @@
 public import Foundation
 
-/// What shows something that the user does, and keeps the activity for it: the part that `UIResponder` and `NSResponder` have in
-/// Handoff. A view class of any toolkit inherits from it, or has one as a member.
+/// What shows something that the user does, and keeps the activity for it, in an app whose views belong to no actor. A view class of
+/// any toolkit inherits from it, or has one as a member; one of the main actor inherits from `UIResponder`.
 ///
 /// Unchecked Sendable is for subclasses to say; this class may be called from any thread.
-open class HandoffResponder: NSObject, NSUserActivityRestoring {
+nonisolated open class HandoffResponder: NSObject, HandoffRestoring {
     private let lock = NSLock()
     private var stored: NSUserActivity?
 
@@ -28,12 +28,7 @@ open class HandoffResponder: NSObject, NSUserActivityRestoring {
                 defer { stored = newValue }
                 return stored
             }
-            if let former, former !== newValue {
-                let wasLast = former.remove(ObjectIdentifier(self))
-                if newValue == nil, wasLast { former.resignCurrent() }
-            }
-            newValue?.add(self)
-            newValue?.becomeCurrent()
+            Responder.free(self).changesActivity(from: former, to: newValue)
         }
     }
 

@@ -25,13 +25,17 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     private let delegateLock = NSLock()
     /// Not kept as an object that is cast: a conformance that belongs to the main actor is found by a cast there alone.
     private weak var storedDelegate: (any NSUserActivityDelegate)?
+    private var hasDelegate = false
     private let responders = ResponderList()
 
     /// Makes an activity of the app's shared `HandoffApplication`.
     /// - Parameter activityType: what kind of activity, in reverse-DNS form: 1 to 255 visible ASCII characters. An empty
     ///   one ends the process, as it raises an exception on Apple's systems.
-    public convenience init(activityType: String) {
-        self.init(activityType: activityType, application: .shared)
+    public init(activityType: String) {
+        state = Self.state(of: activityType)
+        application = .shared
+        continuation = nil
+        super.init()
     }
 
     /// Makes an activity of the first type that the app declares in `NSUserActivityTypes`; without one the process ends.
@@ -45,8 +49,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     /// Makes an activity of an application object of its own, for tests and for processes that are several apps.
     public init(activityType: String, application: HandoffApplication) {
-        if activityType.isEmpty { misuse("an activity needs a type") }
-        state = Locked(ActivityState(type: activityType))
+        state = Self.state(of: activityType)
         self.application = application
         continuation = nil
         super.init()
@@ -64,12 +67,17 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         application.activityEnded(key)
     }
 
+    private static func state(of activityType: String) -> Locked<ActivityState> {
+        if activityType.isEmpty { misuse("an activity needs a type") }
+        return Locked(ActivityState(type: activityType))
+    }
+
     // MARK: What it says
 
     /// What kind of activity it is.
     public var activityType: String { state.withLock { $0.type } }
 
-    /// What the user is doing, in words; shown on the other device.
+    /// What the user is doing, in words; shown on the other device. Of more than 1,024 bytes the beginning travels.
     open var title: String? {
         get { state.withLock { $0.title } }
         set { change { $0.title = newValue } }
@@ -80,15 +88,20 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// Keys and values are `String`, numbers, `Bool`, `Data`, `Date`, `URL`, `UUID`, `NSNull`, and arrays, dictionaries and sets
     /// of these, or their Objective-C classes. Anything else ends the process, as it raises an exception on Apple's systems;
     /// `check(userInfo:)` finds it before. A copy is taken. It reads back as an empty dictionary after nil was set. Numbers read
-    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems. The `file:` URL of a document
-    /// arrives pointing at the same document, or at a place where `startAccessingSecurityScopedResource()` fetches it.
+    /// back as `NSNumber`, so that `as? Int` and `as? Double` do what they do on Apple's systems; as keys and in sets they are
+    /// Swift's own, so that they are found. The `file:` URL of a document
+    /// arrives pointing at the same document, or at a place where `startAccessingSecurityScopedResource()` fetches it. A URL that
+    /// is relative to another one reads back, and arrives, as the absolute URL that both are together.
     ///
     /// Setting it does not set `needsSave`.
     open var userInfo: [AnyHashable: Any]? {
         get { UserInfoBridge.dictionary(state.withLock { $0.userInfo }) }
         set {
             let members = Self.members(newValue ?? [:])
-            change { $0.userInfo = members }
+            change {
+                $0.userInfo = members
+                $0.typedPayloadKeys = []
+            }
         }
     }
 
@@ -207,10 +220,15 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.persistentIdentifier = newValue } }
     }
 
-    /// Who is told what happens to the activity.
+    /// Who is told what happens to the activity; not kept.
     open var delegate: (any NSUserActivityDelegate)? {
         get { delegateLock.withLock { storedDelegate } }
-        set { delegateLock.withLock { storedDelegate = newValue } }
+        set {
+            delegateLock.withLock {
+                storedDelegate = newValue
+                hasDelegate = newValue != nil
+            }
+        }
     }
 
     // MARK: Its life
@@ -252,6 +270,9 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     // MARK: Inside
 
+    /// Whether a delegate was set and has gone since.
+    var hasLostDelegate: Bool { delegateLock.withLock { hasDelegate && storedDelegate == nil } }
+
     /// All that it says now.
     var snapshot: ActivityState { state.withLock { $0 } }
 
@@ -279,21 +300,23 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// The path of a document that was offered to other devices under a number; nil for any other number.
     func documentPath(_ number: Int) -> String? { state.withLock { $0.documents.path(number) } }
 
-    /// Has the app bring the activity up to date. On the callback queue.
-    func save() {
+    /// What has to be called for the app to bring the activity up to date.
+    func save() -> [CallbackStep] {
         state.withLock {
             $0.needsSave = false
             $0.documents.outdate()
         }
         let responders = responders.all
-        if !responders.isEmpty { state.withLock { $0.userInfo = UserInfoMembers() } }
-        for responder in responders { responder.updateUserActivityState(self) }
-        delegate?.userActivityWillSave(self)
-        if !responders.isEmpty { application.didUpdate(self) }
+        guard !responders.isEmpty else { return [tell(.willSave)] }
+        state.withLock {
+            $0.userInfo = UserInfoMembers()
+            $0.typedPayloadKeys = []
+        }
+        return responders.map { $0.update(self) } + [tell(.willSave), application.tell(.didUpdate(self))]
     }
 
     /// Has a responder asked at each save.
-    func add(_ responder: HandoffResponder) { responders.add(responder) }
+    func add(_ responder: Responder) { responders.add(responder) }
 
     /// A responder is asked no more.
     /// - Returns: whether it was the last one.

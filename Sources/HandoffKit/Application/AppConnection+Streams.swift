@@ -54,11 +54,7 @@ extension AppConnection {
         open(.stream(stream), path: path) { [weak self] result in
             // A failure means that the other app has given up meanwhile.
             guard case .success(let socket) = result else { return }
-            self?.application?.callback { _ in
-                guard let delegate = activity.delegate else { return socket.close() }
-                let (input, output) = socket.streams()
-                delegate.userActivity(activity, didReceive: input, outputStream: output)
-            }
+            self?.application?.callback { $0.run([activity.tell(.didReceive(socket))]) }
         }
     }
 }

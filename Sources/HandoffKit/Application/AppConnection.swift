@@ -243,7 +243,7 @@ final class AppConnection: @unchecked Sendable {
             application?.step { $0.saveAsked(activity.key, needsSave: needsSave) }
         case .continued(let id, _):
             guard let activity = application?.activity(of: id) else { return }
-            application?.callback { _ in activity.delegate?.userActivityWasContinued(activity) }
+            application?.callback { $0.run([activity.tell(.wasContinued)]) }
         case .withdrawn(let id):
             let description = application?.activity(of: id)?.snapshot.description
             application?.step { machine in machine.key(of: id).map { machine.withdrawn($0, description) } ?? [] }

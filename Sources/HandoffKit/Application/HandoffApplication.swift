@@ -16,17 +16,16 @@ public final class HandoffApplication: @unchecked Sendable {
     /// The application of this process, as `Bundle.main` describes it.
     public static let shared = HandoffApplication(configuration: HandoffConfiguration(bundle: .main))
 
-    /// Gets an activity that has arrived.
-    public typealias ContinueHandler = (NSUserActivity) -> Void
     /// Gets what the daemon said about an activity; see `onDiagnostic`.
-    public typealias DiagnosticHandler = (_ activity: NSUserActivity?, _ message: String, _ error: (any Error)?) -> Void
+    public typealias DiagnosticHandler =
+        @Sendable (_ activity: NSUserActivity?, _ message: String, _ error: (any Error)?) -> Void
     /// Gets whether there is a connection; see `onConnectionChange`.
-    public typealias ConnectionHandler = (_ isConnected: Bool, _ error: (any Error)?) -> Void
+    public typealias ConnectionHandler = @Sendable (_ isConnected: Bool, _ error: (any Error)?) -> Void
 
     private struct Handlers {
-        var willContinue: (() -> Void)?
-        var `continue`: ContinueHandler?
-        var fail: ((any Error) -> Void)?
+        var willContinue: Handler<Void>?
+        var `continue`: Handler<NSUserActivity>?
+        var fail: Handler<any Error>?
     }
 
     private let lock = NSLock()
@@ -40,7 +39,9 @@ public final class HandoffApplication: @unchecked Sendable {
     private var connection: AppConnection?
     private var thread: LoopThread?
     private var documentDesk: DocumentService?
-    private weak var storedDelegate: (any HandoffApplicationDelegate)?
+    private weak var storedDelegate: (any UIApplicationDelegate)?
+    private var hasDelegate = false
+    private var warnings: Set<LostDelegate> = []
     private var storedScene: HandoffScene?
 
     /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
@@ -87,19 +88,28 @@ public final class HandoffApplication: @unchecked Sendable {
         ProcessEnvironment.value("HANDOFF_ACTIVITY_TYPE").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Where all methods of delegates, responders and handlers are called: the main queue unless set. A serial queue. The main
-    /// queue needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`.
+    /// Where delegates and responders that belong to no actor are called: the main queue unless set. A serial queue. Those of
+    /// the main actor are called on the main queue in any case, which needs `RunLoop.main.run()`, `dispatchMain()` or an asynchronous
+    /// `main`.
     public var callbackQueue: DispatchQueue {
         get { lock.withLock { queue } }
         set { lock.withLock { queue = newValue } }
     }
 
-    /// Who takes activities over. Setting it connects to the daemon.
-    public var delegate: (any HandoffApplicationDelegate)? {
+    /// Who takes activities over; not kept. Setting it connects to the daemon.
+    public var delegate: (any UIApplicationDelegate)? {
         get { lock.withLock { storedDelegate } }
         set {
-            lock.withLock { storedDelegate = newValue }
-            if newValue != nil { start() }
+            lock.withLock {
+                storedDelegate = newValue
+                hasDelegate = newValue != nil
+            }
+            guard newValue != nil else { return }
+            start()
+            // One that nobody keeps has gone by then.
+            callbackQueue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
+                if let self, hasLostDelegate { warn(.application) }
+            }
         }
     }
 
@@ -117,21 +127,46 @@ public final class HandoffApplication: @unchecked Sendable {
 
     // MARK: Handlers
 
-    /// Has a handler called, instead of the delegate, when an activity of a type is on its way. Declares the type, and connects.
-    public func onWillContinue(_ activityType: String, perform handler: @escaping () -> Void) {
-        register(activityType) { $0.willContinue = handler }
+    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type is on its way. Declares the type,
+    /// and connects.
+    public func onWillContinue(_ activityType: String, perform handler: @escaping @MainActor () -> Void) {
+        register(activityType) { $0.willContinue = .mainActor(handler) }
     }
 
-    /// Has a handler called, instead of the delegate, with each activity of a type, which then counts as taken over. Declares the
-    /// type, and connects.
-    public func onContinue(_ activityType: String, perform handler: @escaping ContinueHandler) {
-        register(activityType) { $0.continue = handler }
+    /// Has a handler called as the main actor, instead of the delegate, with each activity of a type, which then counts as taken over.
+    /// Declares the type, and connects.
+    public func onContinue(_ activityType: String, perform handler: @escaping @MainActor (NSUserActivity) -> Void) {
+        register(activityType) { $0.continue = .mainActor(handler) }
     }
 
-    /// Has a handler called, instead of the delegate, when an activity of a type that was announced does not come. Declares the
-    /// type, and connects.
-    public func onFail(_ activityType: String, perform handler: @escaping (any Error) -> Void) {
-        register(activityType) { $0.fail = handler }
+    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type that was announced does not come.
+    /// Declares the type, and connects.
+    public func onFail(_ activityType: String, perform handler: @escaping @MainActor (any Error) -> Void) {
+        register(activityType) { $0.fail = .mainActor(handler) }
+    }
+
+    /// Has a handler called on a queue, instead of the delegate, when an activity of a type is on its way. Declares the type, and
+    /// connects.
+    public func onWillContinue(
+        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable () -> Void
+    ) {
+        register(activityType) { $0.willContinue = .queue(queue, handler) }
+    }
+
+    /// Has a handler called on a queue, instead of the delegate, with each activity of a type, which then counts as taken over.
+    /// Declares the type, and connects.
+    public func onContinue(
+        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (NSUserActivity) -> Void
+    ) {
+        register(activityType) { $0.continue = .queue(queue, handler) }
+    }
+
+    /// Has a handler called on a queue, instead of the delegate, when an activity of a type that was announced does not come.
+    /// Declares the type, and connects.
+    public func onFail(
+        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (any Error) -> Void
+    ) {
+        register(activityType) { $0.fail = .queue(queue, handler) }
     }
 
     /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
@@ -290,8 +325,7 @@ public final class HandoffApplication: @unchecked Sendable {
 
     private func save(_ key: UUID) {
         guard let activity = activity(key), lock.withLock({ machine.saveBegan(key) }) else { return }
-        activity.save()
-        step { $0.saveEnded(key) }
+        run((activity.save() + [.callbackQueue { self.step { $0.saveEnded(key) } }])[...])
     }
 
     // MARK: Calling the app
@@ -316,24 +350,18 @@ public final class HandoffApplication: @unchecked Sendable {
     /// An activity is on its way.
     func announce(_ type: String) {
         callback { application in
-            if let handler = application.handlers(for: type).willContinue { return handler() }
-            if let (scene, delegate) = application.sceneToTell {
-                return delegate.scene(scene, willContinueUserActivityWithType: type)
-            }
-            _ = application.delegate?.application(application, willContinueUserActivityWithType: type)
+            let step = application.handlers(for: type).willContinue?.step(()) ?? application.tell(.willContinue(type))
+            application.run([step])
         }
     }
 
     /// An activity does not come.
     func fail(_ type: String, _ error: HandoffError) {
         callback { application in
-            if let handler = application.handlers(for: type).fail { return handler(error.cocoaError) }
-            if let (scene, delegate) = application.sceneToTell {
-                return delegate.scene(
-                    scene, didFailToContinueUserActivityWithType: type, error: error.cocoaError)
-            }
-            application.delegate?.application(
-                application, didFailToContinueUserActivityWithType: type, error: error.cocoaError)
+            let cocoaError = error.cocoaError
+            let step =
+                application.handlers(for: type).fail?.step(cocoaError) ?? application.tell(.didFail(type, cocoaError))
+            application.run([step])
         }
     }
 
@@ -342,31 +370,30 @@ public final class HandoffApplication: @unchecked Sendable {
     func deliver(_ state: ActivityState, _ continuation: Continuation, answer: @escaping @Sendable (Bool) -> Void) {
         callback { application in
             let activity = NSUserActivity(continued: state, continuation, application: application)
-            if let handler = application.handlers(for: state.type).continue {
-                handler(activity)
-                return answer(true)
+            if let step = application.handlers(for: state.type).continue?.step(activity) {
+                return application.run([step, .callbackQueue { answer(true) }])
             }
-            if let (scene, delegate) = application.sceneToTell {
-                delegate.scene(scene, continue: activity)
-                return answer(true)
-            }
-            let restoration = Restoration(activity)
-            let handler: ([any NSUserActivityRestoring]?) -> Void = { restoration.restore($0 ?? []) }
-            let delegate = application.delegate
-            answer(delegate?.application(application, continue: activity, restorationHandler: handler) ?? false)
+            application.run([application.tell(.continue(activity), answer: answer)])
         }
     }
 
-    /// The responders of an activity have updated it. On the callback queue.
-    func didUpdate(_ activity: NSUserActivity) {
-        if let (scene, delegate) = sceneToTell { return delegate.scene(scene, didUpdate: activity) }
-        delegate?.application(self, didUpdate: activity)
+    /// A delegate that has gone although it is still wanted: nobody has kept it.
+    enum LostDelegate: String {
+        case application = "the application's delegate"
+        case scene = "the scene's delegate"
+        case activity = "the delegate of an activity"
     }
 
-    /// The active scene and its delegate; nil when the application's delegate is to be told.
-    private var sceneToTell: (HandoffScene, any HandoffSceneDelegate)? {
-        guard let scene = activeScene, let delegate = scene.delegate else { return nil }
-        return (scene, delegate)
+    /// Whether a delegate was set and has gone since.
+    var hasLostDelegate: Bool { lock.withLock { hasDelegate && storedDelegate == nil } }
+
+    /// Says, once, that a delegate has gone: as other advice, and on standard error where nobody takes that.
+    func warn(_ delegate: LostDelegate) {
+        let (isFirst, hasHandler) = lock.withLock { (warnings.insert(delegate).inserted, diagnosticHandler != nil) }
+        guard isFirst else { return }
+        let message = "\(delegate.rawValue) has gone, so nothing is told: it is not kept here, keep it in the app"
+        guard hasHandler else { return FileHandle.standardError.write(Data("HandoffKit: \(message)\n".utf8)) }
+        report(nil, message)
     }
 
     private func handlers(for type: String) -> Handlers {

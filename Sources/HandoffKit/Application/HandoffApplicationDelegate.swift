@@ -1,9 +1,10 @@
 /// What an app does with activities that come from other devices. Every method may be left out.
 ///
-/// The methods are called on the application's callback queue, by default the main queue, in order: after each
-/// `willContinue` exactly one of `continue` and `didFailToContinue`, whatever happens. Follows `UIApplicationDelegate` and
-/// `NSApplicationDelegate`.
-public protocol HandoffApplicationDelegate: AnyObject {
+/// The methods are called on the main queue, as the main actor, in order: after each `willContinue` exactly one of `continue` and
+/// `didFailToContinue`, whatever happens. Follows Apple's protocols `UIApplicationDelegate` and `NSApplicationDelegate`, in Swift 5, in
+/// Swift 6, and with the main actor by default. A delegate of no actor, for another queue, adopts `HandoffApplicationDelegate`.
+@MainActor
+public protocol UIApplicationDelegate: AnyObject {
     /// The user continues an activity of this type here, and its content is on its way: show that something comes.
     /// - Returns: whether the app shows it. Linux has nothing of its own to show instead.
     func application(
@@ -42,9 +43,38 @@ public protocol HandoffApplicationDelegate: AnyObject {
     func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
 }
 
-extension HandoffApplicationDelegate {
+/// A delegate of the application that belongs to no actor: its methods are called on the application's callback queue, whichever
+/// that is.
+nonisolated public protocol HandoffApplicationDelegate: UIApplicationDelegate {
+    /// The user continues an activity of this type here; see `UIApplicationDelegate`.
+    func application(
+        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+    ) -> Bool
+
+    /// The activity has arrived; see `UIApplicationDelegate`.
+    func application(
+        _ application: HandoffApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+    ) -> Bool
+
+    /// The same in AppKit's form, for apps that have it; called where the form above is left out.
+    func application(
+        _ application: HandoffApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any NSUserActivityRestoring]) -> Void
+    ) -> Bool
+
+    /// The activity that was announced does not come; see `UIApplicationDelegate`.
+    func application(
+        _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
+        error: any Error)
+
+    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity)
+}
+
+extension UIApplicationDelegate {
     /// Shows nothing.
-    public func application(
+    nonisolated public func application(
         _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
         false
@@ -60,7 +90,7 @@ extension HandoffApplicationDelegate {
     }
 
     /// Does not take the activity.
-    public func application(
+    nonisolated public func application(
         _ application: HandoffApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any NSUserActivityRestoring]) -> Void
     ) -> Bool {
@@ -68,11 +98,22 @@ extension HandoffApplicationDelegate {
     }
 
     /// Does nothing.
-    public func application(
+    nonisolated public func application(
         _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {}
 
     /// Does nothing.
-    public func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity) {}
+    nonisolated public func application(_ application: HandoffApplication, didUpdate userActivity: NSUserActivity) {}
+}
+
+extension HandoffApplicationDelegate {
+    /// Asks AppKit's form.
+    public func application(
+        _ application: HandoffApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+    ) -> Bool {
+        let handler: ([any NSUserActivityRestoring]) -> Void = { restorationHandler($0) }
+        return self.application(application, continue: userActivity, restorationHandler: handler)
+    }
 }

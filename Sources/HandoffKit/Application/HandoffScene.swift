@@ -4,25 +4,32 @@
 /// While a scene is the `activeScene` of the application, its delegate is told of continuations instead of the application's.
 ///
 /// Unchecked Sendable is for subclasses to say; this class may be called from any thread.
-open class HandoffScene: HandoffResponder {
-    private weak var storedDelegate: (any HandoffSceneDelegate)?
+nonisolated open class HandoffScene: HandoffResponder {
+    private weak var storedDelegate: (any UISceneDelegate)?
+    private let hasDelegate: Bool
 
     /// A scene that is not active.
     /// - Parameter delegate: who is told; not kept.
-    public init(delegate: (any HandoffSceneDelegate)? = nil) {
+    public init(delegate: (any UISceneDelegate)? = nil) {
         storedDelegate = delegate
+        hasDelegate = delegate != nil
         super.init()
     }
 
     /// Who is told; not kept. Set before the scene becomes active.
-    public var delegate: (any HandoffSceneDelegate)? { storedDelegate }
+    public var delegate: (any UISceneDelegate)? { storedDelegate }
+
+    /// Whether there was a delegate, which has gone since.
+    var hasLostDelegate: Bool { hasDelegate && storedDelegate == nil }
 }
 
 /// What a scene does with activities that come from other devices. Every method may be left out.
 ///
-/// The methods are called on the application's callback queue, by default the main queue, in order: after each
-/// `willContinue` exactly one of `continue` and `didFailToContinue`. Follows `UISceneDelegate`.
-public protocol HandoffSceneDelegate: AnyObject {
+/// The methods are called on the main queue, as the main actor, in order: after each `willContinue` exactly one of `continue` and
+/// `didFailToContinue`. Follows Apple's protocol of the same name. A delegate of no actor, for another queue, adopts
+/// `HandoffSceneDelegate`.
+@MainActor
+public protocol UISceneDelegate: AnyObject {
     /// The user continues an activity of this type here, and its content is on its way: show that something comes.
     func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String)
 
@@ -42,18 +49,34 @@ public protocol HandoffSceneDelegate: AnyObject {
     func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
 }
 
-extension HandoffSceneDelegate {
+/// A scene's delegate that belongs to no actor: its methods are called on the application's callback queue, whichever that is.
+nonisolated public protocol HandoffSceneDelegate: UISceneDelegate {
+    /// The user continues an activity of this type here, and its content is on its way: show that something comes.
+    func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String)
+
+    /// The activity has arrived. It counts as taken over.
+    func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity)
+
+    /// The activity that was announced does not come; see `UISceneDelegate`.
+    func scene(
+        _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error)
+
+    /// The responders of an activity have updated it: the last chance to add something before it is sent.
+    func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity)
+}
+
+extension UISceneDelegate {
     /// Does nothing.
-    public func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String) {}
+    nonisolated public func scene(_ scene: HandoffScene, willContinueUserActivityWithType userActivityType: String) {}
 
     /// Does nothing; the activity counts as taken over.
-    public func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) {}
+    nonisolated public func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) {}
 
     /// Does nothing.
-    public func scene(
+    nonisolated public func scene(
         _ scene: HandoffScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error
     ) {}
 
     /// Does nothing.
-    public func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity) {}
+    nonisolated public func scene(_ scene: HandoffScene, didUpdate userActivity: NSUserActivity) {}
 }

@@ -16,17 +16,31 @@ final class Restoration: Sendable {
             defer { isDone = true }
             return !isDone
         }
-        guard isFirst, !objects.isEmpty else { return }
-        let targets = RestorationTargets(objects: objects)
-        activity.application.callback { [activity] _ in
-            for object in targets.objects { object.restoreUserActivityState(activity) }
+        guard isFirst else { return }
+        activity.application.callback(objects.map(step))
+    }
+
+    /// What has to be called for an object.
+    private func step(_ object: any NSUserActivityRestoring) -> CallbackStep {
+        let target = RestorationTarget(object: object)
+        if let free = object as? any HandoffRestoring {
+            let target = FreeRestorationTarget(object: free)
+            return .callbackQueue { [activity] in target.object.restoreUserActivityState(activity) }
         }
+        return .mainActor { [activity] in target.object.restoreUserActivityState(activity) }
     }
 }
 
-/// Objects on their way to the callback queue.
+/// An object on its way to the main queue.
 ///
-/// Unchecked: they are only touched on the callback queue; the app says by calling the handler that the queue may have them.
-private struct RestorationTargets: @unchecked Sendable {
-    let objects: [any NSUserActivityRestoring]
+/// Unchecked: it is only touched there; the app says by calling the handler that the queue may have it.
+private struct RestorationTarget: @unchecked Sendable {
+    let object: any NSUserActivityRestoring
+}
+
+/// An object on its way to the callback queue.
+///
+/// Unchecked: as the other one.
+private struct FreeRestorationTarget: @unchecked Sendable {
+    let object: any HandoffRestoring
 }

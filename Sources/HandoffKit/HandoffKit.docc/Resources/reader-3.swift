@@ -3,7 +3,7 @@ import HandoffKit
 
 /// A book that is open at a page.
 @MainActor
-final class Book: @MainActor NSUserActivityDelegate {
+final class Book: NSUserActivityDelegate {
     static let reading = "com.example.reader.reading"
 
     private let activity = NSUserActivity(activityType: reading)

@@ -3,7 +3,7 @@ import HandoffKit
 
 /// A book that is open at a page.
 @MainActor
-final class Book: @MainActor NSUserActivityDelegate {
+final class Book: NSUserActivityDelegate {
     static let reading = "com.example.reader.reading"
 
     private let activity = NSUserActivity(activityType: reading)
@@ -47,8 +47,7 @@ struct Reader {
     @MainActor static func main() async {
         let book = Book()
         HandoffApplication.shared.onContinue(Book.reading) { activity in
-            // Callbacks come on the main queue.
-            MainActor.assumeIsolated { book.resume(activity) }
+            book.resume(activity)
         }
         for await line in lines() {
             if let page = Int(line) { book.turn(to: page) }

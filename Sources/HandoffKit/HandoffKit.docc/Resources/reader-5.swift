@@ -3,7 +3,7 @@ import HandoffKit
 
 /// A book that is open at a page.
 @MainActor
-final class Book: @MainActor NSUserActivityDelegate {
+final class Book: NSUserActivityDelegate {
     static let reading = "com.example.reader.reading"
 
     private let activity = NSUserActivity(activityType: reading)
@@ -51,8 +51,7 @@ struct Reader {
     @MainActor static func main() async {
         let book = Book()
         HandoffApplication.shared.onContinue(Book.reading) { activity in
-            // Callbacks come on the main queue.
-            MainActor.assumeIsolated { book.resume(activity) }
+            book.resume(activity)
         }
         HandoffApplication.shared.onFail(Book.reading) { error in
             print("The book does not come: \(error.localizedDescription)")

@@ -1,0 +1,107 @@
+import Dispatch
+import Foundation
+
+extension HandoffApplication {
+    /// What the delegate of the active scene is told, and without one the application's delegate.
+    enum Occasion: Sendable {
+        /// An activity of a type is on its way.
+        case willContinue(String)
+        /// It has arrived.
+        case `continue`(NSUserActivity)
+        /// It does not come.
+        case didFail(String, NSError)
+        /// The responders of an activity have updated it.
+        case didUpdate(NSUserActivity)
+    }
+
+    /// What has to be called for the delegate to be told.
+    /// - Parameter answer: is told whether the app has taken over what arrived.
+    func tell(_ occasion: Occasion, answer: @escaping @Sendable (Bool) -> Void = { _ in }) -> CallbackStep {
+        let scene = activeScene
+        if scene?.hasLostDelegate == true { warn(.scene) }
+        if let sceneDelegate = scene?.delegate {
+            guard sceneDelegate is any HandoffSceneDelegate else {
+                return .mainActor { answer(self.tellScene(occasion)) }
+            }
+            return .callbackQueue { answer(self.tellFreeScene(occasion)) }
+        }
+        if hasLostDelegate { warn(.application) }
+        // Without one nothing waits for the main queue, which may stand still.
+        guard let delegate else { return .callbackQueue { answer(false) } }
+        guard delegate is any HandoffApplicationDelegate else {
+            return .mainActor { answer(self.tellDelegate(occasion)) }
+        }
+        return .callbackQueue { answer(self.tellFreeDelegate(occasion)) }
+    }
+
+    @MainActor private func tellScene(_ occasion: Occasion) -> Bool {
+        guard let scene = activeScene, let delegate = scene.delegate else { return false }
+        switch occasion {
+        case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
+        case .continue(let activity): delegate.scene(scene, continue: activity)
+        case .didFail(let type, let error):
+            delegate.scene(scene, didFailToContinueUserActivityWithType: type, error: error)
+        case .didUpdate(let activity): delegate.scene(scene, didUpdate: activity)
+        }
+        return true
+    }
+
+    private func tellFreeScene(_ occasion: Occasion) -> Bool {
+        guard let scene = activeScene, let delegate = scene.delegate as? any HandoffSceneDelegate else { return false }
+        switch occasion {
+        case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
+        case .continue(let activity): delegate.scene(scene, continue: activity)
+        case .didFail(let type, let error):
+            delegate.scene(scene, didFailToContinueUserActivityWithType: type, error: error)
+        case .didUpdate(let activity): delegate.scene(scene, didUpdate: activity)
+        }
+        return true
+    }
+
+    @MainActor private func tellDelegate(_ occasion: Occasion) -> Bool {
+        guard let delegate else { return false }
+        switch occasion {
+        case .willContinue(let type): return delegate.application(self, willContinueUserActivityWithType: type)
+        case .continue(let activity):
+            return delegate.application(self, continue: activity, restorationHandler: handler(for: activity))
+        case .didFail(let type, let error):
+            delegate.application(self, didFailToContinueUserActivityWithType: type, error: error)
+        case .didUpdate(let activity): delegate.application(self, didUpdate: activity)
+        }
+        return true
+    }
+
+    private func tellFreeDelegate(_ occasion: Occasion) -> Bool {
+        guard let delegate = delegate as? any HandoffApplicationDelegate else { return false }
+        switch occasion {
+        case .willContinue(let type): return delegate.application(self, willContinueUserActivityWithType: type)
+        case .continue(let activity):
+            return delegate.application(self, continue: activity, restorationHandler: handler(for: activity))
+        case .didFail(let type, let error):
+            delegate.application(self, didFailToContinueUserActivityWithType: type, error: error)
+        case .didUpdate(let activity): delegate.application(self, didUpdate: activity)
+        }
+        return true
+    }
+
+    private func handler(for activity: NSUserActivity) -> ([any NSUserActivityRestoring]?) -> Void {
+        let restoration = Restoration(activity)
+        return { restoration.restore($0 ?? []) }
+    }
+}
+
+/// A handler of the app.
+enum Handler<Value: Sendable>: Sendable {
+    /// One of the main actor.
+    case mainActor(@MainActor @Sendable (Value) -> Void)
+    /// One of no actor, and the queue on which it is called.
+    case queue(DispatchQueue, @Sendable (Value) -> Void)
+
+    /// What has to be called for it to get a value.
+    func step(_ value: Value) -> CallbackStep {
+        switch self {
+        case .mainActor(let handler): .mainActor { handler(value) }
+        case .queue(let queue, let handler): .queue(queue) { handler(value) }
+        }
+    }
+}

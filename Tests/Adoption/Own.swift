@@ -1,0 +1,81 @@
+import Foundation
+import HandoffKit
+
+// An app whose parts belong to no actor, and to actors of its own: what HandoffKit has beside Apple's names.
+
+nonisolated final class OwnDelegate: HandoffApplicationDelegate, HandoffSceneDelegate, HandoffActivityDelegate {
+    func application(
+        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+    ) -> Bool {
+        true
+    }
+
+    func scene(_ scene: HandoffScene, continue userActivity: NSUserActivity) {}
+
+    func userActivityWillSave(_ userActivity: NSUserActivity) {}
+}
+
+nonisolated class OwnView: HandoffResponder {
+    private var page = 1
+
+    init(page: Int) {
+        self.page = page
+        super.init()
+    }
+
+    override func updateUserActivityState(_ activity: NSUserActivity) {
+        activity.addUserInfoEntries(from: ["page": page])
+    }
+}
+
+nonisolated final class OwnDocument: HandoffDocument, @unchecked Sendable {}
+
+/// An activity with something of its own.
+nonisolated final class OwnActivity: NSUserActivity, @unchecked Sendable {
+    let page = 1
+}
+
+/// One that is made in another way, too.
+nonisolated final class OtherActivity: NSUserActivity, @unchecked Sendable {
+    let page: Int
+
+    init(page: Int) {
+        self.page = page
+        super.init(activityType: "com.example.reading")
+    }
+}
+
+func makeActivities() -> [NSUserActivity] {
+    [OwnActivity(activityType: "com.example.reading"), OtherActivity(page: 1)]
+}
+
+actor Store {
+    private var pages: [Int] = []
+
+    func add(_ page: Int) { pages.append(page) }
+}
+
+class OwnMainView: UIViewController {
+    func show() {
+        // A class of the main actor is Sendable.
+        Task.detached { await self.loadView() }
+    }
+}
+
+@MainActor final class Model {
+    private let store = Store()
+    private var page = 1
+
+    func begin() {
+        let application = HandoffApplication.shared
+        application.onWillContinue("com.example.reading") { self.page = 0 }
+        application.onContinue("com.example.reading") { activity in
+            self.page = activity.userInfo?["page"] as? Int ?? 1
+        }
+        application.onFail("com.example.reading") { _ in self.page = 1 }
+        application.onContinue("com.example.other", queue: .global()) { [store] activity in
+            let page = activity.userInfo?["page"] as? Int ?? 1
+            Task { await store.add(page) }
+        }
+    }
+}

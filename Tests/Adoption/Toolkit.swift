@@ -1,0 +1,63 @@
+import Foundation
+import HandoffKit
+
+// What the apps here take from UIKit, AppKit and MapKit beside Handoff: a toolkit of views as one on Linux may be.
+
+class UIViewController: UIResponder {
+    var presentedViewController: UIViewController?
+
+    func loadView() {}
+    func viewDidLoad() {}
+    func viewDidAppear(_ animated: Bool) {}
+    func viewDidDisappear(_ animated: Bool) {}
+    func dismiss(animated: Bool) {}
+}
+
+class UINavigationController: UIViewController {
+    var viewControllers: [UIViewController] = []
+}
+
+class UIWindow: UIResponder {
+    var rootViewController: UIViewController?
+}
+
+extension UIApplication {
+    @MainActor var keyWindow: UIWindow? { nil }
+}
+
+class NSViewController: NSResponder {
+    func loadView() {}
+}
+
+class NSWindowController: NSResponder {
+    var contentViewController: NSViewController?
+}
+
+class NSWindow: NSResponder {
+    var windowController: NSWindowController?
+}
+
+typealias CLLocationDegrees = Double
+
+struct CLLocationCoordinate2D {
+    var latitude: CLLocationDegrees
+    var longitude: CLLocationDegrees
+}
+
+struct MKCoordinateSpan {
+    var latitudeDelta: CLLocationDegrees
+    var longitudeDelta: CLLocationDegrees
+}
+
+struct MKCoordinateRegion {
+    var center: CLLocationCoordinate2D
+    var span: MKCoordinateSpan
+}
+
+class MKMapView: UIResponder {
+    var region = MKCoordinateRegion(
+        center: CLLocationCoordinate2D(latitude: 0, longitude: 0),
+        span: MKCoordinateSpan(latitudeDelta: 0, longitudeDelta: 0))
+
+    func setRegion(_ region: MKCoordinateRegion, animated: Bool) { self.region = region }
+}
