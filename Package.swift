@@ -23,15 +23,16 @@ let package = Package(
         .library(name: "HandoffKit", targets: ["HandoffKit"]),
     ],
     targets: [
-        // C libraries and system calls.
-        .systemLibrary(name: "CAvahi"),
-        .systemLibrary(name: "CAvahiCore"),
-        .systemLibrary(name: "CJansson"),
-        .systemLibrary(name: "CNettle"),
-        .systemLibrary(name: "COpenSSL"),
-        .systemLibrary(name: "CQREncode"),
-        .systemLibrary(name: "CSystemd"),
-        .systemLibrary(name: "CSystemdBus"),
+        // C libraries and system calls. Where a library is missing, the package manager names its package. Avahi's two are
+        // loaded at run time, since no program can link both: they have no pkgConfig, which would link them.
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+        .systemLibrary(name: "CAvahiCore", providers: [.apt(["libavahi-core-dev"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
 
         // Values and protocols, without I/O.
