@@ -1,5 +1,4 @@
 package import HandoffControl
-package import HandoffModel
 package import LoopIO
 import Timing
 
@@ -25,9 +24,9 @@ package final class AppAttachment {
     private enum State {
         /// The state before `start`, and after the end.
         case idle
-        /// The state while the daemon has not yet answered that it takes an app with these types; the stream of events is its
+        /// The state while the daemon has not yet answered that it takes the app as it said it was; the stream of events is its
         /// connection.
-        case attaching(ControlClient, types: [ActivityType])
+        case attaching(ControlClient, AttachRequest)
         /// The state while attached.
         case attached(events: ControlClient, Attachment)
         /// The state while the daemon is away, until the timer fires.
@@ -74,11 +73,13 @@ package final class AppAttachment {
         report = { _ in }
     }
 
-    /// Declares other types, in the session that is attached and in all later ones.
-    package func declare(_ types: [ActivityType]) {
-        app.types = types
+    /// Declares the types and versions of an app, in the session that is attached and in all later ones.
+    package func declare(_ request: AttachRequest) {
+        app.types = request.types
+        app.versions = request.versions
         guard case .attached(_, let session) = state else { return }
-        session.calls.declare(DeclareRequest(session: session.id, types: types)) { [weak self] result in
+        let declaration = DeclareRequest(session: session.id, types: app.types, versions: app.versions)
+        session.calls.declare(declaration) { [weak self] result in
             guard let self, case .attached(_, let current) = state, current.calls === session.calls else { return }
             switch result {
             case .success, .failure(.lost): break
@@ -116,7 +117,7 @@ package final class AppAttachment {
     private func attach() {
         do throws(ClientError) {
             let events = try ControlClient(path: path, loop: loop)
-            state = .attaching(events, types: app.types)
+            state = .attaching(events, app)
             events.attach(app) { [weak self] result in self?.received(result) }
         } catch {
             if wasAttached { wait() } else { fail(error) }
@@ -125,8 +126,8 @@ package final class AppAttachment {
 
     private func received(_ result: Result<AppEvent, ClientError>) {
         switch (state, result) {
-        case (.attaching(let events, let types), .success(.attached(let session))):
-            begin(session, events, types)
+        case (.attaching(let events, let told), .success(.attached(let session))):
+            begin(session, events, told)
         case (.attaching, .success):
             fail(.badAnswer("an event before 'attached'"))
         case (.attached, .success(let event)):
@@ -138,7 +139,7 @@ package final class AppAttachment {
         }
     }
 
-    private func begin(_ id: String, _ events: ControlClient, _ types: [ActivityType]) {
+    private func begin(_ id: String, _ events: ControlClient, _ told: AttachRequest) {
         let calls: ControlClient
         do throws(ClientError) {
             calls = try ControlClient(path: path, loop: loop)
@@ -152,7 +153,7 @@ package final class AppAttachment {
         order = EventOrder()
         wasAttached = true
         attachedAt = loop.now
-        if app.types != types { declare(app.types) }
+        if app != told { declare(app) }
         report(.attached(session))
     }
 

@@ -66,6 +66,7 @@ private struct DeclaredApp: ControlValue {
     var id: AppID
     var name: String
     var types: [String]
+    var versions: [TypeVersions]?
     var team: String?
     var domains: [String]
     var source: Handler.Source
@@ -76,6 +77,7 @@ private struct DeclaredApp: ControlValue {
         id = handler.id
         name = handler.name
         types = handler.types.map(\.text).sorted()
+        versions = TypeVersions.list(handler.versions)
         team = handler.team
         domains = handler.domains.map(\.description)
         source = handler.source
@@ -86,7 +88,8 @@ private struct DeclaredApp: ControlValue {
     /// The app, without what cannot be read of its types and sites.
     var handler: Handler {
         Handler(
-            id: id, name: name, types: Set(types.compactMap { ActivityType($0) }), team: team,
+            id: id, name: name, types: Set(types.compactMap { ActivityType($0) }),
+            versions: TypeVersions.ranges(versions), team: team,
             domains: domains.compactMap { DomainClaim($0) }, launch: .elsewhere(source), path: file,
             installed: installed)
     }

@@ -30,6 +30,8 @@ package struct Handler: Sendable, Equatable {
     package let name: String
     /// The types that it continues.
     package let types: Set<ActivityType>
+    /// From which versions of the app at the origin it continues them.
+    package let versions: [ActivityType: VersionRange]
     /// The team that an activity must have, as bytes; nil matches only nil.
     package let team: String?
     /// The web sites whose pages it opens.
@@ -43,12 +45,13 @@ package struct Handler: Sendable, Equatable {
 
     /// An app as a file declares it.
     package init(
-        id: AppID, name: String, types: Set<ActivityType>, team: String?, domains: [DomainClaim], launch: Launch,
-        path: String, installed: Int64
+        id: AppID, name: String, types: Set<ActivityType>, versions: [ActivityType: VersionRange] = [:], team: String?,
+        domains: [DomainClaim], launch: Launch, path: String, installed: Int64
     ) {
         self.id = id
         self.name = name
         self.types = types
+        self.versions = versions
         self.team = team
         self.domains = domains
         self.launch = launch

@@ -162,6 +162,14 @@ extension HandoffFailure {
         return "its userInfo lacks \(named.joined(separator: ", "))\(others)"
     }
 
+    /// The app at the origin is none of the versions that the app which continues it takes.
+    package static func otherVersion(_ version: String?, device: String, takes range: VersionRange) -> HandoffFailure {
+        let actual = version.map { "has version \($0)" } ?? "names no version"
+        return HandoffFailure(
+            code: failedCode, reason: "otherVersion",
+            message: "the app on \(device) \(actual), and the app that continues the activity takes \(range)")
+    }
+
     /// The activity has no continuation streams.
     package static func streamsUnsupported(device: String) -> HandoffFailure {
         HandoffFailure(

@@ -87,7 +87,7 @@ import Testing
         let attachment = attachment()
         let type = try #require(ActivityType("com.example.editing"))
         attachment.start { _ in }
-        attachment.declare([type])
+        attachment.declare(AttachRequest(app: "test", types: [type]))
         let answer = daemon.onCall
         daemon.onCall = { call in
             answer(call)
@@ -116,7 +116,11 @@ import Testing
             switch report {
             case .attached(let session):
                 sessions.append(session.id)
-                if session.id == "first" { attachment.declare([type]) } else { test.end() }
+                if session.id == "first" {
+                    attachment.declare(AttachRequest(app: "test", types: [type]))
+                } else {
+                    test.end()
+                }
             case .lost: second = try? daemon(session: "second")
             case .event, .notDeclared, .failed:
                 sessions.append("unexpected")

@@ -143,7 +143,8 @@ struct ControlValueTests {
     @Test func `requests come back`() throws {
         let attach = AttachRequest(app: "a", version: "1", team: "t", types: [try Sample.type()])
         #expect(try AttachRequest(json: crossed(attach.json)) == attach)
-        let declare = DeclareRequest(session: "s", types: [try Sample.type()])
+        let versions = [TypeVersions(type: try Sample.type(), VersionRange(minimum: AppVersion("2.10")))]
+        let declare = DeclareRequest(session: "s", types: [try Sample.type()], versions: versions)
         #expect(try DeclareRequest(json: crossed(declare.json)) == declare)
         let next = ContinueRequest(activity: "ab", type: "t", from: "Mac", take: true, timeout: 2)
         #expect(try ContinueRequest(json: crossed(next.json)) == next)
@@ -186,6 +187,10 @@ struct ControlValueTests {
             (["app": "a", "types": ["ok", "not ok"]], "types[1]"), (["app": "a", "types": ["ok", 1]], "types[1]"),
             (["app": .string(String(repeating: "a", count: 256)), "types": []], "app"),
             (["app": "a", "version": 1, "types": []], "version"),
+            (
+                ["app": "a", "types": [], "versions": [["type": "t", "minimumVersion": "2.x"]]],
+                "versions[0].minimumVersion"
+            ),
         ] as [(JSONObject, String)])
     func `an attachment that breaks a rule is refused`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try AttachRequest(json: json) }

@@ -20,6 +20,7 @@ struct InterfaceValueTests {
         return switch field {
         case "kind", "deviceKind": "laptop"
         case "via": "mdns"
+        case "minimumVersion", "maximumVersion": "2.10"
         default: String(repeating: "0a", count: isDevice ? 32 : 16)
         }
     }
@@ -55,7 +56,7 @@ struct InterfaceValueTests {
         arguments: [
             ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
             ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
-            ("Declare(", DeclareRequest.self),
+            ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self),
             ("PassFile(", PassFileRequest.self),
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
             ("StreamEnded", StreamEndedError.self),

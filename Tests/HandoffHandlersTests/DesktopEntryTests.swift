@@ -43,6 +43,7 @@ struct DesktopEntryTests {
             Name=Editor
             Exec=editor %U
             X-Handoff-ActivityTypes = com.example.edit ; com.example.view;
+            X-Handoff-ActivityVersions=com.example.edit 2.0 -;com.example.view - 3;
             X-Handoff-TeamID=TEAM
             X-Handoff-Domains=Example.org;*.example.com.;
 
@@ -53,6 +54,11 @@ struct DesktopEntryTests {
         #expect(
             handler?.types == [
                 try #require(ActivityType("com.example.edit")), try #require(ActivityType("com.example.view")),
+            ])
+        #expect(
+            handler?.versions == [
+                try #require(ActivityType("com.example.edit")): VersionRange(minimum: AppVersion("2.0")),
+                try #require(ActivityType("com.example.view")): VersionRange(maximum: AppVersion("3")),
             ])
         #expect(handler?.team == "TEAM")
         #expect(handler?.domains.map(\.description) == ["example.org", "*.example.com"])

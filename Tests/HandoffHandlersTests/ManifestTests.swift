@@ -30,6 +30,10 @@ struct ManifestTests {
     @Test(arguments: [
         ("{\n\"types\": [\"a\"],,}", "line 2: "), ("[]", "line 1: not a JSON object"),
         ("{\n\"types\": \"a\"}", "line 2: types is not an array"), ("{\"types\": [7]}", "line 1: types has something"),
+        (
+            "{\"types\": [\"a\"], \"exec\": [\"note\"],\n\"versions\": [\"a 1\"]}",
+            "line 2: a 1 is no type with its first and last version"
+        ),
         ("{\"exec\": [\"note\"]}", "neither types nor domains"), ("{\"types\": [\"a\"]}", "a command without words"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"-x\"]}", "line 2: a program that is neither"),
         ("{\"types\": [\"a\"],\n\"exec\": [\"bin/x\"]}", "line 2: a program that is neither"),

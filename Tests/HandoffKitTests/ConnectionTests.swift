@@ -128,6 +128,24 @@ import Testing
         withExtendedLifetime(activity) {}
     }
 
+    @Test func `versions are attached and change inside the session`() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        application.configuration.activityTypes = ["com.example.editing"]
+        application.configuration.versions = ["com.example.editing": HandoffVersionRange(minimum: "2.0")]
+        application.start()
+        try kit.run(until: "connected")
+        application.configuration.versions["com.example.editing"] = HandoffVersionRange(maximum: "3")
+        try kit.run(until: "Declare")
+        #expect(
+            kit.daemon?.parameters(of: "Attach")?["versions"]
+                == .array([["type": "com.example.editing", "minimumVersion": "2.0"]]))
+        #expect(
+            kit.daemon?.parameters(of: "Declare")?["versions"]
+                == .array([["type": "com.example.editing", "maximumVersion": "3"]]))
+        #expect(kit.story.count { $0 == "Attach" } == 1)
+    }
+
     @Test func `types that change while it attaches are declared then and later`() throws {
         let kit = try KitTest()
         var held: FakeDaemon.Call?
@@ -182,6 +200,8 @@ import Testing
         <key>CFBundleShortVersionString</key><string>2.0</string>
         <key>HandoffTeamID</key><string>TEAM</string>
         <key>NSUserActivityTypes</key><array><string>com.example.editing</string></array>
+        <key>HandoffActivityVersions</key><dict>
+        <key>com.example.editing</key><dict><key>minimumVersion</key><string>2.0</string></dict></dict>
         </dict></plist>
         """
 
@@ -189,11 +209,11 @@ import Testing
         let kit = try KitTest(daemonRuns: false)
         try kit.test.folder.write(Self.infoPlist, to: "Info.plist")
         let bundle = try #require(Bundle(path: kit.test.folder.path))
-        #expect(
-            HandoffConfiguration(bundle: bundle)
-                == HandoffConfiguration(
-                    identifier: "com.example.app", version: "2.0", teamIdentifier: "TEAM",
-                    activityTypes: ["com.example.editing"]))
+        var expected = HandoffConfiguration(
+            identifier: "com.example.app", version: "2.0", teamIdentifier: "TEAM",
+            activityTypes: ["com.example.editing"])
+        expected.versions = ["com.example.editing": HandoffVersionRange(minimum: "2.0")]
+        #expect(HandoffConfiguration(bundle: bundle) == expected)
     }
 
     @Test(arguments: [

@@ -11,19 +11,26 @@ package struct AttachRequest: ControlRequest {
     package var version: String?
     /// Its team.
     package var team: String?
+    /// From which versions it continues them.
+    package var versions: [TypeVersions]?
 
     /// An app with these properties.
-    package init(app: String, version: String? = nil, team: String? = nil, types: [ActivityType] = []) {
+    package init(
+        app: String, version: String? = nil, team: String? = nil, types: [ActivityType] = [],
+        versions: [TypeVersions]? = nil
+    ) {
         self.app = app
         self.version = version
         self.team = team
         self.types = types
+        self.versions = versions
     }
 
     /// Whether another request is of the same app, whatever types that declares.
     package func isSameApp(as other: AttachRequest) -> Bool {
         var other = other
         other.types = types
+        other.versions = versions
         return other == self
     }
 
@@ -41,11 +48,14 @@ package struct DeclareRequest: ControlRequest {
     package var session: String
     /// The activity types that it continues from now on.
     package var types: [ActivityType]
+    /// From which versions it continues them.
+    package var versions: [TypeVersions]?
 
     /// A declaration of these types.
-    package init(session: String, types: [ActivityType]) {
+    package init(session: String, types: [ActivityType], versions: [TypeVersions]? = nil) {
         self.session = session
         self.types = types
+        self.versions = versions
     }
 }
 

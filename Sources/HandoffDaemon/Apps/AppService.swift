@@ -136,7 +136,7 @@ final class AppService {
     private func attach(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)
-        let types = try Self.checked(request.types)
+        let types = try Self.checked(request.types, request.versions)
         // What has no id could not be switched off.
         guard AppID(request.app) != nil else { throw CallError.invalidApp(request.app) }
         let claim = AppClaim(app: request.app, unit: call.client.group.unit)
@@ -146,7 +146,8 @@ final class AppService {
         }
         let session = AppSession(
             id: Self.newSessionID(), app: request.app, version: request.version, team: request.team,
-            types: types, answersSaves: true, isVerified: claim == .verified,
+            types: types, versions: TypeVersions.ranges(request.versions), answersSaves: true,
+            isVerified: claim == .verified,
             order: registry.nextOrder(), call: call)
         add(session, call)
         session.send(.attached(session: session.id))
@@ -158,8 +159,9 @@ final class AppService {
     private func declare(_ call: ControlCall) throws {
         let request = try DeclareRequest(json: call.parameters)
         let session = try self.session(request.session)
-        let types = try Self.checked(request.types)
+        let types = try Self.checked(request.types, request.versions)
         call.reply([:])
+        session.versions = TypeVersions.ranges(request.versions)
         guard session.types != types else { return }
         session.types = types
         log.debug("App declared types", ["app": session.app, "types": "\(types.count)"])
@@ -167,8 +169,8 @@ final class AppService {
         if isEnabled(session.app) { delegate?.sessionContinues(session) }
     }
 
-    private static func checked(_ types: [ActivityType]) throws -> Set<ActivityType> {
-        guard types.count <= maxTypes else {
+    private static func checked(_ types: [ActivityType], _ versions: [TypeVersions]?) throws -> Set<ActivityType> {
+        guard types.count <= maxTypes, versions?.count ?? 0 <= maxTypes else {
             throw CallError.limit("types", "an app declares \(maxTypes) types at most")
         }
         return Set(types)

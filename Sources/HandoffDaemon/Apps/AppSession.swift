@@ -17,6 +17,8 @@ final class AppSession {
     let team: String?
     /// The types that it continues, as it declared them last.
     var types: Set<ActivityType>
+    /// From which versions it continues them.
+    var versions: [ActivityType: VersionRange]
     /// Whether it can answer save requests; the publisher of a single activity cannot.
     let answersSaves: Bool
     /// Whether the unit of its process is that of the app.
@@ -28,7 +30,8 @@ final class AppSession {
     private let call: ControlCall
 
     init(
-        id: SessionID, app: String, version: String?, team: String?, types: Set<ActivityType>, answersSaves: Bool,
+        id: SessionID, app: String, version: String?, team: String?, types: Set<ActivityType>,
+        versions: [ActivityType: VersionRange] = [:], answersSaves: Bool,
         isVerified: Bool, order: UInt64, call: ControlCall
     ) {
         self.id = id
@@ -36,6 +39,7 @@ final class AppSession {
         self.version = version
         self.team = team
         self.types = types
+        self.versions = versions
         self.answersSaves = answersSaves
         self.isVerified = isVerified
         self.order = order

@@ -134,6 +134,10 @@ final class ContinuationBroker {
     func sessionContinues(_ session: AppSession) {
         for (id, entry) in running where entry.machine.awaitsApp && fits(session, entry) {
             running[id]?.handler = session
+            if let payload = entry.payload, let failure = running[id].flatMap({ mismatch(payload, $0) }) {
+                step(id) { $0.launchFailed(failure) }
+                continue
+            }
             running[id]?.launchTimer?.cancel()
             running[id]?.launchTimer = nil
             step(id) { $0.attached() }
@@ -232,7 +236,9 @@ final class ContinuationBroker {
 
     private func fetch(_ id: ContinuationID, _ request: Request) {
         let timeout = request.timeout ?? Self.usualTimeout
-        let handle = client.fetch(request.offer.id, from: request.device, timeout: timeout) { [self] result in
+        let range = running[id].flatMap(versions)
+        let handle = client.fetch(request.offer.id, from: request.device, versions: range, timeout: timeout) {
+            [self] result in
             switch result {
             case .success(let payload):
                 guard payload.fits(request.offer) else {
@@ -240,6 +246,10 @@ final class ContinuationBroker {
                     return step(id) {
                         $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
                     }
+                }
+                // A device may know nothing of versions, or the app has changed its mind.
+                if let failure = running[id].flatMap({ mismatch(payload, $0) }) {
+                    return step(id) { $0.fetchFailed(failure) }
                 }
                 running[id]?.payload = payload
                 log.debug("Has the payload", ["type": request.offer.type.text, "device": request.device.short])
@@ -251,6 +261,24 @@ final class ContinuationBroker {
         running[id]?.fetch = handle
     }
 
+    /// From which versions of the app at the origin whoever takes the activity over continues it; nil: from any. What an app says
+    /// while it runs goes before what its file says.
+    private func versions(_ entry: Running) -> VersionRange? {
+        guard !entry.isForPage else { return nil }
+        let type = entry.request.offer.type
+        if let handler = entry.handler {
+            return handler.versions[type]
+                ?? AppID(handler.app).flatMap { installed.registry.handler($0)?.versions[type] }
+        }
+        return entry.started?.versions[type]
+    }
+
+    /// Why who takes an activity over does not take this one; nil when he does.
+    private func mismatch(_ payload: Payload, _ entry: Running) -> HandoffFailure? {
+        guard let range = versions(entry), !range.contains(payload.origin.appVersion) else { return nil }
+        return .otherVersion(payload.origin.appVersion, device: entry.request.origin.deviceName, takes: range)
+    }
+
     // MARK: - Apps and pages
 
     private func choose(_ content: ActivityContent, for id: ContinuationID) {
@@ -260,15 +288,21 @@ final class ContinuationBroker {
         case .running(let session):
             guard let handler = apps.registry.session(session) else { fallthrough }
             running[id]?.handler = handler
-            step(id) { $0.chose(.handler) }
+            step(id) { $0.chose(refusal(of: id) ?? .handler) }
         case .page, .nothing:
             let failure = HandoffFailure.noHandler(type: content.type, cause: decision.words)
             step(id) { $0.chose(.nothing(failure)) }
         case .launch(let handler):
             running[id]?.started = handler
-            step(id) { $0.chose(.launch) }
+            step(id) { $0.chose(refusal(of: id) ?? .launch) }
         case .browser: step(id) { $0.chose(.browser) }
         }
+    }
+
+    /// Why the app that was chosen does not take the activity, whose payload is here.
+    private func refusal(of id: ContinuationID) -> ContinuationMachine.Choice? {
+        guard let entry = running[id], let payload = entry.payload else { return nil }
+        return mismatch(payload, entry).map { .nothing($0) }
     }
 
     /// Starts the app, unless it is being started for another continuation.

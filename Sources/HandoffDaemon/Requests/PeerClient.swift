@@ -45,12 +45,14 @@ final class PeerClient {
     }
 
     /// Asks a device for the payload of an activity that it offers.
+    /// - Parameter versions: of the app there; another one is not taken.
     func fetch(
-        _ activity: ActivityID, from device: DeviceID, timeout: Duration,
+        _ activity: ActivityID, from device: DeviceID, versions: VersionRange?, timeout: Duration,
         completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) -> FetchHandle {
         let name = accountStore.snapshot.name(of: device)
-        let question = Question(device: device, method: PeerMethod.continueActivity, activity: activity)
+        let question = Question(
+            device: device, method: PeerMethod.continueActivity, activity: activity, versions: versions)
         return ask(question, timeout: timeout) { result in
             completion(
                 result.flatMap { payload in
@@ -94,10 +96,13 @@ final class PeerClient {
         let method: String
         let activity: ActivityID
         var resource: StreamResource?
+        var versions: VersionRange?
 
         var parameters: JSONObject {
             var parameters: JSONObject = ["activity": .string(activity.hex)]
             parameters["resource"] = resource.map { .string($0.text) }
+            parameters["minimumVersion"] = (versions?.minimum).map { .string($0.description) }
+            parameters["maximumVersion"] = (versions?.maximum).map { .string($0.description) }
             return parameters
         }
     }

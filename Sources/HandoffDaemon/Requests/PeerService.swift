@@ -70,12 +70,26 @@ final class PeerService {
         guard mayHandOver(id, to: device) else {
             return link.respond(to: request.id, with: .failure(.paused(device: name)))
         }
+        let range: VersionRange
+        do throws(HandoffFailure) {
+            range = try versions(request)
+        } catch {
+            return link.respond(to: request.id, with: .failure(error))
+        }
         apps.payloads.serve(id, to: device) { [self] result in
             // The account may have changed while the app was saving.
             if let refusal = refusal(of: device) { return link.respond(to: request.id, with: .failure(refusal)) }
             switch result {
             case .failure(let failure): link.respond(to: request.id, with: .failure(failure))
             case .success(let payload):
+                guard range.contains(payload.origin.appVersion) else {
+                    let failure = HandoffFailure.otherVersion(payload.origin.appVersion, device: name, takes: range)
+                    link.respond(to: request.id, with: .failure(failure))
+                    note(failure.reason, payload, device)
+                    return log.notice(
+                        "Not handed over",
+                        ["app": payload.origin.app ?? "", "to": device.short, "reason": failure.message])
+                }
                 let object = payload.content.encodedPayload(origin: payload.origin)
                 let missing = payload.content.missingRequiredKeys
                 guard missing.isEmpty else {
@@ -88,14 +102,30 @@ final class PeerService {
                         with: .failure(.tooLarge(device: name, bytes: bytes, limit: apps.payloadLimit)))
                 }
                 link.respond(to: request.id, with: .result(object))
-                history.note(
-                    ControlLogEntry(
-                        event: .payload, direction: .out, type: payload.content.type.text, device: device,
-                        deviceName: accountStore.snapshot.name(of: device), app: payload.origin.app,
-                        outcome: "given"))
+                note("given", payload, device)
                 log.info("Handed over", ["type": payload.content.type.text, "to": device.short])
             }
         }
+    }
+
+    private func note(_ outcome: String, _ payload: Payload, _ device: DeviceID) {
+        history.note(
+            ControlLogEntry(
+                event: .payload, direction: .out, type: payload.content.type.text, device: device,
+                deviceName: accountStore.snapshot.name(of: device), app: payload.origin.app, outcome: outcome))
+    }
+
+    /// Which versions of the app here the other device takes.
+    private func versions(_ request: PeerRequest) throws(HandoffFailure) -> VersionRange {
+        var range = VersionRange()
+        for (key, end) in [("minimumVersion", \VersionRange.minimum), ("maximumVersion", \VersionRange.maximum)] {
+            guard let text = request.parameters[key], !text.isNull else { continue }
+            guard let version = text.string.flatMap({ AppVersion($0) }) else {
+                throw .rejected(device: name, cause: "it was asked for a version that cannot be compared")
+            }
+            range[keyPath: end] = version
+        }
+        return range
     }
 
     private func giveTicket(_ request: PeerRequest, over link: PeerLink) {

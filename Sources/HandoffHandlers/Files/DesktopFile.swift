@@ -18,7 +18,7 @@ package struct DesktopFile: Sendable, Equatable {
     /// Keys that are kept; all others cost nothing.
     private static let keys: Set<String> = [
         "Type", "Name", "Hidden", "TryExec", "DBusActivatable",
-        "X-Handoff-ActivityTypes", "X-Handoff-TeamID", "X-Handoff-Domains",
+        "X-Handoff-ActivityTypes", "X-Handoff-ActivityVersions", "X-Handoff-TeamID", "X-Handoff-Domains",
     ]
     /// What makes a file one of ours, so that nobody else's mistakes are reported.
     private static let mark = Array("X-Handoff-".utf8)

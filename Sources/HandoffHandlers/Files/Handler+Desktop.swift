@@ -32,9 +32,11 @@ extension Handler {
             throw HandlerFileError(line: nil, "no Name")
         }
         if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
+        let versions = try HandlerValues.versions(
+            try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
         return .handler(
             Handler(
-                id: id, name: try HandlerValues.name(name, at: line("Name")), types: types,
+                id: id, name: try HandlerValues.name(name, at: line("Name")), types: types, versions: versions,
                 team: try HandlerValues.team(try file.text("X-Handoff-TeamID"), at: line("X-Handoff-TeamID")),
                 domains: domains, launch: launch(path, isBusApp: try file.flag("DBusActivatable")), path: path,
                 installed: installed))

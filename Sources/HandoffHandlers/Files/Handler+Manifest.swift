@@ -26,11 +26,12 @@ extension Handler {
         let words = try HandlerValues.command(try manifest.texts("exec"), at: manifest.line(of: "exec"))
         let name = try HandlerValues.name(try manifest.text("name") ?? id.text, at: manifest.line(of: "name"))
         let team = try HandlerValues.team(try manifest.text("team"), at: manifest.line(of: "team"))
+        let versions = try HandlerValues.versions(try manifest.texts("versions"), at: manifest.line(of: "versions"))
         guard let program = words.first, isThere(program) else { return .none }
         return .handler(
             Handler(
-                id: id, name: name, types: types, team: team, domains: domains, launch: .command(words), path: path,
-                installed: installed))
+                id: id, name: name, types: types, versions: versions, team: team, domains: domains,
+                launch: .command(words), path: path, installed: installed))
     }
 }
 

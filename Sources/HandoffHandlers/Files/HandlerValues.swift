@@ -18,6 +18,23 @@ enum HandlerValues {
         return types
     }
 
+    static func versions(_ texts: [String], at line: Int?) throws(HandlerFileError) -> [ActivityType: VersionRange] {
+        guard texts.count <= HandlerLimits.types else {
+            throw HandlerFileError(line: line, "versions of more than \(HandlerLimits.types) types")
+        }
+        var versions: [ActivityType: VersionRange] = [:]
+        for text in texts where !text.isEmpty {
+            guard let (type, range) = VersionRange.declared(text) else {
+                throw HandlerFileError(
+                    line: line,
+                    "\(VisibleText.escape(clipped(text))) is no type with its first and last version: each is - or "
+                        + AppVersion.rule)
+            }
+            versions[type] = range
+        }
+        return versions
+    }
+
     static func domains(_ texts: [String], at line: Int?) throws(HandlerFileError) -> [DomainClaim] {
         guard texts.count <= HandlerLimits.domains else {
             throw HandlerFileError(line: line, "more than \(HandlerLimits.domains) domains")

@@ -66,7 +66,7 @@ final class AppConnection: @unchecked Sendable {
         guard !isSame || (attachment == nil && retry == nil) else { return }
         if let attached, let attachment, attached.path == wanted.path, attached.request.isSameApp(as: wanted.request) {
             self.attached = wanted
-            return attachment.declare(wanted.request.types)
+            return attachment.declare(wanted.request)
         }
         detachOnLoop()
         attached = wanted

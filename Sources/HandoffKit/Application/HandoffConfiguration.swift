@@ -14,6 +14,9 @@ public struct HandoffConfiguration: Sendable, Equatable {
     public var teamIdentifier: String?
     /// The types of activities that it continues: `NSUserActivityTypes`. What it publishes need not be declared.
     public var activityTypes: [String]
+    /// From which versions of the app on the other device it continues activities of a type, by type: `HandoffActivityVersions`. Those of a
+    /// type that is not named are taken from any version.
+    public var versions: [String: HandoffVersionRange] = [:]
     /// The daemon's socket; nil for `$HANDOFF_SOCKET`, or the user's.
     public var socketPath: String?
     /// The folders that other devices have, too; nil for those that the user has set in `documents.conf`
@@ -59,6 +62,9 @@ public struct HandoffConfiguration: Sendable, Equatable {
             identifier: name.isEmpty ? "app" : name, version: infoDictionary["CFBundleShortVersionString"] as? String,
             teamIdentifier: infoDictionary["HandoffTeamID"] as? String,
             activityTypes: infoDictionary["NSUserActivityTypes"] as? [String] ?? [])
+        for (type, ends) in infoDictionary["HandoffActivityVersions"] as? [String: [String: String]] ?? [:] {
+            versions[type] = HandoffVersionRange(minimum: ends["minimumVersion"], maximum: ends["maximumVersion"])
+        }
     }
 
     /// An identifier made of a program's name, which may be any: what no identifier has becomes `_`.
@@ -77,10 +83,35 @@ public struct HandoffConfiguration: Sendable, Equatable {
         }
     }
 
-    /// What the daemon is told; types that cannot be any are left out.
+    /// What the daemon is told; types and versions that cannot be any are left out.
     func request(alsoFor types: some Sequence<String>) -> AttachRequest {
         var all: [ActivityType] = []
         for type in (activityTypes + types).compactMap(ActivityType.init) where !all.contains(type) { all.append(type) }
-        return AttachRequest(app: identifier, version: version, team: teamIdentifier, types: all)
+        var ranges: [ActivityType: VersionRange] = [:]
+        for (type, range) in versions {
+            if let type = ActivityType(type) { ranges[type] = range.range }
+        }
+        return AttachRequest(
+            app: identifier, version: version, team: teamIdentifier, types: all,
+            versions: ranges.isEmpty ? nil : TypeVersions.list(ranges))
+    }
+}
+
+/// From which versions of the app on the other device an app continues an activity. Of what another version offers nothing travels: it
+/// fails with error 4608 and the reason `otherVersion` here, and the log of continuations there has it.
+public struct HandoffVersionRange: Sendable, Equatable {
+    /// The first version: up to 8 numbers with dots between them, such as 2.10. Nil: from any on.
+    public var minimum: String?
+    /// The last version. Of it only as many numbers count as there are: 2 includes 2.9. Nil: up to any.
+    public var maximum: String?
+
+    /// A range with these ends.
+    public init(minimum: String? = nil, maximum: String? = nil) {
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    var range: VersionRange {
+        VersionRange(minimum: minimum.flatMap { AppVersion($0) }, maximum: maximum.flatMap { AppVersion($0) })
     }
 }

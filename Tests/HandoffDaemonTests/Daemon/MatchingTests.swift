@@ -145,6 +145,43 @@ import Testing
         #expect(unknown.name == AppErrorName.noSuchSession.rawValue)
     }
 
+    @Test func `of another version than the app takes nothing travels`() throws {
+        let editor = try desk.attach("Editor")
+        _ = try editor.engage(Note.activity("new"))
+        let viewer = try couch.attach("Viewer")
+        try awaitOffers(1)
+        for range in [VersionRange(minimum: AppVersion("2.2")), VersionRange(maximum: AppVersion("2.0"))] {
+            try viewer.declare(Note.type, range)
+            let call = try couch.continue()
+            let continuation = try viewer.willContinue()
+            let failure = try viewer.didFail(continuation)
+            #expect(failure.code == 4608 && failure.reason == "otherVersion")
+            #expect(
+                failure.message.hasSuffix(
+                    "the app on desk has version 2.1, and the app that continues the activity takes \(range)"))
+            #expect(try call.failure() == failure)
+            #expect(desk.log.contains { $0.contains("Not handed over") && $0.contains("version 2.1") })
+        }
+        try viewer.declare(Note.type, VersionRange(minimum: AppVersion("2.1"), maximum: AppVersion("2")))
+        _ = try couch.continue()
+        let continuation = try viewer.willContinue()
+        #expect(try viewer.content(continuation).origin.appVersion == "2.1")
+        try viewer.answer(continuation, handled: true)
+        // Who takes it himself has named no versions.
+        let call = try couch.continue(ContinueRequest(take: true))
+        _ = try call.result()
+        guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
+    }
+
+    @Test func `what names no version is in no range`() throws {
+        _ = try desk.publish(Note.activity("from a tool"))
+        let viewer = try couch.attach("Viewer")
+        try viewer.declare(Note.type, VersionRange(minimum: AppVersion("0")))
+        try awaitOffers(1)
+        let failure = try couch.continue().failure()
+        #expect(failure.reason == "otherVersion" && failure.message.contains("names no version"))
+    }
+
     @Test func `of several handlers the latest takes over`() throws {
         _ = try desk.publish(Note.activity("wanted"))
         let first = try couch.attach("First", types: Note.type)

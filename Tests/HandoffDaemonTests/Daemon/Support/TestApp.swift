@@ -64,6 +64,14 @@ final class TestApp {
         _ = try device.open(AppMethod.declare.rawValue, DeclareRequest(session: session, types: types).json).result()
     }
 
+    /// Declares a type that it continues, from these versions of the app at the origin.
+    func declare(_ type: String, _ range: VersionRange) throws {
+        let type = try #require(ActivityType(type))
+        let request = DeclareRequest(
+            session: session, types: [type], versions: [TypeVersions(type: type, range)])
+        _ = try device.open(AppMethod.declare.rawValue, request.json).result()
+    }
+
     /// Publishes an activity that is not yet current.
     func publish(_ activity: ActivityDescription) throws -> ActivityID {
         let reply = try device.open(
