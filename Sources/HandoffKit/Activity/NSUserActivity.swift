@@ -207,8 +207,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.isEligibleForPrediction = newValue } }
     }
 
-    /// Which content it is about, by which the app on the other device finds the window for it: see
-    /// `HandoffScene.activationConditions`. Up to 1,024 bytes.
+    /// Which content it is about, by which the app on the other device finds the window for it. Up to 1,024 bytes.
     open var targetContentIdentifier: String? {
         get { state.withLock { $0.targetContentIdentifier } }
         set { change { $0.targetContentIdentifier = newValue } }
