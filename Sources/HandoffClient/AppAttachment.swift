@@ -40,6 +40,8 @@ package final class AppAttachment {
     private var wasAttached = false
     private var backoff = Backoff.daemon
     private var attachedAt = MonotonicInstant(nanoseconds: 0)
+    /// Who listened where it was attached last.
+    private var listener: PeerCredentials?
     private var order = EventOrder()
     private var report: (Report) -> Void = { _ in }
 
@@ -153,6 +155,9 @@ package final class AppAttachment {
         order = EventOrder()
         wasAttached = true
         attachedAt = loop.now
+        // Another daemon is no second try with the one before.
+        if events.listener != listener { backoff.reset() }
+        listener = events.listener
         if app != told { declare(app) }
         report(.attached(session))
     }

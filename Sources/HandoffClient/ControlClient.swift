@@ -23,6 +23,9 @@ package final class ControlClient {
     /// Called once when the connection has ended without `close`, after the calls that were open have failed.
     package var onEnd: (() -> Void)?
 
+    /// Who made the socket that it is connected to: the daemon, or the service manager for it; nil for a socket that was taken over.
+    private(set) var listener: PeerCredentials?
+
     let loop: EventLoop
     private var machine = VarlinkClientMachine()
     private var stream: ByteStream?
@@ -35,9 +38,15 @@ package final class ControlClient {
         path: String, loop: EventLoop,
         listener: (Int32) throws(Errno) -> PeerCredentials = { raw throws(Errno) in try PeerCredentials(of: raw) }
     ) throws(ClientError) {
-        let socket = try Self.connect(to: path, listener)
+        var found: PeerCredentials?
+        let socket = try Self.connect(to: path) { raw throws(Errno) in
+            let credentials = try listener(raw)
+            found = credentials
+            return credentials
+        }
         do throws(Errno) {
             try self.init(socket, path: path, loop: loop)
+            self.listener = found
         } catch {
             throw .notReachable(path: path, reason: Self.reason(error))
         }
