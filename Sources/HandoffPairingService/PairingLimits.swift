@@ -30,7 +30,7 @@ extension TransportLimits {
         limits.gate = .seconds(2)
         // `PairingWindow` and the joiner's call count TLS into their time.
         limits.handshake = nil
-        limits.farewell = .seconds(1)
+        limits.linger = .seconds(1)
         // Nobody may hold sockets of ours by failing. An alert has left, and arrives unless more was sent to us.
         limits.alert = .zero
         limits.attemptsPerAddress = .max

@@ -63,7 +63,7 @@ package final class ReceiverTransfer {
     }
 
     /// Who takes the bytes that follow what was agreed on.
-    private enum Taker {
+    private enum Consumer {
         /// The state while they are for the machine.
         case machine
         /// The state while the daemon was given the file, and has not said yet that it takes them; nothing comes before.
@@ -81,7 +81,7 @@ package final class ReceiverTransfer {
     private var machine: ReceiverMachine
     private var isAdvancing = false
     private var place = Place.none
-    private var taker = Taker.machine
+    private var consumer = Consumer.machine
     /// Whether the daemon has the file, and its last word about it is missing.
     private var isPassing = false
     /// Whether the end of the other direction came before that word.
@@ -124,19 +124,19 @@ package final class ReceiverTransfer {
     // MARK: - What comes
 
     private func received(_ bytes: [UInt8]) {
-        switch taker {
+        switch consumer {
         case .machine, .undecided:
             advance { $0.received(bytes) }
         case .file(let left):
             let mine = bytes.prefix(Int(clamping: left))
-            taker = .file(left: left - Int64(mine.count))
+            consumer = .file(left: left - Int64(mine.count))
             do throws(TransferFailure) {
                 try write(Array(mine))
             } catch {
                 return advance { $0.fail(error) }
             }
             guard left == Int64(mine.count) else { return }
-            taker = .machine
+            consumer = .machine
             advance { $0.bytesReceived() }
             if mine.count < bytes.count { received(Array(bytes[mine.endIndex...])) }
         }
@@ -260,7 +260,7 @@ package final class ReceiverTransfer {
     private func pass(_ position: Int64, _ length: Int64) throws(TransferFailure) {
         guard case .file(let part) = place else { return }
         if hasher == nil { hasher = try part.makeHasher() }
-        taker = .undecided(length: length)
+        consumer = .undecided(length: length)
         isPassing = true
         stream.passFile(.receive, position: Int(position), length: Int(length), descriptor: part.number) {
             [weak self] result in
@@ -274,8 +274,8 @@ package final class ReceiverTransfer {
     }
 
     private func passed(_ reply: PassFileReply) {
-        if case .undecided = taker {
-            taker = .machine
+        if case .undecided = consumer {
+            consumer = .machine
             advance { $0.ready() }
         }
         moved(to: offset + Int64(reply.moved))
@@ -288,11 +288,11 @@ package final class ReceiverTransfer {
         isPassing = false
         guard case .file(let part) = place else { return }
         let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
-        guard case .refused(let refusal) = error, case .undecided(let length) = taker,
+        guard case .refused(let refusal) = error, case .undecided(let length) = consumer,
             refusals.contains(where: { $0.rawValue == refusal.name })
         else { return advance { $0.lose(TransferFailure(daemon: error, "cannot write \(part.path)")) } }
         // The daemon cannot use this file, or not now: the bytes come over the connection.
-        taker = .file(left: length)
+        consumer = .file(left: length)
         advance { $0.ready() }
     }
 

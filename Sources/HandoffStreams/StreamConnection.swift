@@ -381,7 +381,7 @@ final class StreamConnection {
             part.reader.cancel()
             part.end(.over(part.moved, report))
         }
-        receiving?.finish(over: report, within: times.farewell, on: streamLoop.loop)
+        receiving?.finish(over: report, within: times.linger, on: streamLoop.loop)
         sending = nil
         receiving = nil
     }
@@ -391,7 +391,7 @@ final class StreamConnection {
     private func depart() {
         incoming.releaseMemory()
         guard let deadline else { return close() }
-        deadline.rearm(after: times.farewell)
+        deadline.rearm(after: times.linger)
         settle()
         if !isPumping { watch() }
     }

@@ -96,7 +96,7 @@ package struct StreamTimes: Sendable {
     /// Until a stream over which no byte moves is ended.
     package var idle = Duration.seconds(3600)
     /// Until the other side has taken our last bytes, once the stream is over.
-    package var farewell = Duration.seconds(5)
+    package var linger = Duration.seconds(5)
 
     /// The times of the protocol.
     package init() {}

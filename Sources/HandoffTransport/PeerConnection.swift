@@ -319,7 +319,7 @@ package final class PeerConnection {
     private func leave(_ end: ConnectionEnd, isAsked: Bool = false) {
         session.close()
         sendCiphertext()
-        stream.finish(within: isAsked ? limits.farewell : limits.alert)
+        stream.finish(within: isAsked ? limits.linger : limits.alert)
         finish(end, isAsked)
     }
 

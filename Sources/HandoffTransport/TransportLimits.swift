@@ -12,7 +12,7 @@ package struct TransportLimits: Sendable {
     /// What the other side may leave unread before it is given up: two of the longest frames.
     package var waitingWrites = 16 * 1024 * 1024
     /// How long a connection that was closed may take to deliver its last bytes.
-    package var farewell: Duration = .seconds(2)
+    package var linger: Duration = .seconds(2)
     /// The same for one that TLS or the other side has ended.
     package var alert: Duration = .seconds(2)
 

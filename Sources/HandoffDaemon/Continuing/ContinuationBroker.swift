@@ -17,7 +17,7 @@ final class ContinuationBroker {
         let offer: OfferedActivity
         let device: DeviceID
         let origin: ControlOrigin
-        let taker: Taker
+        let recipient: Recipient
         /// How long the whole may take; nil for the usual time, and that of an app's start with it.
         let timeout: Duration?
         /// For the app or browser that is started.
@@ -25,7 +25,7 @@ final class ContinuationBroker {
     }
 
     /// Who takes it over.
-    enum Taker {
+    enum Recipient {
         /// The caller.
         case caller
         /// An attached app.
@@ -90,15 +90,16 @@ final class ContinuationBroker {
     func begin(_ request: Request, for caller: any ContinuationCaller) {
         let id = ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
         var entry: Running
-        switch request.taker {
-        case .caller: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .caller))
+        switch request.recipient {
+        case .caller:
+            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .caller))
         case .app(let session):
-            entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .handler))
+            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .handler))
             entry.handler = session
         case .launch(let handler):
-            entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .started))
+            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .started))
             entry.started = handler
-        case .page: entry = Running(request: request, caller: caller, machine: ContinuationMachine(taker: .page))
+        case .page: entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .page))
         }
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
@@ -213,7 +214,7 @@ final class ContinuationBroker {
             log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
-            if entry.machine.taker == .caller { begin(payload, entry, id) }
+            if entry.machine.recipient == .caller { begin(payload, entry, id) }
             note(entry, "continued")
             entry.caller.continued(answer(payload, entry, id))
         case .fail(let failure):
@@ -355,7 +356,7 @@ final class ContinuationBroker {
     private func answer(_ payload: Payload, _ entry: Running, _ id: ContinuationID) -> ContinueEvent {
         let request = entry.request
         let activity = continued(payload, request, isForPage: false)
-        switch (entry.machine.taker, entry.handler) {
+        switch (entry.machine.recipient, entry.handler) {
         case (.caller, _): return .continued(request.offer.type, activity, nil, continuation: id)
         case (_, let handler?):
             let opens = ControlOpens(kind: .app, name: name(handler))

@@ -6,7 +6,7 @@ package import HandoffModel
 /// `.fail` answers the caller, whatever happens and in whatever order. Diagram: `docs/state-machines/continuation.md`.
 package struct ContinuationMachine: Sendable {
     /// Who takes the activity over.
-    package enum Taker: Equatable, Sendable {
+    package enum Recipient: Equatable, Sendable {
         /// The program that asked for the continuation is itself the handler (`continue --print`).
         case caller
         /// An attached app that declared the type.
@@ -31,7 +31,7 @@ package struct ContinuationMachine: Sendable {
 
     /// What the driver is to do, in order.
     package enum Action: Equatable, Sendable {
-        /// Tell the taker the type of what is coming, before any data.
+        /// Tell the recipient the type of what is coming, before any data.
         case tellWillContinue
         /// Ask the origin for the payload.
         case fetch
@@ -47,7 +47,7 @@ package struct ContinuationMachine: Sendable {
         case tellDidFail(HandoffFailure)
         /// Tell the origin that its activity was continued here.
         case tellOrigin
-        /// Answer the caller: done. The content is the caller's only when it is the taker.
+        /// Answer the caller: done. The content is the caller's only when it is the recipient.
         case finish(ActivityContent)
         /// Answer the caller: it failed.
         case fail(HandoffFailure)
@@ -71,13 +71,13 @@ package struct ContinuationMachine: Sendable {
     }
 
     /// Who takes the activity over, as of now.
-    package private(set) var taker: Taker
+    package private(set) var recipient: Recipient
     private var state = State.idle
     private var callerListens = true
 
     /// A continuation that has not begun.
-    package init(taker: Taker) {
-        self.taker = taker
+    package init(recipient: Recipient) {
+        self.recipient = recipient
     }
 
     /// Whether the outcome is known.
@@ -89,7 +89,7 @@ package struct ContinuationMachine: Sendable {
     /// Whether an app was started for it that has not attached yet.
     package var awaitsApp: Bool {
         switch state {
-        case .fetching, .awaitingApp: taker == .started
+        case .fetching, .awaitingApp: recipient == .started
         case .idle, .choosing, .deciding, .opening, .ended: false
         }
     }
@@ -105,7 +105,7 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .idle:
             state = .fetching
-            switch taker {
+            switch recipient {
             case .caller, .handler: return [.tellWillContinue, .fetch]
             case .started: return [.launch, .fetch]
             case .page: return [.fetch]
@@ -119,7 +119,7 @@ package struct ContinuationMachine: Sendable {
     package mutating func receivedContent(_ content: ActivityContent) -> [Action] {
         switch state {
         case .fetching:
-            switch taker {
+            switch recipient {
             case .caller:
                 state = .ended
                 return [.finish(content), .tellOrigin]
@@ -144,11 +144,11 @@ package struct ContinuationMachine: Sendable {
         case .choosing(let content):
             switch choice {
             case .handler:
-                taker = .handler
+                recipient = .handler
                 state = .deciding(content)
                 return [.tellWillContinue, .deliver(content)]
             case .launch:
-                taker = .started
+                recipient = .started
                 state = .awaitingApp(content)
                 return [.launch]
             case .browser:
@@ -165,11 +165,11 @@ package struct ContinuationMachine: Sendable {
     /// The app that was started has attached.
     package mutating func attached() -> [Action] {
         switch state {
-        case .fetching where taker == .started:
-            taker = .handler
+        case .fetching where recipient == .started:
+            recipient = .handler
             return [.tellWillContinue]
         case .awaitingApp(let content):
-            taker = .handler
+            recipient = .handler
             state = .deciding(content)
             return [.tellWillContinue, .deliver(content)]
         case .idle, .fetching, .choosing, .deciding, .opening, .ended:
@@ -180,7 +180,7 @@ package struct ContinuationMachine: Sendable {
     /// The app could not be started, or has not attached in its time.
     package mutating func launchFailed(_ failure: HandoffFailure) -> [Action] {
         switch state {
-        case .fetching where taker == .started, .awaitingApp:
+        case .fetching where recipient == .started, .awaitingApp:
             return end(with: failure, handlerAwaits: false)
         case .idle, .fetching, .choosing, .deciding, .opening, .ended:
             return []
@@ -280,7 +280,7 @@ package struct ContinuationMachine: Sendable {
     private mutating func end(with failure: HandoffFailure, handlerAwaits: Bool) -> [Action] {
         state = .ended
         var actions: [Action] = []
-        if handlerAwaits, taker == .handler { actions.append(.tellDidFail(failure)) }
+        if handlerAwaits, recipient == .handler { actions.append(.tellDidFail(failure)) }
         if callerListens { actions.append(.fail(failure)) }
         return actions
     }

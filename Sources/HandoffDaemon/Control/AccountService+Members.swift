@@ -105,13 +105,13 @@ extension AccountService {
             return startAfresh(told: [], completion: completion)
         }
         core.accountStore.leave { [core] state, done in
-            core.farewell = LeaveNotifier(
+            core.leaveNotifier = LeaveNotifier(
                 core.snapshot.live.subtracting([core.accountStore.deviceID]), statements: state.roster.encoded(),
                 on: core.loop,
                 link: { $1(core.pool.link(to: $0)) }, completion: done)
         } completion: { [self, core] result in
-            let told = core.farewell?.told ?? []
-            core.farewell = nil
+            let told = core.leaveNotifier?.told ?? []
+            core.leaveNotifier = nil
             switch result {
             case .success: startAfresh(told: told, completion: completion)
             case .failure(let error): completion(.failure(error))

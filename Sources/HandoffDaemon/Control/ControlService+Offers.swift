@@ -45,7 +45,7 @@ extension ControlService {
     }
 
     /// Who would take an offer over, as far as it is known without the payload.
-    func taker(of offer: OfferedActivity) -> Result<ContinuationBroker.Taker, HandoffFailure> {
+    func recipient(of offer: OfferedActivity) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
         let decision = decide(offer)
         switch decision.opener {
         case .running(let session):

@@ -188,11 +188,11 @@ final class ControlService {
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
-            let taker = take ? .caller : try taker(of: offer.activity).get()
+            let recipient = take ? .caller : try recipient(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
-                    taker: taker, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
+                    recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
 

@@ -60,7 +60,7 @@ final class DaemonCore {
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
     /// Running while this device leaves its account.
-    var farewell: LeaveNotifier?
+    var leaveNotifier: LeaveNotifier?
     /// The number of this start.
     private(set) var boot: UInt64
     /// Told when this device has left its account: what the next core begins with.
@@ -293,7 +293,7 @@ final class DaemonCore {
     /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
     package func accountChanged(from former: AccountState?, to present: AccountState) {
         let snapshot = self.snapshot
-        let farewells = waysToRemoved(from: former, to: present)
+        let removed = waysToRemoved(from: former, to: present)
         let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
         tellStanding(from: former, to: present)
         // First all that concerns those who are members no more: nothing may be sent to them on the way.
@@ -304,7 +304,7 @@ final class DaemonCore {
         pool.accountChanged(snapshot)
         network.accountChanged()
         discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
-        for (device, way) in farewells { pool.tellRemoved(device, way) }
+        for (device, way) in removed { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         accountFiles.accountChanged(snapshot)

@@ -44,7 +44,7 @@ extension AppConnection {
 
     /// The app on the other device asks for a stream of an activity of ours. On the loop's thread.
     func received(_ stream: StreamID, of id: ActivityID) {
-        // Without a taker the daemon tells the other app that nobody took it.
+        // Without a handler the daemon tells the other app that nobody took it.
         guard let activity = application?.activity(of: id), let path = attached?.path else { return }
         guard activity.supportsContinuationStreams else {
             // It has streams for its documents alone: nobody shall wait.

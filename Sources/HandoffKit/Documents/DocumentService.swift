@@ -147,7 +147,7 @@ final class DocumentService: Sendable {
     ///   - socket: the daemon's.
     func send(_ path: String?, over id: StreamID, socket: String) {
         loop.perform { [self] in
-            // Without a taker the daemon tells the other app that nobody took it.
+            // Without a handler the daemon tells the other app that nobody took it.
             guard let client = try? ControlClient(path: socket, loop: loop) else { return }
             state.sending[id] = Sending(client: client)
             client.openStream(.stream(id)) { [weak self] result in

@@ -75,7 +75,7 @@ extension AccountStore {
         }
     }
 
-    /// Removes a member for ever, with a new key in the same durable write. This device itself: see ``leave(farewell:completion:)``.
+    /// Removes a member for ever, with a new key in the same durable write. This device itself: see ``leave(notifying:completion:)``.
     ///
     /// - Parameters:
     ///   - dropping: of those whom it let in (`RosterView.admitted(by:)`), the ones that go with it, and all whom they let
@@ -123,16 +123,16 @@ extension AccountStore {
     /// Says for ever that this device is no member any more. What is stored then makes the next start forget the account, if
     /// nobody does so before.
     ///
-    /// - Parameter farewell: tells the others of the new state while connections to them are still open, and calls back;
+    /// - Parameter notifying: tells the others of the new state while connections to them are still open, and calls back;
     ///   until then this device acts as a member.
     package func leave(
-        farewell: @escaping (AccountState, @escaping () -> Void) -> Void,
+        notifying: @escaping (AccountState, @escaping () -> Void) -> Void,
         completion: @escaping (Result<Void, any Error>) -> Void
     ) {
         change { [self] state in
             try member(state).leaving(by: device)
-        } farewell: { state, done in
-            farewell(state, done)
+        } notifying: { state, done in
+            notifying(state, done)
         } completion: { [log] result in
             if case .success = result { log.notice("This device has left its account") }
             completion(result.map { _ in })

@@ -48,7 +48,7 @@ package final class AccountStore {
     private struct Pending {
         let change: Change
         /// What is done with what is stored before anyone acts on it; it calls back when it is done.
-        var farewell: ((AccountState, @escaping () -> Void) -> Void)?
+        var notifying: ((AccountState, @escaping () -> Void) -> Void)?
         let completion: (Result<AccountState?, any Error>) -> Void
     }
 
@@ -71,7 +71,7 @@ package final class AccountStore {
     private var pending: [Pending] = []
     private var isStoring = false
     /// Between a change that this device tells the others of and the moment when it acts on it itself.
-    private var isSayingFarewell = false
+    private var isNotifying = false
     private var isAdvancing = false
     private var timer: LoopTimer?
     private var keyAwaitedSince: MonotonicInstant?
@@ -123,7 +123,7 @@ package final class AccountStore {
     /// Adds what a member sent; `completion` gets whether all of it was genuine and is stored.
     package func merge(_ statements: [Statement], completion: @escaping (Bool) -> Void) {
         // Of no use to a device that leaves; and behind them the other side may have ended the connection.
-        guard !isSayingFarewell else { return completion(true) }
+        guard !isNotifying else { return completion(true) }
         change { [log] state in
             guard let state else { return nil }
             let merge = try state.merging(statements)
@@ -248,13 +248,13 @@ package final class AccountStore {
     ///
     /// - Parameters:
     ///   - change: returns nil when there is nothing to change.
-    ///   - farewell: what is done, once the change is stored, before anyone acts on it; no other change is made until it
+    ///   - notifying: what is done, once the change is stored, before anyone acts on it; no other change is made until it
     ///     calls back.
     func change(
-        _ change: @escaping Change, farewell: ((AccountState, @escaping () -> Void) -> Void)? = nil,
+        _ change: @escaping Change, notifying: ((AccountState, @escaping () -> Void) -> Void)? = nil,
         completion: @escaping (Result<AccountState?, any Error>) -> Void
     ) {
-        pending.append(Pending(change: change, farewell: farewell, completion: completion))
+        pending.append(Pending(change: change, notifying: notifying, completion: completion))
         advance()
     }
 
@@ -285,9 +285,9 @@ package final class AccountStore {
         worker.run({ [storage] in try storage.store(account: made) }, on: loop) { [self] result in
             switch result {
             case .success:
-                guard let farewell = next.farewell else { return take(made, for: next) }
-                isSayingFarewell = true
-                farewell(made) { [self] in take(made, for: next) }
+                guard let notifying = next.notifying else { return take(made, for: next) }
+                isNotifying = true
+                notifying(made) { [self] in take(made, for: next) }
             case .failure(let error):
                 isStoring = false
                 next.completion(.failure(error))
@@ -299,7 +299,7 @@ package final class AccountStore {
     /// Puts what is stored in the place of what was.
     private func take(_ made: AccountState, for next: Pending) {
         isStoring = false
-        isSayingFarewell = false
+        isNotifying = false
         backoff.reset()
         let former = state
         state = made

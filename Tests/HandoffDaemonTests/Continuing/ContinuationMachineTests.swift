@@ -61,20 +61,20 @@ struct ContinuationMachineTests {
     }
 
     private static func check(
-        _ taker: ContinuationMachine.Taker, after history: [Event], content: ActivityContent = content,
+        _ recipient: ContinuationMachine.Recipient, after history: [Event], content: ActivityContent = content,
         _ expected: [Event: [Action]]
     ) {
         for event in Event.allCases {
-            var machine = ContinuationMachine(taker: taker)
+            var machine = ContinuationMachine(recipient: recipient)
             for past in history { _ = send(past, to: &machine, content: content) }
             let actions = send(event, to: &machine, content: content)
-            #expect(actions == expected[event] ?? [], "\(taker) after \(history): \(event)")
+            #expect(actions == expected[event] ?? [], "\(recipient) after \(history): \(event)")
         }
     }
 
     @Test func `before it began, only begin does something`() {
-        for taker in [ContinuationMachine.Taker.caller, .handler] {
-            Self.check(taker, after: [], [.begin: [.tellWillContinue, .fetch]])
+        for recipient in [ContinuationMachine.Recipient.caller, .handler] {
+            Self.check(recipient, after: [], [.begin: [.tellWillContinue, .fetch]])
         }
         Self.check(.started, after: [], [.begin: [.launch, .fetch]])
         Self.check(.page, after: [], [.begin: [.fetch]])
@@ -190,8 +190,9 @@ struct ContinuationMachineTests {
     @Test func `in any order of events, at most one outcome for handler and caller`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let taker = [ContinuationMachine.Taker.caller, .handler, .started, .page].randomElement() ?? .caller
-            var machine = ContinuationMachine(taker: taker)
+            let recipient =
+                [ContinuationMachine.Recipient.caller, .handler, .started, .page].randomElement() ?? .caller
+            var machine = ContinuationMachine(recipient: recipient)
             var actions = machine.begin()
             for event in Event.allCases.shuffled(using: &generator) { actions += Self.send(event, to: &machine) }
             let outcomes = actions.filter {
