@@ -19,9 +19,8 @@ package struct PublishCommand: Command {
         ],
         details: """
             An address with http or https is offered as a page. What is a file or a folder here is offered with its content, for
-            'handoffctl continue --output'; so is standard input, as -. Anything else is the type of an activity, such as
+            'handoffctl continue --output'; and - is standard input. Anything else is the type of an activity, such as
             com.example.editing, for the apps that continue that type.
-
             The activity becomes the current one. A file that is named by --user-info @FILE is read again whenever the
             daemon asks, so that what travels is what it says when another device continues the activity.
             Whatever --stream names is read when another device asks for it with 'handoffctl continue --output', each time
