@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a device that was removed is told so once with what to do`() throws {
-        let words = try #require(ControlStanding.removed.problem)
+        let words = try #require(Standing.removed.problem)
         let remove: (inout DoctorFacts) -> Void = {
             $0.status?.standing = .removed
             $0.status?.warnings = [words, "something else"]

@@ -1,37 +1,5 @@
 package import HandoffModel
 
-/// What a device is in its account; the raw values are the words on the socket.
-package enum ControlStanding: String, Codable, Sendable, CaseIterable {
-    /// A member like any other.
-    case member
-    /// It has imported an account file, and no member has let it in yet.
-    case joining
-    /// Another device has used the same account file, so neither is admitted.
-    case fileUsedTwice
-    /// The account file by which it came was closed, and does not admit it.
-    case fileClosed
-    /// A member removed it.
-    case removed
-
-    /// Why the device can hand nothing over for good, in a sentence for people; nil where it can, or may soon.
-    package var problem: String? {
-        switch self {
-        case .member, .joining: nil
-        case .fileUsedTwice:
-            """
-            another device joined with the same account file, so neither is a member: leave the account, and join with \
-            a new file
-            """
-        case .fileClosed:
-            """
-            the account file that this device joined with was closed, so it is no member: leave the account, and join \
-            with a new file
-            """
-        case .removed: "this device was removed from its account"
-        }
-    }
-}
-
 /// The results of `GetStatus`.
 package struct ControlStatus: ControlValue {
     /// The daemon's version.
@@ -45,7 +13,7 @@ package struct ControlStatus: ControlValue {
     /// The account, or nil when there is none.
     package var account: AccountID?
     /// What this device is in the account, or nil when there is none.
-    package var standing: ControlStanding?
+    package var standing: Standing?
     /// The account's epoch, or nil when there is no account.
     package var epoch: UInt64?
     /// The discovery in use: `avahi`, `embedded`, `static` or `none`.
@@ -74,7 +42,7 @@ package struct ControlStatus: ControlValue {
     /// The status with these properties.
     package init(
         daemon: String, device: DeviceID, name: String, kind: DeviceKind, account: AccountID?,
-        standing: ControlStanding? = nil, epoch: UInt64?,
+        standing: Standing? = nil, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
         tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String]
     ) {

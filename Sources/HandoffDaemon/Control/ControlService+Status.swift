@@ -17,7 +17,7 @@ extension ControlService {
         return ControlStatus(
             daemon: Version.daemon, device: core.accountStore.deviceID, name: displayName, kind: core.kind,
             account: state?.accountID,
-            standing: state.map { ControlStanding($0.standing(of: core.accountStore.deviceID)) },
+            standing: state?.standing(of: core.accountStore.deviceID),
             epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
@@ -63,7 +63,7 @@ extension ControlService {
                 warnings.append("this device has left its account, and could not forget it: leave the account again")
             } else if core.snapshot.isJoining {
                 warnings.append("this device has not joined its account yet: \(core.joining.missing)")
-            } else if let words = ControlStanding(state.standing(of: core.accountStore.deviceID)).problem {
+            } else if let words = state.standing(of: core.accountStore.deviceID).problem {
                 warnings.append(words)
             }
             if state.view.isLive(core.accountStore.deviceID), !core.snapshot.isJoining, !state.isCurrent {

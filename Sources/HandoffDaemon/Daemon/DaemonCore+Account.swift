@@ -15,7 +15,7 @@ extension DaemonCore {
         if standing == .member, before == nil || before == .joining {
             log.notice("Joined an account", ["account": present.accountID.short])
         }
-        guard standing != before, standing != .joining, let words = ControlStanding(standing).problem
+        guard standing != before, standing != .joining, let words = standing.problem
         else { return }
         log.error("\(words)")
     }
@@ -29,19 +29,6 @@ extension DaemonCore {
             return ControlTicket(
                 id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == accountStore.deviceID,
                 age: export.map { Double($0.age(at: now)) })
-        }
-    }
-}
-
-extension ControlStanding {
-    /// As the control interface says it.
-    init(_ standing: Standing) {
-        switch standing {
-        case .member: self = .member
-        case .joining: self = .joining
-        case .fileUsedTwice: self = .fileUsedTwice
-        case .fileClosed: self = .fileClosed
-        case .removed: self = .removed
         }
     }
 }
