@@ -165,13 +165,14 @@ final class ControlService {
             return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
         }
+        let present = offers()
         if let from = asked.from,
             case .ambiguous(let devices) = DeviceSelection.choose(
-                from, among: Set(offers().map(\.device)), name: { core.network.origin(of: $0).deviceName })
+                from, among: Set(present.map(\.device)), name: { core.network.origin(of: $0).deviceName })
         {
             throw CallError.ambiguous(from, devices.map(\.hex), of: "devices")
         }
-        let fitting = offers().filter(isMeant)
+        let fitting = present.filter(isMeant)
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
             // What is switched off here is the reason, if it is what was asked for.

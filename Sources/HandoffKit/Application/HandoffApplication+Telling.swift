@@ -34,6 +34,8 @@ extension HandoffApplication {
         return .callbackQueue { answer(self.tellFreeDelegate(occasion)) }
     }
 
+    // Each is here twice, word by word: one function cannot belong to the main actor or to none by what it is given.
+
     @MainActor private func tellScene(_ occasion: Occasion) -> Bool {
         guard let scene = activeScene, let delegate = scene.delegate else { return false }
         switch occasion {
