@@ -32,6 +32,16 @@ extension ControlClient {
             }, then)
     }
 
+    /// `Update`; the answer is advice for the developer, if there is any.
+    package func update(
+        session: String, activity: ActivityID, change: ActivityChange,
+        _ then: @escaping (Result<String?, ClientError>) -> Void
+    ) {
+        var parameters = Self.names(session, activity)
+        parameters["change"] = .object(change.json)
+        request(AppMethod.update.rawValue, parameters, decode: { $0["advice"]?.string }, then)
+    }
+
     /// `BecomeCurrent`: the activity is offered from now on.
     package func becomeCurrent(
         session: String, activity: ActivityID, _ then: @escaping (Result<Void, ClientError>) -> Void

@@ -65,6 +65,20 @@ extension ControlClient {
         request(ControlMethod.listActivities.rawValue, here ? ["here": true] : [:], field: "activities", then)
     }
 
+    /// `ListPublished`.
+    package func listPublished(_ then: @escaping (Result<[ControlPublication], ClientError>) -> Void) {
+        request(ControlMethod.listPublished.rawValue, field: "activities", then)
+    }
+
+    /// `Withdraw`.
+    /// - Parameters:
+    ///   - activity: the beginning of its id.
+    ///   - then: gets the whole id.
+    package func withdraw(_ activity: String, _ then: @escaping (Result<ActivityID, ClientError>) -> Void) {
+        request(
+            ControlMethod.withdraw.rawValue, ["activity": .string(activity)], field: "activity", then)
+    }
+
     /// `Watch`: an event for each change, until the connection ends; a failure is the last thing that is said.
     package func watch(_ each: @escaping (Result<WatchEvent, ClientError>) -> Void) {
         followForever(ControlMethod.watch.rawValue, [:], each)

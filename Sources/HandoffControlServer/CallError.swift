@@ -93,6 +93,16 @@ package struct CallError: Error {
         CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
     }
 
+    /// No activity that is published here has an id that begins so.
+    package static func noSuchActivity(publishedHere identifier: String) -> CallError {
+        CallError(
+            name: ControlErrorName.noSuchActivity.rawValue,
+            parameters: [
+                "identifier": .string(identifier),
+                "message": .string("no activity that is published here has an id that begins so"),
+            ])
+    }
+
     /// No continuation of this id waits for the caller.
     package static func noSuchContinuation(_ continuation: String) -> CallError {
         CallError(name: AppErrorName.noSuchContinuation.rawValue, parameters: ["continuation": .string(continuation)])
@@ -182,6 +192,16 @@ package struct CallError: Error {
             parameters: [
                 "address": .string(address),
                 "message": .string("not an address: allowed are host:port, address:port and [IPv6 address]:port"),
+            ])
+    }
+
+    /// No address of this kind was added.
+    package static func addressNotAdded(_ address: String) -> CallError {
+        CallError(
+            name: ControlErrorName.invalidAddress.rawValue,
+            parameters: [
+                "address": .string(address),
+                "message": .string("this address was not added: handoffctl status shows those that were"),
             ])
     }
 

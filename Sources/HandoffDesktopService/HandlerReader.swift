@@ -1,4 +1,5 @@
 package import HandoffHandlers
+import HandoffModel
 package import LoopIO
 
 /// Reads what apps declare. Waits for disks: on a worker's thread, one call at a time.
@@ -41,7 +42,8 @@ package final class HandlerReader: Sendable {
             case .manifests: scan.manifests(in: folder.path)
             }
         }
-        let defaults = scan.defaults()
+        var defaults = scan.defaults()
+        defaults.append(scan.defaultBrowsers(), for: .browsingWeb)
         memory.withLock { $0 = scan.present }
         scan.found.registry = HandlerRegistry(
             handlers: scan.handlers, defaults: defaults, opensPages: PageOpener.find(in: places.programs) != nil)
@@ -102,6 +104,20 @@ package final class HandlerReader: Sendable {
                 found.problems.insert("cannot use \(path): \(error)")
                 return HandlerDefaults()
             }
+        }
+
+        /// Pages of a browser go to the one that opens pages anyway, unless the user has chosen otherwise.
+        mutating func defaultBrowsers() -> [AppID] {
+            for path in places.browsers {
+                let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+                watch(String(path.dropLast(name.count + 1)), [name])
+                guard PlainFile.version(at: path) != nil,
+                    let file = try? PlainFile.read(path, limit: HandlerLimits.fileBytes)
+                else { continue }
+                let apps = DefaultBrowser.apps(in: file.bytes)
+                if !apps.isEmpty { return apps }
+            }
+            return []
         }
 
         private mutating func desktopEntry(_ path: String, id: String) {

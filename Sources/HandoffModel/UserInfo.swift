@@ -100,11 +100,11 @@ package enum UserInfo {
         switch (UserInfoTag(key: key), value) {
         case (.data, .string(let text)):
             guard Base64.isValid(text) else { throw Problem(message: "not base 64 with padding") }
-        case (.date, .integer), (.url, .string), (.double, .string("nan")), (.double, .string("inf")),
-            (.double, .string("-inf")):
+        case (.date, .integer), (.url, .string), (.double, .integer), (.double, .string("nan")),
+            (.double, .string("inf")), (.double, .string("-inf")):
             break
-        case (.date, .real(let seconds)):
-            guard seconds.isFinite else { throw Problem(message: "not a finite number") }
+        case (.date, .real(let number)), (.double, .real(let number)):
+            guard number.isFinite else { throw Problem(message: "not a finite number") }
         case (.uuid, .string(let text)):
             guard UUIDText.decode(text) != nil else { throw Problem(message: "not a UUID") }
         case (.uint, .string(let text)):

@@ -3,7 +3,7 @@ package import HandoffJSON
 extension UserInfoValue {
     /// Reads the tagged form; throws `invalid` with the path of what is wrong.
     ///
-    /// An integer after `$date` is taken too, since other languages write 0.0 so.
+    /// Integers after `$date` and `$double` are taken too, since other languages write 0.0 so.
     package init(tagged: JSON) throws(ActivityError) {
         try UserInfo.validate(value: tagged)
         self = try Self.read(tagged)
@@ -92,6 +92,8 @@ extension UserInfoValue {
         case (.uuid, .string(let text)):
             if let bytes = UUIDText.decode(text) { return .uuid(bytes) }
         case (.set, .array(let elements)): return .set(try readAll(elements))
+        case (.double, .real(let value)): return .double(value)
+        case (.double, .integer(let value)): return .double(Double(value))
         case (.double, .string("nan")): return .double(.nan)
         case (.double, .string("inf")): return .double(.infinity)
         case (.double, .string("-inf")): return .double(-.infinity)
@@ -124,7 +126,7 @@ enum UserInfoTag: String {
     case uuid = "$uuid"
     /// The elements of a set, each once.
     case set = "$set"
-    /// `nan`, `inf` or `-inf`, which JSON numbers cannot say.
+    /// `nan`, `inf` or `-inf`, which JSON numbers cannot say; or a real that a language writes as an integer.
     case double = "$double"
     /// The decimal text of an integer above `Int64.max`.
     case uint = "$uint"

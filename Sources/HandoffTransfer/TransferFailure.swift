@@ -35,27 +35,58 @@ package struct TransferFailure: Error, Hashable, Sendable {
         case unsafe
         /// A version or kind of transfer that this program does not know.
         case unsupported
+
+        /// The reason, for a person at the other device.
+        var words: String {
+            switch self {
+            case .busy: "another program there receives the same content"
+            case .cancelled: "it was cancelled there"
+            case .changed: "it was changed there while it was sent"
+            case .exists: "something there has that name already"
+            case .failed: "it failed there"
+            case .full: "there is no room left there"
+            case .gone: "the connection ended before the transfer was complete"
+            case .hash: "what arrived is not what was sent"
+            case .name: "its name is no name for a file there"
+            case .malformed: "it does not understand this device; is Handoff here of the same version?"
+            case .stored: "it is complete, but may not be there after a power failure"
+            case .tooLarge: "it is more than is taken there"
+            case .unreadable: "it cannot be opened, read or written there"
+            case .unsafe: "it contains what is never taken from another device, such as a link"
+            case .unsupported: "such a transfer is not known there"
+            }
+        }
     }
 
     /// What kind of failure it is.
     package let reason: Reason
     /// What was tried, on what, why it failed and what to do: a fragment in lower case without a full stop. Safe to show.
     package let message: String
+    /// What the other device is told of it: nothing of this device's, such as the path of a file.
+    let told: String
     /// Whether the other device said so. Otherwise it was found on this one.
     package let isReported: Bool
 
     /// A failure that was found on this device.
+    ///
+    /// The other device is told the reason in words.
     package init(_ reason: Reason, _ message: String) {
         self.reason = reason
         self.message = message
+        told = reason.words
         isReported = false
     }
 
     /// A failure that the other device has told; its words were made safe to show.
     init(reported reason: Reason, _ message: String) {
+        self.init(reason, message, told: message, isReported: true)
+    }
+
+    private init(_ reason: Reason, _ message: String, told: String, isReported: Bool) {
         self.reason = reason
         self.message = message
-        isReported = true
+        self.told = told
+        self.isReported = isReported
     }
 }
 
@@ -67,6 +98,12 @@ extension TransferFailure: CustomStringConvertible {
 }
 
 extension TransferFailure {
+    /// A failure of which both devices are told the same.
+    /// - Parameter message: names nothing of this device, and has at most 1,024 bytes.
+    package static func told(_ reason: Reason, _ message: String) -> TransferFailure {
+        TransferFailure(reason, message, told: message, isReported: false)
+    }
+
     /// A system call about a file failed.
     /// - Parameter action: what was tried and on what, such as `cannot read a.txt`.
     package static func system(_ action: String, _ error: Errno) -> TransferFailure {

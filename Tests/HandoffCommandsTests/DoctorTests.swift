@@ -73,6 +73,25 @@ import Testing
         #expect(checks.map(\.name) == names)
     }
 
+    @Test func `browsers are looked at where the extension is installed`() throws {
+        #expect(found("browsers") { $0.machine.sandboxedBrowsers = ["firefox (Snap)"] }.isEmpty)
+        let none = try only("browsers") { $0.machine.hasBrowserExtension = true }
+        #expect(none.state == .warning)
+        let plain = try only("browsers") {
+            $0.machine.hasBrowserExtension = true
+            $0.machine.browsers = ["firefox-esr"]
+            $0.machine.sandboxedBrowsers = ["chromium (Flatpak)"]
+        }
+        #expect(plain.state == .ok)
+        let sandboxed = try only("browsers") {
+            $0.machine.hasBrowserExtension = true
+            $0.machine.sandboxedBrowsers = ["firefox (Snap)", "chromium (Flatpak)"]
+        }
+        #expect(sandboxed.state == .warning)
+        #expect(sandboxed.message.hasSuffix("firefox (Snap), chromium (Flatpak)"))
+        #expect(sandboxed.remedy?.contains("snap.firefox yes") == true)
+    }
+
     @Test func `without a daemon the machine is still looked at`() {
         var facts = Self.well
         facts.status = nil

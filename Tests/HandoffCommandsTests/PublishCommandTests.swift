@@ -39,6 +39,34 @@ import Testing
         }
     }
 
+    @Test func `what is sent goes to one device, and is over when that has taken it`() throws {
+        var published: JSONObject?
+        let publishing = daemon {
+            $0.reply(AppEvent.continued(Sample.activityID(0xA1), by: Sample.origin).json, continues: true)
+        }
+        let status = try run.run("send", "laptop", "https://example.org/a") { call in
+            if call.member == "Publish" { published = call.parameters["activity"]?.object }
+            publishing(call)
+        }
+        #expect(status == .done)
+        #expect(published?["to"] == "laptop" && published?["webpageURL"] == "https://example.org/a")
+        #expect(run.output.contains("continued"))
+    }
+
+    @Test func `an activity of an app cannot be sent, and --to publishes it`() throws {
+        #expect(try run.run("send", "laptop", "com.example.editing") { _ in } == .wrongUsage)
+        var published: JSONObject?
+        let publishing = daemon()
+        run.onOutput = { [run] line in
+            if line.hasPrefix("saved") { run.context?.interrupt() }
+        }
+        let status = try run.run("publish", "com.example.editing", "--to", "laptop") { call in
+            if call.member == "Publish" { published = call.parameters["activity"]?.object }
+            publishing(call)
+        }
+        #expect(status == .done && published?["to"] == "laptop")
+    }
+
     @Test(arguments: [
         (#"{"at": {"deep": [{"$url": "FILE:///home/me/a"}]}}"#, true), (#"{"at": {"$url": "https://a/"}}"#, false),
         (#"{"at": "file:///home/me/a"}"#, false),

@@ -65,14 +65,17 @@ import Testing
         let devices = [
             ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true),
             ControlDevice(id: Sample.device(0x1A), name: "", kind: .laptop, isSelf: false, online: false),
+            ControlDevice(
+                id: Sample.device(0x2B), name: "phone", kind: .phone, isSelf: false, online: false, heard: 7300),
         ]
         let reply: JSONObject = ["devices": .array(devices.map { .object($0.json) })]
         #expect(try run.run("devices") { $0.reply(reply) } == .done)
         #expect(
             run.output == """
-                NAME     KIND     STATE        ID
-                desk     desktop  this device  3f3f3f3
-                unnamed  laptop   offline      1a1a1a1
+                NAME     KIND     STATE                  ID
+                desk     desktop  this device            3f3f3f3
+                unnamed  laptop   offline                1a1a1a1
+                phone    phone    offline, seen 2 h ago  2b2b2b2
 
                 """)
     }
@@ -84,9 +87,38 @@ import Testing
             run.objects == [
                 [
                     "version": 1, "id": .string(device.id.hex), "name": "desk", "kind": "desktop", "self": true,
-                    "online": true, "current": true, "unfinished": false, "admittedBy": nil,
+                    "online": true, "current": true, "unfinished": false, "admittedBy": nil, "heard": nil,
                 ]
             ])
+    }
+
+    @Test func `what is published here says whether others see it`() throws {
+        let editing = try #require(ActivityType("com.example.editing"))
+        let own = [
+            ControlPublication(
+                id: Sample.activityID(0xA1), type: editing, title: "Letter", app: "org.example.Editor", offered: true,
+                reason: nil,
+                age: 70),
+            ControlPublication(
+                id: Sample.activityID(0xB2), type: .browsingWeb, title: nil, app: nil, offered: false,
+                reason: "it is not current", age: nil),
+        ]
+        var status = Self.status
+        status.standing = .member
+        let answers = [
+            "dev.handoff1.Control.ListPublished": ["activities": .array(own.map { .object($0.json) })],
+            "dev.handoff1.Control.GetStatus": status.json,
+        ]
+        #expect(try run.run("list", "--mine") { $0.reply(answers[$0.method] ?? [:]) } == .done)
+        #expect(
+            run.output == """
+                ID       TITLE   TYPE                 APP                 SINCE  OFFERED
+                a1a1a1a  Letter  com.example.editing  org.example.Editor  1 min  yes
+                b2b2b2b          web page                                        no: it is not current
+
+                """)
+        #expect(run.diagnostics.contains("seen by: "))
+        #expect(try run.run("list", "--mine", "--here") { _ in } == .wrongUsage)
     }
 
     private static func offers() throws -> [ControlActivity] {

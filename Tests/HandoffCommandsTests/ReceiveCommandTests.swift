@@ -253,7 +253,8 @@ import Testing
         #expect(
             run.errorObjects == [
                 [
-                    "version": 1, "error": "TransferFailed", "message": "the other device reports: it was changed",
+                    "version": 1, "error": "TransferFailed",
+                    "message": "the other device reports: it was changed there while it was sent",
                     "reason": "changed",
                 ]
             ])
@@ -328,7 +329,7 @@ import Testing
         let status = try run.run("continue", "--output", path("out"), "--json") { [self] call in
             guard call.member == "OpenStream" else { return daemon([])(call) }
             call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
-            call.stream.write(TransferFrame.error(TransferFailure(.busy, "once only")).encoded())
+            call.stream.write(TransferFrame.error(TransferFailure.told(.busy, "once only")).encoded())
         }
         #expect(status == .failed)
         #expect(run.errorObjects.last?["reason"] == "busy")

@@ -10,13 +10,15 @@ extension Sample {
     /// An offer as notifications speak of it.
     static func notificationOffer(
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor"), title: String? = "Draft",
-        name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1
+        name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1,
+        sent: Bool = false
     ) -> NotificationOffer? {
         guard let type = ActivityType("com.example.editing") else { return nil }
         return NotificationOffer(
             ControlActivity(
                 id: activityID(activity), type: type, title: title, team: nil, device: Sample.device(device),
-                deviceName: name, deviceKind: kind, streams: false, hasWebpageURL: false, age: 0, opens: opens))
+                deviceName: name, deviceKind: kind, streams: false, hasWebpageURL: false, age: 0, sent: sent,
+                opens: opens))
     }
 }
 

@@ -70,6 +70,21 @@ struct HandlerReaderTests {
         #expect(handlers.map(\.launch) == [.command(["sh"])])
     }
 
+    @Test func `the default browser comes behind what the user has chosen for pages`() throws {
+        func browsers() -> [String] {
+            HandlerReader(places: places).read().registry.defaults.apps(for: .browsingWeb).map(\.text)
+        }
+        #expect(browsers() == [])
+        try write("[Default Applications]\ntext/html=c.desktop\n", to: "system/applications/mimeapps.list")
+        #expect(browsers() == ["c"])
+        try write(
+            "[Added Associations]\nx-scheme-handler/https=no.desktop\n[Default Applications]\ntext/html=no.desktop;\n"
+                + "x-scheme-handler/https = a.desktop;b.desktop;/bad/.desktop;x\n", to: ".config/mimeapps.list")
+        #expect(browsers() == ["a", "b"])
+        try write("NSUserActivityTypeBrowsingWeb=b\n", to: ".config/handoff/defaults")
+        #expect(browsers() == ["b", "a"])
+    }
+
     @Test func `a change is seen when read again, and what has not changed says the same`() throws {
         let reader = HandlerReader(places: places)
         #expect(reader.read().registry.handlers.isEmpty)

@@ -26,7 +26,7 @@ struct UserInfoTests {
             (["a": ["$url": 1]], "userInfo.a.$url"),
             (["a": ["$uuid": "x"]], "userInfo.a.$uuid"),
             (["a": ["$double": "NaN"]], "userInfo.a.$double"),
-            (["a": ["$double": 1.0]], "userInfo.a.$double"),
+            (["a": ["$double": "1.0"]], "userInfo.a.$double"),
             (["a": ["$uint": "9223372036854775807"]], "userInfo.a.$uint"),
             (["a": ["$uint": "018446744073709551615"]], "userInfo.a.$uint"),
             (["a": ["$uint": "+18446744073709551615"]], "userInfo.a.$uint"),

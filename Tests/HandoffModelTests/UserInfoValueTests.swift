@@ -90,6 +90,13 @@ struct UserInfoValueTests {
         #expect(try UserInfoValue(tagged: ["$date": 5]) == .date(5))
     }
 
+    @Test func `a number under the tag of reals is a real, whatever it is written as`() throws {
+        #expect(try UserInfoValue(tagged: ["$double": 5]) == .double(5))
+        #expect(try UserInfoValue(tagged: ["$double": 5.5]) == .double(5.5))
+        #expect(try UserInfoValue(tagged: ["$double": -0.0]) == .double(-0.0))
+        #expect(throws: ActivityError.self) { try UserInfoValue(tagged: ["$double": .real(.infinity)]) }
+    }
+
     @Test func `what Foundation cannot make is refused when it is read`() {
         let twice: [(key: UserInfoValue, value: UserInfoValue)] = [(.string("a"), .null), (.string("a"), .null)]
         for value in [.dictionary(twice), .date(.nan), .set([.null, .null])] as [UserInfoValue] {

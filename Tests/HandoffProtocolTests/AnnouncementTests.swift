@@ -45,6 +45,24 @@ import Testing
         #expect(decoded.activities.count == (588 - 61) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
     }
 
+    @Test func `what was sent to one device says so, and not to which`() throws {
+        let plain = try Samples.activity(1)
+        let sent = OfferedActivity(
+            id: plain.id, type: plain.type, title: plain.title, team: nil, supportsStreams: false, hasWebpageURL: false,
+            age: 0, recipient: try Samples.device(9))
+        let announcement = try #require(
+            Announcement(
+                deviceID: try Samples.device(1), position: Position(boot: 1, seq: 0), port: 1, kind: .other,
+                rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: [sent]))
+        let read = try #require(try Announcement(decoding: announcement.encode(capacity: 300)).activities.first)
+        #expect(read.isSent && read.recipient == nil)
+        let listed = try OfferedActivity(json: sent.json)
+        #expect(listed.isSent && listed.recipient == nil)
+        #expect(try !OfferedActivity(json: plain.json).isSent)
+        let (recipient, other) = (try Samples.device(9), try Samples.device(8))
+        #expect(sent.isMeant(for: recipient) && !sent.isMeant(for: other))
+    }
+
     @Test func `an empty announcement is its header`() throws {
         let announcement = try Samples.announcement(1, isGoodbye: true)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
@@ -96,7 +114,7 @@ import Testing
         var encoded = try Self.full().encode(capacity: 300)
         encoded[46] = 99
         encoded[47] |= 0xF0
-        encoded[81] |= 0xF0
+        encoded[81] |= 0xE0
         let decoded = try Announcement(decoding: encoded)
         #expect(decoded.kind == .other)
         #expect(decoded.activities == (try Self.full().activities))

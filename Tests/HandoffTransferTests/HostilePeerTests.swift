@@ -203,12 +203,18 @@ private func sender(at step: Int) throws -> SenderMachine {
             #expect(try TransferFrame(decoding: message.encoded().dropFirst(4)) == message)
         }
         #expect(try TransferFrame(decoding: Array(#"{"go":true,"new":[1]}"#.utf8)[...]) == .go)
-        let long = TransferFailure(.failed, String(repeating: "ä", count: 1000))
-        guard case .error(let cut) = try TransferFrame(decoding: TransferFrame.error(long).encoded().dropFirst(4))
-        else {
+    }
+
+    @Test(arguments: TransferFailure.Reason.allCases)
+    func `the other device is told the reason, and nothing of this one's files`(_ reason: TransferFailure.Reason) throws
+    {
+        let failure = TransferFailure(reason, "cannot receive /home/ada/letter.odt")
+        let bytes = TransferFrame.error(failure).encoded()
+        guard case .error(let told) = try TransferFrame(decoding: bytes.dropFirst(4)) else {
             Issue.record("no error")
             return
         }
-        #expect(cut.message == String(repeating: "ä", count: 512))
+        #expect(told.reason == reason && told.isReported && !told.message.isEmpty)
+        #expect(!told.message.contains("ada"))
     }
 }

@@ -203,9 +203,9 @@ def order(stage):
         pass
     desk.opens(name="The org.example.A", reason="the first that was here of 2 apps that continue it")
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.B\n")
-    desk.opens(name="The org.example.B", reason="chosen in the file defaults")
+    desk.opens(name="The org.example.B", reason="chosen by the user")
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.A.desktop\n")
-    desk.opens(name="The org.example.A", reason="chosen in the file defaults")
+    desk.opens(name="The org.example.A", reason="chosen by the user")
     handle = desk.daemon.follow("handle", TYPE)
     desk.opens(kind="app", reason="it is running")
     handle.interrupt()
@@ -218,7 +218,7 @@ def order(stage):
     os.makedirs(os.path.join(desk.data, "applications", "kde"))
     desk.entry("kde/viewer", types=[TYPE])
     desk.write(desk.config, "defaults", f"{TYPE}=kde-viewer\n")
-    desk.opens(name="The kde/viewer", reason="chosen in the file defaults")
+    desk.opens(name="The kde/viewer", reason="chosen by the user")
 
 
 @test("an app that is installed later captures nothing, also after an update of the first and a restart; the user is told")
@@ -249,7 +249,7 @@ def capture(stage):
     expect(len(warned) == 1 and f"{TYPE}=org.example.Greedy" in warned[0]["remedy"], f"{found}")
     # What the remedy says helps.
     desk.write(desk.config, "defaults", f"{TYPE}=org.example.Greedy\n")
-    listed("The org.example.Greedy", "chosen in the file defaults")
+    listed("The org.example.Greedy", "chosen by the user")
     expect(all(app["yields"] == [] for app in desk.ctl("apps").lines), "a conflict is left")
 
 

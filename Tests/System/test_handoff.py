@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from harness import Failure, expect, main, same, test
+from harness import BIN, Failure, expect, main, run, same, test
 
 TYPE = "com.example.editing"
 
@@ -52,6 +52,57 @@ def whole_way(stage):
     told = publish.wait("continued")
     expect(told["deviceName"] == "taker", f"wrong taker: {told}")
     expect(told["device"] == taker.ctl("status").line["device"], f"wrong taker: {told}")
+
+
+@test("what a device publishes is listed there with who sees it, and taken back by its user")
+def withdrawn(stage):
+    origin, taker = stage.pair()
+    expect(origin.ctl("list", "--mine").lines == [], "something is published")
+    publish = origin.publish(TYPE, "--title", "Draft")
+    watch = taker.follow("watch")
+    shown(taker, watch, id=publish.id)
+    own = origin.ctl("list", "--mine").line
+    expect(own["id"] == publish.id and own["offered"] is True and own["app"] == "handoffctl", f"wrong list: {own}")
+
+    def who_sees_it():
+        return run([os.path.join(BIN, "handoffctl"), "--socket", origin.socket, "list", "--mine"], origin.environment).errors
+
+    expect("seen by: taker" in who_sees_it(), who_sees_it())
+    origin.ctl("advertise", "off")
+    expect("nobody sees it: " in who_sees_it(), who_sees_it())
+    origin.ctl("advertise", "on")
+    shown(taker, watch, id=publish.id)
+    expect(origin.ctl("withdraw", publish.id[:6]).line["withdrawn"] == publish.id, "another one was withdrawn")
+    watch.wait("removed", id=publish.id)
+    expect(publish.process.wait(20) == 1, "its publisher goes on")
+    expect("NoSuchActivity" in origin.ctl("withdraw", publish.id, code=1).errors, "it is there twice")
+
+
+@test("a page and a file are sent to one device, and no other one is told")
+def sent(stage):
+    origin, taker = stage.pair()
+    third = stage.daemon("third")
+    stage.join(origin, third)
+    while {device["name"] for device in origin.ctl("devices").lines if device["online"]} != {"origin", "taker", "third"}:
+        time.sleep(0.05)
+    watch = taker.follow("watch")
+    page = origin.follow("send", "taker", "https://example.org/d")
+    offer = watch.wait("added", type="NSUserActivityTypeBrowsingWeb")
+    expect(offer["sent"] is True, f"not said to be sent: {offer}")
+    taker.ctl("continue", "--print", offer["id"])
+    expect(page.process.wait(30) == 0, "it goes on though the page was taken")
+    path = stage.file("report.txt", "forty-two\n")
+    file = origin.follow("send", taker.ctl("status").line["device"][:8], path)
+    offer = watch.wait("added", type="dev.handoff1.content", title="report.txt")
+    # Something that all are offered comes later to all.
+    origin.publish(TYPE)
+    shown(third, type=TYPE)
+    expect([line["type"] for line in third.ctl("list").lines] == [TYPE], f"it is told: {third.ctl('list').lines}")
+    taker.ctl("continue", offer["id"], "--output", stage.folder + "/taken.txt")
+    expect(open(stage.folder + "/taken.txt").read() == "forty-two\n", "another content")
+    expect(file.process.wait(30) == 0, "it goes on though the file was taken")
+    refused = origin.ctl("send", "nobody", path, code=1)
+    expect("no other device of the account is called so" in refused.errors, refused.errors)
 
 
 @test("every type of userInfo arrives equal")
@@ -382,7 +433,6 @@ def hostile_title(stage):
     publish = origin.publish(TYPE, "--title", "a\u202eb\x1b[2Jc\u2066d")
     offer = shown(taker, id=publish.id)
     expect(offer["title"] == "a\u202eb\x1b[2Jc\u2066d", f"JSON must carry the text as it is: {offer}")
-    from harness import BIN, run
     plain = run([os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "list"], taker.environment)
     for character in "\u202e\x1b\u2066":
         expect(character not in plain.output, f"{character!r} reaches the terminal: {plain.output!r}")

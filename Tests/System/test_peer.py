@@ -120,6 +120,22 @@ def continuing(stage):
     expect((unknown["code"], unknown["reason"]) == (4608, "unknownActivity"), f"wrong error: {unknown}")
 
 
+@test("what is sent to another device is neither listed for a member nor given to it")
+def sent(stage):
+    daemon, python = account(stage)
+    couch = stage.daemon("couch")
+    stage.join(daemon, couch)
+    publisher = daemon.publish("com.example.editing", "--title", "Draft", "--to", "couch")
+    couch.follow("watch").wait("added", id=publisher.id, sent=True)
+    expect(python.ask("activities")["result"]["activities"] == [], "it is listed")
+    refused = python.get(publisher.id)["error"]
+    expect((refused["code"], refused["reason"]) == (4608, "unknownActivity"), f"it is given: {refused}")
+    mine = daemon.publish("com.example.editing", "--title", "For you", "--to", "Python")
+    listed = python.ask("activities")["result"]["activities"]
+    expect([(entry["id"], entry.get("sent")) for entry in listed] == [(mine.id, True)], f"wrong list: {listed}")
+    expect(python.get(mine.id)["result"]["title"] == "For you", "it is not given")
+
+
 @test("a device without the key in force hands nothing over, and says that the key is missing, not that it is paused")
 def key_missing(stage):
     daemon, python = account(stage)

@@ -5,8 +5,11 @@ import HandoffModel
 /// `list`: what the other devices offer, and what would open it here.
 package struct ListCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["list"], summary: "list what the other devices offer, most recent first",
-        options: [OptionSpecification("--here", .flag, "only what would open on this device")],
+        words: ["list"], summary: "list what the other devices offer, most recent first, or what this one does",
+        options: [
+            OptionSpecification("--here", .flag, "only what would open on this device"),
+            OptionSpecification("--mine", .flag, "what this device has published, and whether others see it"),
+        ],
         details: "The last column says what would open it here: an app, the web, or nothing and why.",
         example: "handoffctl list --here")
 
@@ -14,12 +17,19 @@ package struct ListCommand: Command {
     private static let titleWidth = 40
 
     private let here: Bool
+    private let mine: Bool
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         here = arguments.has("--here")
+        mine = arguments.has("--mine")
+        if here, mine { throw .conflict("--here", "--mine", command: Self.specification.name) }
     }
 
     package func run(in context: CommandContext) {
+        if mine { listOwn(in: context) } else { listOthers(in: context) }
+    }
+
+    private func listOthers(in context: CommandContext) {
         context.request { client, then in
             client.listActivities(here: here) { result in
                 guard case .success(let activities) = result, activities.isEmpty, !context.json else {
@@ -52,11 +62,67 @@ package struct ListCommand: Command {
                 String(activity.id.hex.prefix(idLength)),
                 titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
                 Describe.type(activity.type),
-                alike[activity.device] == nil
+                (alike[activity.device] == nil
                     ? VisibleText.escape(activity.deviceName)
-                    : DeviceText.label(activity.deviceName, activity.device.short),
+                    : DeviceText.label(activity.deviceName, activity.device.short))
+                    + (activity.sent ? ", sent to you" : ""),
                 RelativeAge.text(seconds: activity.age),
                 Describe.opens(activity.opens),
+            ])
+        }
+        return table
+    }
+}
+
+// What this device has published.
+extension ListCommand {
+    private func listOwn(in context: CommandContext) {
+        context.request { client, then in
+            client.listPublished { result in
+                guard case .success(let activities) = result, !context.json, activities.contains(where: \.offered)
+                else {
+                    return then(result.map { ($0, nil) })
+                }
+                client.getStatus { then($0.map { (activities, $0) }) }
+            }
+        } present: { (activities: [ControlPublication], status: ControlStatus?) in
+            if context.json {
+                for activity in activities { context.console.line(activity.json) }
+            } else if activities.isEmpty {
+                context.note("this device has published nothing")
+            } else {
+                context.console.write(
+                    Self.table(activities, titleWidth: context.console.outputIsTerminal ? Self.titleWidth : nil))
+                if let status { Self.sayWhoSees(status, context) }
+            }
+        }
+    }
+
+    private static func sayWhoSees(_ status: ControlStatus, _ context: CommandContext) {
+        if let obstacle = Obstacle.first(.advertise, status) {
+            return context.note("nobody sees it: \(obstacle.message)", remedy: obstacle.remedy)
+        }
+        let held = Set(status.holds.filter { $0.direction == .advertise }.compactMap(\.device))
+        let names = status.peers.compactMap { peer in
+            peer.device.flatMap { held.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0.short) }
+        }
+        context.note("seen by: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
+    }
+
+    private static func table(_ activities: [ControlPublication], titleWidth: Int?) -> ColumnTable {
+        let idLength = Describe.distinctLength(activities.map(\.id))
+        var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED"])
+        for activity in activities {
+            let title = VisibleText.escape(activity.title ?? "")
+            table.add([
+                String(activity.id.hex.prefix(idLength)),
+                titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
+                Describe.type(activity.type),
+                VisibleText.escape(activity.app ?? ""),
+                activity.age.map { RelativeAge.text(seconds: $0) } ?? "",
+                activity.offered
+                    ? activity.to.map { "to \($0.short)" } ?? "yes"
+                    : "no: \(VisibleText.escape(activity.reason ?? ""))",
             ])
         }
         return table

@@ -16,6 +16,8 @@ package struct PublishCommand: Command {
             OptionSpecification("--web-url", .value("URL"), "a page that shows the same, for devices without the app"),
             OptionSpecification("--team", .value("ID"), "only apps of this team may continue it"),
             OptionSpecification("--required", .values("KEY"), "a key of userInfo without which it cannot be continued"),
+            OptionSpecification(
+                "--to", .value("DEVICE"), "only this device is told of it: its name, or the beginning of its id"),
         ],
         details: """
             An address with http or https is offered as a page. What is a file or a folder here is offered with its content, for
@@ -45,23 +47,16 @@ package struct PublishCommand: Command {
         if let team { _ = try ArgumentValue.text(team, option: "--team") }
         var stream = subject.content
         if let text = arguments.value("--stream") { stream = try ArgumentValue.text(text, option: "--stream") }
+        var recipient: String?
+        if let text = arguments.value("--to") { recipient = try ArgumentValue.text(text, option: "--to") }
         request = PublishRequest(
             type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
             webpageURL: webURL, team: team,
-            requiredKeys: arguments.all("--required"), stream: stream)
+            requiredKeys: arguments.all("--required"), stream: stream,
+            recipient: recipient, endsWhenTaken: false)
     }
 
-    package func run(in context: CommandContext) {
-        let session: PublishSession
-        do {
-            session = try PublishSession(request, context)
-        } catch {
-            context.fail(error)
-            return
-        }
-        context.keep(session)
-        session.start()
-    }
+    package func run(in context: CommandContext) { request.run(in: context) }
 }
 
 /// What the operand of `publish` names.
@@ -123,6 +118,10 @@ struct PublishRequest {
     let requiredKeys: [String]
     /// What is streamed to the devices that continue it: a path, or `-`.
     let stream: String?
+    /// The one device that is told of it; nil for all.
+    let recipient: String?
+    /// Whether it is over once a device has taken it, with all that is streamed.
+    let endsWhenTaken: Bool
 
     /// The activity as the daemon gets it. It asks to be saved, so that it travels as it is when it is continued.
     func description(userInfo: JSONObject?) -> ActivityDescription {
@@ -131,11 +130,25 @@ struct PublishRequest {
         description.userInfo = userInfo
         description.webpageURL = webpageURL
         description.team = team
+        description.to = recipient
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
         if stream != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
         // It ends with the command.
         description.expirationDate = ActivityDescription.neverExpires
         return description
+    }
+
+    /// Keeps it on offer for as long as the command runs.
+    func run(in context: CommandContext) {
+        let session: PublishSession
+        do {
+            session = try PublishSession(self, context)
+        } catch {
+            context.fail(error)
+            return
+        }
+        context.keep(session)
+        session.start()
     }
 }

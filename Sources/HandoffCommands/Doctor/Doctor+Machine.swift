@@ -89,6 +89,28 @@ extension Doctor {
         return checks
     }
 
+    /// Whether a browser is there that the extension reaches us from; nothing where nobody has installed it.
+    static func browsers(_ machine: MachineFacts) -> DoctorCheck? {
+        guard machine.hasBrowserExtension else { return nil }
+        guard machine.browsers.isEmpty else {
+            return DoctorCheck("browsers", .ok, "the extension works in \(machine.browsers.joined(separator: ", "))")
+        }
+        guard !machine.sandboxedBrowsers.isEmpty else {
+            return DoctorCheck(
+                "browsers", .warning, "the extension is installed, and no browser that it works in",
+                remedy: "sudo apt-get install firefox-esr, or: sudo apt-get install chromium")
+        }
+        let portal =
+            machine.sandboxedBrowsers.contains("firefox (Snap)")
+            ? "where the system has Ubuntu's portal for it: "
+                + "flatpak permission-set webextensions dev.handoff1.browser snap.firefox yes; otherwise " : ""
+        return DoctorCheck(
+            "browsers", .warning,
+            "the only browsers are in a sandbox that keeps their extensions from handoffd: "
+                + machine.sandboxedBrowsers.joined(separator: ", "),
+            remedy: portal + "install a browser as a package of the system: sudo apt-get install firefox-esr")
+    }
+
     /// A path as a shell takes it, whatever is in it.
     private static func quoted(_ path: String) -> String {
         "'" + path.replacing("'", with: "'\\''") + "'"

@@ -58,6 +58,12 @@ package struct MachineFacts: Sendable {
     package var namespaceClone = FileFact.missing
     /// `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`, which some kernels have.
     package var namespaceAppArmor = FileFact.missing
+    /// Whether the extension for browsers is installed.
+    package var hasBrowserExtension = false
+    /// Browsers that it works in, by their packages.
+    package var browsers: [String] = []
+    /// Browsers in a sandbox that keeps their extensions from programs outside, as `firefox (Snap)`.
+    package var sandboxedBrowsers: [String] = []
 
     /// A machine of which nothing is known.
     package init() {}

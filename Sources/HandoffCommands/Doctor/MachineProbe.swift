@@ -21,7 +21,26 @@ enum MachineProbe {
         facts.namespaceLimit = file("/proc/sys/user/max_user_namespaces")
         facts.namespaceClone = file("/proc/sys/kernel/unprivileged_userns_clone")
         facts.namespaceAppArmor = file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+        readBrowsers(&facts)
         return facts
+    }
+
+    private static func readBrowsers(_ facts: inout MachineFacts) {
+        facts.hasBrowserExtension = file("/usr/share/webext/handoff/manifest.json").exists
+        // Their programs themselves: what is in /usr/bin may be a script that starts the one in a sandbox.
+        facts.browsers = ["chromium", "firefox-esr", "firefox"].filter { file("/usr/lib/\($0)/\($0)").exists }
+        for folder in ["/snap/bin", "/var/lib/snapd/snap/bin"] {
+            for name in ["firefox", "chromium"] where file("\(folder)/\(name)").exists {
+                facts.sandboxedBrowsers.append("\(name) (Snap)")
+            }
+        }
+        let home = ProcessEnvironment.value("HOME").map { [$0 + "/.local/share"] } ?? []
+        for folder in ["/var/lib"] + home {
+            for (id, name) in [("org.mozilla.firefox", "firefox"), ("org.chromium.Chromium", "chromium")]
+            where FolderListing.isFolder("\(folder)/flatpak/app/\(id)") {
+                facts.sandboxedBrowsers.append("\(name) (Flatpak)")
+            }
+        }
     }
 
     private static func readFirewalls(_ facts: inout MachineFacts) {

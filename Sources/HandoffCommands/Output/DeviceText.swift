@@ -39,12 +39,19 @@ struct DeviceText {
             table.add([
                 VisibleText.escape(device.name.isEmpty ? "unnamed" : device.name),
                 device.kind.name,
-                device.isSelf ? "this device" : device.online ? "online" : "offline",
+                Self.state(device),
                 shortID(device.id),
                 notes(device, like: alike[device.id] ?? []).joined(separator: "; "),
             ])
         }
         return table
+    }
+
+    private static func state(_ device: ControlDevice) -> String {
+        if device.isSelf { return "this device" }
+        if device.online { return "online" }
+        guard let heard = device.heard else { return "offline" }
+        return "offline, seen \(RelativeAge.text(seconds: heard))" + (heard < 60 ? "" : " ago")
     }
 
     private func shortID(_ id: DeviceID) -> String { String(id.hex.prefix(idLength)) }

@@ -27,6 +27,7 @@ package struct CommandTable: Sendable {
         DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
+        SendCommand.self, WithdrawCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
         DoctorCommand.self, LogCommand.self,

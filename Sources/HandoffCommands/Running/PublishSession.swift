@@ -60,7 +60,10 @@ final class PublishSession {
                 "advice: '\(VisibleText.escape(request.type.text))' is taken for the type of an activity, which apps name like a "
                     + "domain turned round: com.example.editing")
         }
-        streams?.onEvent = { [unowned self] activity, text, fields in say("stream", activity, text, fields: fields) }
+        streams?.onEvent = { [unowned self] activity, text, fields in
+            say("stream", activity, text, fields: fields)
+            if request.endsWhenTaken, fields["state"] == "finished" { end() }
+        }
         attachment.start { [unowned self] report in
             switch report {
             case .attached(let session): publish(in: session)
@@ -118,6 +121,8 @@ final class PublishSession {
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
             say("continued", offer.activity, text, fields: fields)
+            // What is streamed is taken once the last byte has arrived.
+            if request.endsWhenTaken, streams == nil { end() }
         case .stream(offer.activity, let stream, let device, let resource):
             streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
@@ -161,12 +166,14 @@ final class PublishSession {
 
     /// The first interrupt withdraws; a second one does not wait for the answer.
     private func interrupted() {
-        guard !isEnding, let offer else {
-            streams?.stop()
-            return context.finish(.done)
-        }
-        isEnding = true
         streams?.stop()
+        end()
+    }
+
+    /// Withdraws the activity, and ends the command.
+    private func end() {
+        guard !isEnding, let offer else { return context.finish(.done) }
+        isEnding = true
         context.after(Self.withdrawalPatience) { [context] in context.finish(.done) }
         offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [context] _ in
             context.finish(.done)

@@ -110,7 +110,7 @@ final class PublishedStreams {
         case .untouched: input = .offered
         case .offered: throw TransferFailure(.busy, "its standard input is being streamed to somebody else")
         case .consumed:
-            throw TransferFailure(.busy, "its standard input was streamed already, which is possible only once")
+            throw TransferFailure.told(.busy, "its standard input was streamed already, which is possible only once")
         }
         return try SourceFile(path)
     }

@@ -26,6 +26,8 @@ package struct ActivityDescription: ControlRequest {
     package var expirationDate: Double?
     /// Which content it is about.
     package var targetContentIdentifier: String?
+    /// The one device that is told of it: its name, or the beginning of its id; all are without this.
+    package var to: String?
 
     /// A date that nobody lives to see, for what ends only with its owner: the beginning of the year 4001.
     package static let neverExpires = 63_113_904_000.0

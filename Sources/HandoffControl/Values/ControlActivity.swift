@@ -25,6 +25,8 @@ package struct ControlActivity: ControlValue {
     package var hasWebpageURL: Bool
     /// Seconds since it became current there.
     package var age: Double
+    /// Whether its user has sent it to this device, and to no other one.
+    package var sent: Bool
     /// What would open it here.
     package var opens: ControlOpens
 
@@ -32,7 +34,7 @@ package struct ControlActivity: ControlValue {
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, device: DeviceID, deviceName: String,
         deviceKind: DeviceKind, streams: Bool, webpageURL: String? = nil, hasWebpageURL: Bool, age: Double,
-        opens: ControlOpens
+        sent: Bool = false, opens: ControlOpens
     ) {
         self.id = id
         self.type = type
@@ -45,6 +47,7 @@ package struct ControlActivity: ControlValue {
         self.webpageURL = webpageURL
         self.hasWebpageURL = hasWebpageURL
         self.age = age
+        self.sent = sent
         self.opens = opens
     }
 }

@@ -18,17 +18,19 @@ package struct ControlDevice: ControlValue {
     package var unfinished: Bool
     /// The device that let it in; nil for the founder.
     package var admittedBy: DeviceID?
+    /// How many seconds ago it was heard last; nil: not since the start of the daemon, and of this device itself.
+    package var heard: Double?
 
     private enum CodingKeys: String, CodingKey {
         case id, name, kind
         case isSelf = "self"
-        case online, current, unfinished, admittedBy
+        case online, current, unfinished, admittedBy, heard
     }
 
     /// A device with these properties.
     package init(
         id: DeviceID, name: String, kind: DeviceKind, isSelf: Bool, online: Bool, current: Bool = true,
-        unfinished: Bool = false, admittedBy: DeviceID? = nil
+        unfinished: Bool = false, admittedBy: DeviceID? = nil, heard: Double? = nil
     ) {
         self.id = id
         self.name = name
@@ -38,6 +40,7 @@ package struct ControlDevice: ControlValue {
         self.current = current
         self.unfinished = unfinished
         self.admittedBy = admittedBy
+        self.heard = heard
     }
 }
 

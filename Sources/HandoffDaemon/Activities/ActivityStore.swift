@@ -70,6 +70,11 @@ package struct ActivityStore: Sendable {
         byOffer[offer].flatMap { entries[$0] }
     }
 
+    /// All activities: those on offer first, the one before the others that its user turned to last.
+    package var all: [PublishedActivity] {
+        entries.values.sorted { ($0.offer == nil ? 1 : 0, $1.lastUse) < ($1.offer == nil ? 1 : 0, $0.lastUse) }
+    }
+
     /// The handles of a session's activities.
     package func activities(of session: SessionID) -> [ActivityID] {
         entries.values.filter { $0.session == session }.map(\.id)
@@ -79,11 +84,12 @@ package struct ActivityStore: Sendable {
     ///
     /// - Parameters:
     ///   - group: the app in whose share it counts.
+    ///   - recipient: to which device it is sent; nil offers it to all.
     ///   - bytes: size of its encoded payload.
     /// - Returns: that another activity of the session went for it.
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
-        answersSaves: Bool, bytes: Int = 0
+        answersSaves: Bool, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -94,7 +100,8 @@ package struct ActivityStore: Sendable {
         if let leaving { remove(leaving.id) }
         uses += 1
         entries[id] = PublishedActivity(
-            id: id, session: session, group: group, bytes: bytes, answersSaves: answersSaves, content: content,
+            id: id, session: session, group: group, recipient: recipient, bytes: bytes, answersSaves: answersSaves,
+            content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -140,6 +147,13 @@ package struct ActivityStore: Sendable {
         let entry = try owned(id, by: session)
         remove(id)
         return entry.offer == nil ? [] : [.offersChanged]
+    }
+
+    /// Ends an activity because the user wants it so, whoever owns it.
+    package mutating func withdraw(_ id: ActivityID) throws(Refusal) -> [Effect] {
+        guard let entry = entries[id] else { throw .unknown(id) }
+        remove(id)
+        return [.withdrawn(id, session: entry.session)] + (entry.offer == nil ? [] : [.offersChanged])
     }
 
     /// Ends all activities of a session whose connection ended.
@@ -234,7 +248,7 @@ package struct ActivityStore: Sendable {
                 OfferedActivity(
                     id: offer.id, type: entry.content.type, title: entry.content.title, team: entry.content.team,
                     supportsStreams: entry.content.supportsStreams, hasWebpageURL: entry.content.webpageURL != nil,
-                    age: UInt32(clamping: offer.since.duration(to: now).components.seconds))
+                    age: UInt32(clamping: offer.since.duration(to: now).components.seconds), recipient: entry.recipient)
             }
     }
 

@@ -14,6 +14,8 @@ package struct PublishedActivity: Sendable {
     package let session: SessionID
     /// The app in whose share it counts.
     package let group: ClientGroup
+    /// To which device it is sent; nil: it is offered to all.
+    package let recipient: DeviceID?
     /// The size of its encoded payload.
     package var bytes: Int
     /// Whether the owner can be asked to save; a publisher without a session of its own cannot answer.

@@ -17,6 +17,8 @@ protocol AppServiceDelegate: AnyObject {
     var streams: StreamService { get }
     /// Whether the app that calls itself so may publish and continue.
     func isEnabled(_ app: String) -> Bool
+    /// The other device of the account that a user means: by its name, or the beginning of its id.
+    func recipient(_ text: String) throws(ActivityError) -> DeviceID
     /// What this device offers has changed.
     func ownOffersChanged()
     /// The set of attached handlers has changed, and with it what would open here.
@@ -100,6 +102,31 @@ final class AppService {
         store.offers(now: loop.now).filter { offered($0.id) != nil }
     }
 
+    /// All that apps and tools have published, for the user.
+    func publications() -> [ControlPublication] {
+        let now = loop.now
+        return store.all.map { activity in
+            let app = registry.session(activity.session)?.app ?? ""
+            let reason: String? =
+                if !isEnabled(app) {
+                    "its app is switched off"
+                } else if activity.offer == nil {
+                    "it is not current"
+                } else {
+                    activity.content.isEligibleForHandoff ? nil : "its app keeps it to this device"
+                }
+            let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
+            return ControlPublication(
+                id: activity.offer?.id ?? activity.id, type: activity.content.type, title: activity.content.title,
+                app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age)
+        }
+    }
+
+    /// Ends the activity with an id of `publications`, and tells who published it.
+    func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
+        apply(try store.withdraw(store.offered(id)?.id ?? id))
+    }
+
     /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
     private var appleSeconds: Double { Double(wallClock.unixSeconds) - 978_307_200 }
 
@@ -109,6 +136,11 @@ final class AppService {
     func offered(_ offer: ActivityID) -> PublishedActivity? {
         guard let activity = store.offered(offer) else { return nil }
         return isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
+    }
+
+    /// The activity on offer under an id, to a device that may know of it.
+    func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity? {
+        offered(offer).flatMap { $0.recipient == nil || $0.recipient == device ? $0 : nil }
     }
 
     /// Tells the owner of an offer that a device continued it.
@@ -216,13 +248,20 @@ final class AppService {
         _ description: ActivityDescription, as session: AppSession, needsSave: Bool
     ) throws -> (ActivityID, advice: String?) {
         let content = try description.content(sessionTeam: session.team)
+        let recipient = try description.to.map { try self.recipient($0) }
         let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         apply(
             try store.publish(
                 content, id: id, session: session.id, group: session.group, needsSave: needsSave,
-                answersSaves: session.answersSaves, bytes: bytes))
+                answersSaves: session.answersSaves, recipient: recipient, bytes: bytes))
         return (id, advice(bytes: bytes, content, isSaved: !needsSave))
+    }
+
+    /// Whom an activity is sent to. Never nil: that would offer it to all.
+    private func recipient(_ text: String) throws -> DeviceID {
+        guard let delegate else { throw ActivityError.invalid(field: "to", message: "the daemon ends") }
+        return try delegate.recipient(text)
     }
 
     private func update(_ call: ControlCall) throws {

@@ -9,6 +9,8 @@ protocol PayloadServiceDelegate: AnyObject {
     var deviceName: String { get }
     /// The activity on offer under an id.
     func offered(_ offer: ActivityID) -> PublishedActivity?
+    /// The same, if the device may know of it.
+    func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity?
     /// The activity by its owner's handle, on offer or not.
     func activity(_ id: ActivityID) -> PublishedActivity?
     /// Asks the owner of an activity to save where it has news; returns whether an answer is now awaited.
@@ -57,7 +59,7 @@ final class PayloadService {
     func serve(
         _ offer: ActivityID, to device: DeviceID, completion: @escaping (Result<Payload, HandoffFailure>) -> Void
     ) {
-        guard let activity = delegate.offered(offer) else {
+        guard let activity = delegate.offered(offer, to: device) else {
             return completion(.failure(.unknownActivity(device: delegate.deviceName)))
         }
         // One fetch at a time: a device that asks again has lost the connection over which it asked before.

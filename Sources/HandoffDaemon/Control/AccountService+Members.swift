@@ -10,6 +10,7 @@ import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import LoopIO
+import Timing
 
 /// The devices of the account: showing, naming and removing them, and leaving.
 extension AccountService {
@@ -30,7 +31,9 @@ extension AccountService {
             return ControlDevice(
                 id: id, name: snapshot.name(of: id), kind: isSelf ? core.kind : peer?.kind ?? .other, isSelf: isSelf,
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
-                unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id))
+                unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
+                heard: isSelf
+                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) })
         }
     }
 

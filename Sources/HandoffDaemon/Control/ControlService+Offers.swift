@@ -29,7 +29,7 @@ extension ControlService {
                     activity: OfferedActivity(
                         id: activity.id, type: activity.type, title: activity.title, team: activity.team,
                         supportsStreams: activity.supportsStreams, hasWebpageURL: activity.hasWebpageURL,
-                        age: UInt32(clamping: age)))
+                        age: UInt32(clamping: age), isSent: activity.isSent))
             }
         }.sorted { $0.activity.age < $1.activity.age }
     }
@@ -41,7 +41,8 @@ extension ControlService {
         return ControlActivity(
             id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: offer.device,
             deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
-            hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), opens: opens(activity))
+            hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), sent: activity.isSent,
+            opens: opens(activity))
     }
 
     /// Who would take an offer over, as far as it is known without the payload.

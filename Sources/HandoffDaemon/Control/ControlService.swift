@@ -56,6 +56,9 @@ final class ControlService {
             case .addPeer: try changePeers(call, { $0.adding($1) }, { $0.add($1) })
             case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
+            case .listPublished:
+                call.reply(["activities": .array(core.apps.publications().map { .object($0.json) })])
+            case .withdraw: try withdraw(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
             case .listApps:
@@ -86,6 +89,10 @@ final class ControlService {
         let text = try Fields(call.parameters).text("address")
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
         let changed = change(core.peersFile, address)
+        // What is added twice is there; what is removed twice was another one perhaps.
+        guard changed != core.peersFile || changed.addresses.contains(address) else {
+            throw CallError.addressNotAdded(text)
+        }
         core.worker.run({ [folder = core.stored.folder] in try folder.store(peers: changed) }, on: core.loop) {
             [core] result in
             switch result {
@@ -130,6 +137,17 @@ final class ControlService {
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }
 
+    private func withdraw(_ call: ControlCall) throws {
+        let prefix = try Fields(call.parameters).text("activity")
+        switch OfferSelection.choose(core.apps.publications(), prefix: prefix, id: \.id) {
+        case .nothing: throw CallError.noSuchActivity(publishedHere: prefix)
+        case .ambiguous(let candidates): throw CallError.ambiguous(prefix, candidates)
+        case .one(let activity):
+            try core.apps.withdraw(activity.id)
+            call.reply(["activity": .string(activity.id.hex)])
+        }
+    }
+
     private func watch(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         // What has changed unseen is told to the others first, so that the new watcher begins from the same switches.
@@ -172,7 +190,12 @@ final class ControlService {
         {
             throw CallError.ambiguous(from, devices.map(\.hex), of: "devices")
         }
-        let fitting = present.filter(isMeant)
+        var fitting = present.filter(isMeant)
+        if prefix == nil, !take {
+            // Who names none means one that can be opened, though another may be newer.
+            let openable = fitting.filter { (try? recipient(of: $0.activity).get()) != nil }
+            if !openable.isEmpty { fitting = openable }
+        }
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
             // What is switched off here is the reason, if it is what was asked for.

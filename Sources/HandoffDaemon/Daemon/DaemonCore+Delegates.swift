@@ -140,6 +140,15 @@ extension DaemonCore: AppServiceDelegate {
 
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
+    func recipient(_ text: String) throws(ActivityError) -> DeviceID {
+        let others = Set(snapshot.others)
+        switch DeviceSelection.choose(text, among: others, name: { snapshot.name(of: $0) }) {
+        case .one(let device): return device
+        case .nothing: throw .invalid(field: "to", message: "no other device of the account is called so")
+        case .ambiguous: throw .invalid(field: "to", message: "several devices are called so: name one by its id")
+        }
+    }
+
     func ownOffersChanged() {
         network.say()
         apps.payloads.reviewRecords()

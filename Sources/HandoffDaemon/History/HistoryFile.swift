@@ -1,5 +1,6 @@
 package import HandoffControl
 import HandoffJSON
+import HandoffModel
 package import HandoffState
 import LoopIO
 
@@ -33,10 +34,10 @@ package final class HistoryFile: Sendable {
         var entry = entry
         let (number, overflow) = try lastNumber().addingReportingOverflow(1)
         entry.number = overflow ? .max : number
-        entry.type = entry.type.map(Self.shortened)
-        entry.app = entry.app.map(Self.shortened)
-        entry.deviceName = Self.shortened(entry.deviceName)
-        entry.outcome = Self.shortened(entry.outcome)
+        entry.type = entry.type?.prefix(utf8Count: Self.maxText)
+        entry.app = entry.app?.prefix(utf8Count: Self.maxText)
+        entry.deviceName = entry.deviceName.prefix(utf8Count: Self.maxText)
+        entry.outcome = entry.outcome.prefix(utf8Count: Self.maxText)
         let line = JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
         try folder.appendHistory(line, limit: Self.longest)
         last.withLock { $0 = entry.number }
@@ -59,20 +60,6 @@ package final class HistoryFile: Sendable {
             entries.append(entry)
         }
         return ControlLogPage(entries: entries, hasMore: false)
-    }
-
-    /// As many whole characters of a text as an entry takes.
-    private static func shortened(_ text: String) -> String {
-        guard text.utf8.count > maxText else { return text }
-        // Scalars, not characters: a single character may be as long as one likes.
-        var kept = String.UnicodeScalarView()
-        var size = 0
-        for scalar in text.unicodeScalars {
-            size += UTF8.width(scalar)
-            guard size <= maxText else { break }
-            kept.append(scalar)
-        }
-        return String(kept)
     }
 
     private func lastNumber() throws(StateError) -> Int {

@@ -30,11 +30,12 @@ package enum NotificationContent: Sendable, Equatable {
         var choices: [DesktopNotification.Choice] = []
         switch self {
         case .offer(let offer):
-            headline = offer.headline
-            detail = "from \(offer.deviceName)"
+            headline = offer.isSent ? "\(offer.deviceName) sends you \(offer.title ?? offer.opener)" : offer.headline
+            detail = offer.isSent ? "opens in: \(offer.opener)" : "from \(offer.deviceName)"
+            let label = offer.isSent ? "Open" : "Continue"
             choices = [
-                DesktopNotification.Choice(key: Key.click, label: "Continue"),
-                DesktopNotification.Choice(key: Key.continue, label: "Continue"),
+                DesktopNotification.Choice(key: Key.click, label: label),
+                DesktopNotification.Choice(key: Key.continue, label: label),
                 DesktopNotification.Choice(key: Key.dismiss, label: "Dismiss"),
             ]
         case .failure(let offer, let reason):

@@ -15,6 +15,8 @@ package struct NotificationOffer: Sendable, Equatable {
     private let givenApp: String?
     private let givenTitle: String?
     private let givenName: String
+    /// Whether its user has sent it here.
+    package let isSent: Bool
 
     /// Nil for an offer that nothing opens here.
     package init?(_ offer: ControlActivity) {
@@ -29,6 +31,7 @@ package struct NotificationOffer: Sendable, Equatable {
         givenApp = offer.opens.name
         givenTitle = offer.title
         givenName = offer.deviceName
+        isSent = offer.sent
     }
 
     /// What would open it: the name of an app, or words for the browser.

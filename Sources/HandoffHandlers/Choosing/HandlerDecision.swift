@@ -20,7 +20,7 @@ package struct HandlerDecision: Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
         /// The app runs already.
         case running
-        /// The user chose it in the file `defaults`.
+        /// The user chose it: in the file `defaults`, or as browser in the settings of the desktop.
         case chosen
         /// No other app fits.
         case only
@@ -60,7 +60,7 @@ package struct HandlerDecision: Sendable, Equatable {
     package var words: String {
         switch reason {
         case .running: "it is running"
-        case .chosen: "chosen in the file defaults"
+        case .chosen: "chosen by the user"
         case .only: "the only app that continues it"
         case .first(let count): "the first that was here of \(count) apps that continue it"
         case .claims(let host): "it claims \(host)"

@@ -42,6 +42,13 @@ package struct HandlerDefaults: Sendable, Equatable {
         }
     }
 
+    /// Adds apps behind those that the user has named for a type: what a setting of the desktop says.
+    package mutating func append(_ apps: [AppID], for type: ActivityType) {
+        let named = choices[type] ?? []
+        let more = apps.filter { !named.contains($0) }
+        if !more.isEmpty { choices[type] = named + more }
+    }
+
     /// The apps that the user wants for a type, best first.
     package func apps(for type: ActivityType) -> [AppID] { choices[type] ?? [] }
 

@@ -50,11 +50,7 @@ package enum PairingIdentity {
 
     /// The name cut to ``maxName`` bytes without breaking a character of it; `device` when nothing is left.
     package static func fitting(_ name: String) -> String {
-        var fitting = ""
-        for scalar in name.unicodeScalars {
-            guard fitting.utf8.count + UTF8.width(scalar) <= maxName else { break }
-            fitting.unicodeScalars.append(scalar)
-        }
+        let fitting = name.prefix(utf8Count: maxName)
         return fitting.isEmpty ? "device" : fitting
     }
 

@@ -5,7 +5,8 @@ package import HandoffProtocol
 
 /// What this device says of itself to the others, in one sequence for adverts and beacons. Plain values.
 ///
-/// Every change of what either says raises the number; each is signed once, whatever the number of receivers.
+/// Every change of what either says raises the number; each is signed once for all who are told the same. Who was sent something is
+/// told more under the same number.
 package struct Announcer {
     /// Who speaks, and from where.
     package struct Speaker {
@@ -28,7 +29,11 @@ package struct Announcer {
         /// Goes along with whatever else is said, and is no news by itself: rosters are kept equal over connections.
         var rosterDigest: [UInt8]
         var isGoodbye = false
+        /// Also those that are sent to one device.
         var activities: [OfferedActivity]
+
+        /// What all devices are told of.
+        var forAll: [OfferedActivity] { activities.filter { $0.recipient == nil } }
 
         /// Whether the activities are the same; ages alone are no difference.
         func offersSame(as other: News) -> Bool {
@@ -88,7 +93,15 @@ package struct Announcer {
 
     private mutating func sign() throws {
         guard let news else { return }
-        advert = try announcement(news.activities).map {
+        advert = try announcement(news.forAll).map {
+            try SignedAdvert($0, label: news.label, key: speaker.key)
+        }
+    }
+
+    /// The announcement as a device gets it, under the same number: with what was sent to it.
+    func advert(for device: DeviceID) throws -> SignedAdvert? {
+        guard let news, news.activities.contains(where: { $0.recipient == device }) else { return advert }
+        return try announcement(news.activities.filter { $0.isMeant(for: device) }).map {
             try SignedAdvert($0, label: news.label, key: speaker.key)
         }
     }
@@ -100,7 +113,7 @@ package struct Announcer {
     ///   - listsActivities: false leaves the activities to adverts and connections.
     func beacon(keys: EpochKeys, marking missing: [PairwiseKeys], listsActivities: Bool) throws -> [[UInt8]]? {
         guard let news else { return nil }
-        let shown = listsActivities ? news.activities : []
+        let shown = listsActivities ? news.forAll : []
         return try announcement(shown, hasMore: shown.count < news.activities.count).map {
             let signed = try BeaconSeal.sign($0, label: news.label, key: speaker.key)
             return try BeaconSeal.seal(signed, label: news.label, beaconKey: keys.beacon, marking: missing)

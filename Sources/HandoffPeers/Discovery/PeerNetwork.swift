@@ -328,7 +328,7 @@ package final class PeerNetwork {
 
     /// What one device is told of them.
     package func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        unadvertised.contains(device) ? [] : announcedOffers()
+        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
     }
 
     /// Whether the beacon, which all members read, lists activities.
@@ -342,9 +342,9 @@ package final class PeerNetwork {
 
     /// The latest advert, as one device gets it.
     func advert(for device: DeviceID?) -> SignedAdvert? {
-        guard let device, unadvertised.contains(device) else { return announcer.advert }
+        guard let device else { return announcer.advert }
         do {
-            return try announcer.emptyAdvert()
+            return try unadvertised.contains(device) ? announcer.emptyAdvert() : announcer.advert(for: device)
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return nil
@@ -357,7 +357,7 @@ package final class PeerNetwork {
         return offers.map {
             OfferedActivity(
                 id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,
-                hasWebpageURL: $0.hasWebpageURL, age: $0.age)
+                hasWebpageURL: $0.hasWebpageURL, age: $0.age, recipient: $0.recipient)
         }
     }
 

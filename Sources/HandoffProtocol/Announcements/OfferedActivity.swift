@@ -24,11 +24,19 @@ package struct OfferedActivity: Sendable {
     /// Seconds since it became what the user does, when this was written.
     package let age: UInt32
 
+    /// Its user has sent it to the device that reads this, and no other one is told of it.
+    package let isSent: Bool
+
+    /// At the device that offers it: to which device it is sent. Nil: it is offered to all; or somebody else offers it.
+    package let recipient: DeviceID?
+
     /// Describes an activity; texts longer than their limits are the caller's to cut.
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, supportsStreams: Bool,
-        hasWebpageURL: Bool, age: UInt32
+        hasWebpageURL: Bool, age: UInt32, isSent: Bool = false, recipient: DeviceID? = nil
     ) {
+        self.isSent = isSent || recipient != nil
+        self.recipient = recipient
         self.id = id
         self.type = type
         self.title = title
@@ -38,12 +46,15 @@ package struct OfferedActivity: Sendable {
         self.age = age
     }
 
+    /// Whether a device is told of it, by the device that offers it.
+    package func isMeant(for device: DeviceID) -> Bool { recipient == nil || recipient == device }
+
     /// True when nothing differs but the age, so that no user would see a change. Texts are compared as bytes; `==` would
     /// take composed and decomposed letters for equal.
     package func hasSameContent(as other: OfferedActivity) -> Bool {
         id == other.id && type == other.type && title.hasSameBytes(as: other.title)
             && team.hasSameBytes(as: other.team) && supportsStreams == other.supportsStreams
-            && hasWebpageURL == other.hasWebpageURL
+            && hasWebpageURL == other.hasWebpageURL && isSent == other.isSent && recipient == other.recipient
     }
 }
 
@@ -73,6 +84,7 @@ extension OfferedActivity {
     private static let webFlag: UInt8 = 2
     private static let titleFlag: UInt8 = 4
     private static let teamFlag: UInt8 = 8
+    private static let sentFlag: UInt8 = 16
 
     /// Reads one activity of an announcement; unknown flags are ignored.
     init(reading reader: inout ByteReader) throws(ByteError) {
@@ -84,7 +96,7 @@ extension OfferedActivity {
         let team = flags & Self.teamFlag != 0 ? try reader.text(Int(try reader.u8())) : nil
         self.init(
             id: id, type: type, title: title, team: team, supportsStreams: flags & Self.streamsFlag != 0,
-            hasWebpageURL: flags & Self.webFlag != 0, age: age)
+            hasWebpageURL: flags & Self.webFlag != 0, age: age, isSent: flags & Self.sentFlag != 0)
     }
 
     /// Bytes of the activity in an announcement; nil when a field is longer than its length byte can say.
@@ -99,6 +111,7 @@ extension OfferedActivity {
         if hasWebpageURL { flags |= Self.webFlag }
         if title != nil { flags |= Self.titleFlag }
         if team != nil { flags |= Self.teamFlag }
+        if isSent { flags |= Self.sentFlag }
         var writer = ByteWriter(capacity: 256)
         writer.raw(id.bytes)
         writer.u32(age)
@@ -138,6 +151,7 @@ extension OfferedActivity {
         object["streams"] = .bool(supportsStreams)
         object["webpageURL"] = .bool(hasWebpageURL)
         object["age"] = .integer(Int64(age))
+        if isSent { object["sent"] = true }
         return object
     }
 
@@ -153,6 +167,6 @@ extension OfferedActivity {
         guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
         self.init(
             id: id, type: type, title: title, team: team, supportsStreams: try fields.flag("streams"),
-            hasWebpageURL: try fields.flag("webpageURL"), age: age)
+            hasWebpageURL: try fields.flag("webpageURL"), age: age, isSent: try fields.flag("sent"))
     }
 }

@@ -90,7 +90,7 @@ extension TransferFrame {
             [
                 "error": [
                     "reason": .string(failure.reason.rawValue),
-                    "message": .string(Self.cut(failure.message, to: TransferLimits.message)),
+                    "message": .string(failure.told),
                 ]
             ]
         }
@@ -163,16 +163,6 @@ extension TransferFrame {
         // A newer program may have reasons that are unknown here; its message says what it is.
         return TransferFailure(
             reported: TransferFailure.Reason(rawValue: reason) ?? .failed, VisibleText.escape(message))
-    }
-
-    private static func cut(_ text: String, to limit: Int) -> String {
-        guard text.utf8.count > limit else { return text }
-        var cut = ""
-        for scalar in text.unicodeScalars {
-            guard cut.utf8.count + UTF8.width(scalar) <= limit else { break }
-            cut.unicodeScalars.append(scalar)
-        }
-        return cut
     }
 }
 

@@ -23,11 +23,18 @@ package enum ProcessEnvironment {
 
     /// The folder of the program that this process runs (proc(5), `exe`), absolute; nil when the system does not say.
     package static var programFolder: String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let path = program(of: "self") else { return nil }
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+
+    /// The program that has started this process, absolute; nil when the system does not say, as of one in a sandbox.
+    package static var parentProgram: String? { program(of: "\(getppid())") }
+
+    private static func program(of process: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Whether a descriptor is a socket (fstat(2)).

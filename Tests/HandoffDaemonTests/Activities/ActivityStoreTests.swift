@@ -34,6 +34,15 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).map(\.id) == [first])
     }
 
+    @Test func `the user ends an activity, whoever owns it`() throws {
+        var store = try store(needsSave: false)
+        _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
+        #expect(store.all.map(\.id) == [first])
+        #expect(try store.withdraw(first) == [.withdrawn(first, session: "a"), .offersChanged])
+        #expect(store.all.isEmpty)
+        #expect(throws: ActivityStore.Refusal.unknown(first)) { try store.withdraw(first) }
+    }
+
     @Test func `an app has a quarter of all payloads, over all of its sessions`() throws {
         var store = ActivityStore(refreshInterval: .seconds(15))
         let share = ActivityStore.maxBytesPerApp

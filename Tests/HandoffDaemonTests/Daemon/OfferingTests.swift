@@ -1,6 +1,7 @@
 import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
+import HandoffJSON
 import HandoffModel
 import Testing
 
@@ -53,6 +54,59 @@ import Testing
         let second = try editor.engage(Note.activity("second"))
         #expect(try watcher.removed().id == first)
         #expect(try watcher.added().id == second)
+    }
+
+    @Test func `what is published here is listed, and the user takes it back`() throws {
+        let (desk, _, watcher) = try pair()
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("Letter"))
+        #expect(try watcher.added().id == id)
+        let listed: [ControlPublication] = try Fields(try desk.call(.listPublished)).value("activities")
+        #expect(listed.map(\.id) == [id])
+        #expect(listed.first?.app == "Editor" && listed.first?.offered == true)
+
+        _ = try desk.call(.withdraw, ["activity": .string(String(id.hex.prefix(5)))])
+        #expect(try watcher.removed().id == id)
+        guard case .withdrawn(id) = try editor.next() else { throw UnexpectedEvent() }
+        let refused = try desk.open(ControlMethod.withdraw.rawValue, ["activity": .string(id.hex)]).refusal()
+        #expect(refused.name == ControlErrorName.noSuchActivity.rawValue)
+    }
+
+    @Test func `what is sent to one device is on offer there, and to no other one`() throws {
+        let devices = try fleet.account("desk", "couch", "phone")
+        let (desk, couch, phone) = (devices[0], devices[1], devices[2])
+        let (onCouch, onPhone) = (try couch.watch(), try phone.watch())
+        try onCouch.ready()
+        try onPhone.ready()
+        let sender = try desk.attach("Sender")
+        var letter = Note.activity("for you", title: "Letter")
+        letter.to = "couch"
+        let id = try sender.engage(letter)
+        let arrived = try onCouch.added()
+        #expect(arrived.id == id && arrived.sent)
+        // What all are offered afterwards comes to both, so that the former would have come before.
+        let editor = try desk.attach("Editor")
+        let other = try editor.engage(Note.activity("for all"))
+        #expect(try onCouch.added().id == other)
+        let seen = try onPhone.added()
+        #expect(seen.id == other && !seen.sent)
+        #expect(try phone.offers().map(\.id) == [other])
+        let refused = try phone.continue(ContinueRequest(activity: id.hex, take: true)).refusal()
+        #expect(refused.name == ControlErrorName.nothingToContinue.rawValue)
+
+        _ = try couch.continue(ContinueRequest(activity: id.hex, take: true)).result()
+        guard case .continued(id, _) = try sender.next() else { throw UnexpectedEvent() }
+        try sender.call(.invalidate, id)
+        #expect(try onCouch.removed().id == id)
+    }
+
+    @Test(arguments: ["nobody", "desk", ""]) func `nothing is sent to who is no other device`(_ name: String) throws {
+        let (desk, _, _) = try pair()
+        var letter = Note.activity("for you")
+        letter.to = name
+        let call = try desk.open(
+            AppMethod.publish.rawValue, ["activity": .object(letter.json)], more: true)
+        #expect(try call.refusal().name == AppErrorName.invalidActivity.rawValue)
     }
 
     @Test func `an activity expires`() throws {

@@ -75,4 +75,16 @@ import Testing
         #expect(try desk.status().peers.isEmpty)
         try #require(rmdir(desk.state.file(".peers.new")) == 0)
     }
+
+    @Test func `an address that was never added cannot be removed`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        _ = try desk.call(.addPeer, ["address": "127.0.0.1:9"])
+        let call = try desk.open(ControlMethod.removePeer.rawValue, ["address": "127.0.0.1:10"])
+        #expect(try call.refusal().name == ControlErrorName.invalidAddress.rawValue)
+        #expect(try desk.status().peers.map(\.address) == ["127.0.0.1:9"])
+        _ = try desk.call(.removePeer, ["address": "127.0.0.1:9"])
+        #expect(try desk.status().peers.isEmpty)
+    }
 }

@@ -1,0 +1,32 @@
+import HandoffClient
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+
+/// `withdraw`: ends an activity that is published here.
+package struct WithdrawCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["withdraw"], operands: "ID", operandCount: 1...1,
+        summary: "end an activity of this device, whichever app has published it",
+        details:
+            "handoffctl list --mine shows them. An ID may be shortened to any beginning that fits only one activity.",
+        example: "handoffctl withdraw 3f9c2ab")
+
+    private let activity: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        activity = arguments.operands.first ?? ""
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.withdraw(activity, then)
+        } present: { id in
+            if context.json {
+                context.console.line(["withdrawn": .string(id.hex)])
+            } else {
+                context.console.line("withdrawn \(id.short)")
+            }
+        }
+    }
+}
