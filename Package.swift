@@ -21,6 +21,8 @@ let package = Package(
         .executable(name: "handoffctl", targets: ["handoffctl"]),
         .executable(name: "handoffd", targets: ["handoffd"]),
         .library(name: "HandoffKit", targets: ["HandoffKit"]),
+        .library(name: "HandoffTesting", targets: ["HandoffTesting"]),
+        .plugin(name: "HandoffInfo", targets: ["HandoffInfo"]),
     ],
     targets: [
         // C libraries and system calls. Where a library is missing, the package manager names its package. Avahi's two are
@@ -156,6 +158,10 @@ let package = Package(
             dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
             swiftSettings: strict),
         .target(
+            name: "HandoffTesting",
+            dependencies: ["HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "LoopIO", "Timing"],
+            swiftSettings: common),
+        .target(
             name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
@@ -164,6 +170,8 @@ let package = Package(
                 "HandoffAccount", "HandoffCrypto", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
                 "Timing",
             ], swiftSettings: strict),
+        .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
+        .executableTarget(name: "handoff-info", swiftSettings: common),
         .executableTarget(
             name: "handoff-desktop", dependencies: ["HandoffDesktopService"], swiftSettings: strict),
         .executableTarget(
@@ -273,7 +281,8 @@ let package = Package(
         .testTarget(
             name: "HandoffKitTests",
             dependencies: [
-                "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTransfer",
+                "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTesting",
+                "HandoffTransfer",
                 "LoopIO",
             ], swiftSettings: common),
         .testTarget(
@@ -307,6 +316,8 @@ let package = Package(
             name: "HandoffTestSupport",
             dependencies: ["HandoffControl", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer", "LoopIO"],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
+        .testTarget(
+            name: "HandoffTestingTests", dependencies: ["HandoffKit", "HandoffTesting"], swiftSettings: common),
         .testTarget(
             name: "HandoffTransferTests",
             dependencies: ["HandoffJSON", "HandoffModel", "HandoffTestSupport", "HandoffTransfer", "LoopIO"],

@@ -15,6 +15,7 @@ let settings: [SwiftSetting] = [
 let strict: [SwiftSetting] = settings + [.strictMemorySafety()]
 
 let kit = Target.Dependency.product(name: "HandoffKit", package: "handoff")
+let testing = Target.Dependency.product(name: "HandoffTesting", package: "handoff")
 
 let package = Package(
     name: "handoff-examples",
@@ -27,12 +28,12 @@ let package = Package(
         .executableTarget(name: "ForumReader", dependencies: [kit, "ExampleSupport"], swiftSettings: strict),
         .executableTarget(name: "MapOff", dependencies: [kit, "ExampleSupport"], swiftSettings: strict),
         .executableTarget(
-            name: "MapViewer", dependencies: [kit, "ExampleSupport"], exclude: ["MapViewer.resources"],
-            swiftSettings: strict),
+            name: "MapViewer", dependencies: [kit, "ExampleSupport"], exclude: ["Info.plist"],
+            swiftSettings: strict, plugins: [.plugin(name: "HandoffInfo", package: "handoff")]),
         .executableTarget(name: "Shapes", dependencies: [kit, "ExampleSupport"], swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
-            dependencies: [kit, "ExampleSupport", "ForumReader", "MapOff", "MapViewer", "Shapes"],
+            dependencies: [kit, testing, "ExampleSupport", "ForumReader", "MapOff", "MapViewer", "Shapes"],
             swiftSettings: settings),
     ]
 )

@@ -79,3 +79,45 @@ class OwnMainView: UIViewController {
         }
     }
 }
+
+/// A view of a layer of its own, made anew all the time.
+nonisolated struct OwnText: HandoffModifiable {
+    var text = ""
+    var modifiers: [HandoffModifier] = []
+
+    @MainActor func modifier(_ modifier: HandoffModifier) -> OwnText {
+        OwnText(text: text, modifiers: modifiers + [modifier])
+    }
+}
+
+@MainActor final class OwnWindow: UISceneDelegate {
+    private let host = HandoffModifierHost()
+    private var selection: [String]?
+
+    func appear(as scene: UIScene) {
+        let conditions = UISceneActivationConditions()
+        conditions.canActivateForTargetContentIdentifierPredicate = NSPredicate(value: true)
+        conditions.prefersToActivateForTargetContentIdentifierPredicate = NSPredicate { text, _ in
+            text as? String == "letter/7"
+        }
+        scene.activationConditions = conditions
+        UIApplication.shared.connect(scene)
+        update()
+    }
+
+    private func update() {
+        let view = OwnText(text: "a")
+            .userActivity("com.example.reading") { activity in activity.title = self.selection?.first }
+            .userActivity("com.example.selecting", element: selection) { names, activity in
+                activity.title = names.joined()
+            }
+            .onContinueUserActivity("com.example.reading") { activity in self.selection = activity.title.map { [$0] } }
+        host.update(view.modifiers)
+    }
+
+    func follow() async {
+        for await activity in HandoffApplication.shared.continuations(of: "com.example.reading") {
+            selection = [activity.activityType]
+        }
+    }
+}

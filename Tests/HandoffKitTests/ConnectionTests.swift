@@ -237,4 +237,19 @@ import Testing
         try folder.write("no property list", to: "app.resources/Info.plist")
         #expect(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/app") == nil)
     }
+
+    @Test func `an Info plist that the plugin has made is found beside the program`() throws {
+        let kit = try KitTest(daemonRuns: false)
+        let folder = kit.test.folder
+        for name in ["reader_app.resources", "reader_otherapp.resources", "reader_none.resources"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name, withIntermediateDirectories: false)
+        }
+        try folder.write(Self.infoPlist, to: "reader_app.resources/Handoff-Info.plist")
+        let dictionary = try #require(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/app"))
+        #expect(dictionary["CFBundleIdentifier"] as? String == "com.example.app")
+        for name in ["otherapp", "none", "pp"] {
+            #expect(HandoffConfiguration.infoDictionary(ofProgram: folder.path + "/" + name) == nil)
+        }
+    }
 }

@@ -9,22 +9,26 @@ import Testing
 /// A scene's delegate that notes what it is told.
 private final class SceneDelegate: NSObject, HandoffSceneDelegate, @unchecked Sendable {
     let kit: KitTest
+    let name: String
 
-    init(_ kit: KitTest) { self.kit = kit }
+    init(_ kit: KitTest, _ name: String = "scene") {
+        self.kit = kit
+        self.name = name
+    }
 
     func scene(_ scene: UIScene, willContinueUserActivityWithType userActivityType: String) {
-        kit.note("scene will \(userActivityType)")
+        kit.note("\(name) will \(userActivityType)")
     }
 
     func scene(_ scene: UIScene, continue userActivity: NSUserActivity) {
-        kit.note("scene continue \(userActivity.title ?? "-")")
+        kit.note("\(name) continue \(userActivity.title ?? "-")")
     }
 
     func scene(_ scene: UIScene, didFailToContinueUserActivityWithType userActivityType: String, error: any Error) {
-        kit.note("scene fail \((error as NSError).code)")
+        kit.note("\(name) fail \((error as NSError).code)")
     }
 
-    func scene(_ scene: UIScene, didUpdate userActivity: NSUserActivity) { kit.note("scene didUpdate") }
+    func scene(_ scene: UIScene, didUpdate userActivity: NSUserActivity) { kit.note("\(name) didUpdate") }
 }
 
 /// A scene's delegate that leaves everything out.
@@ -43,8 +47,24 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
 
     private func id(_ byte: UInt8) -> ContinuationID { ContinuationID(checked: Array(repeating: byte, count: 16)) }
 
-    private func continued(_ title: String) -> ContinuedActivity {
-        Sample.continued(type: type, title: title, userInfo: ["page": 1])
+    private func continued(_ title: String, about identifier: String? = nil) -> ContinuedActivity {
+        var continued = Sample.continued(type: type, title: title, userInfo: ["page": 1])
+        continued.targetContentIdentifier = identifier
+        return continued
+    }
+
+    /// A scene of one letter.
+    private func scene(_ name: String, _ delegate: SceneDelegate) -> HandoffScene {
+        let scene = HandoffScene(delegate: delegate)
+        let conditions = scene.activationConditions
+        conditions.canActivateForTargetContentIdentifierPredicate = NSPredicate { text, _ in
+            (text as? String)?.hasPrefix("letter/") == true
+        }
+        conditions.prefersToActivateForTargetContentIdentifierPredicate = NSPredicate { text, _ in
+            text as? String == "letter/\(name)"
+        }
+        application.connect(scene)
+        return scene
     }
 
     @Test func `the active scene is told instead of the applications delegate`() throws {
@@ -99,5 +119,54 @@ final class SilentSceneDelegate: HandoffSceneDelegate {}
         kit.event(.continue(id(1), continued("one")))
         try kit.run(until: "continue one")
         withExtendedLifetime(delegate) {}
+    }
+
+    @Test func `what an activity is about chooses the scene`() throws {
+        let delegate = NotingApplicationDelegate(kit)
+        application.delegate = delegate
+        let delegates = ["one", "two"].map { SceneDelegate(kit, $0) }
+        let scenes = delegates.map { scene($0.name, $0) }
+        application.activeScene = scenes[1]
+        #expect(application.connectedScenes == Set(scenes))
+        try kit.run(until: "Attach")
+        // It is the one that prefers it, also when another one is active; else the active one, if it can; else the app.
+        for (number, about) in ["letter/one", "letter/three", "drawing", nil].enumerated() {
+            let id = id(UInt8(number + 1))
+            kit.event(.willContinue(id, type, Sample.origin))
+            kit.event(.continue(id, continued("\(number)", about: about)))
+        }
+        try kit.run { story in story.count { $0.hasPrefix("AnswerContinue") } == 4 }
+        #expect(
+            kit.story.filter { !$0.hasPrefix("A") } == [
+                "one will com.example.editing", "one continue 0", "two will com.example.editing", "two continue 1",
+                "will com.example.editing", "continue 2", "two will com.example.editing", "two continue 3",
+            ])
+        withExtendedLifetime((delegate, delegates)) {}
+    }
+
+    @Test func `a scene that was active before takes what none prefers, until it is over`() throws {
+        let delegates = ["one", "two"].map { SceneDelegate(kit, $0) }
+        let scenes = delegates.map { scene($0.name, $0) }
+        application.activeScene = scenes[1]
+        application.activeScene = nil
+        try kit.run(until: "Attach")
+        kit.event(.continue(id(1), continued("first", about: "letter/three")))
+        try kit.run(until: "two continue first")
+        application.disconnect(scenes[1])
+        kit.event(.continue(id(2), continued("second", about: "letter/three")))
+        try kit.run(until: "one continue second")
+        #expect(application.connectedScenes == [scenes[0]])
+        withExtendedLifetime(delegates) {}
+    }
+
+    @Test func `a scene that is told of an activity is told that it does not come`() throws {
+        let sceneDelegate = SceneDelegate(kit, "one")
+        application.activeScene = scene("one", sceneDelegate)
+        try kit.run(until: "Attach")
+        kit.event(.willContinue(id(1), type, Sample.origin))
+        kit.event(.didFail(id(1), type, .ownerGone(device: "laptop")))
+        try kit.run(until: "one fail 4608")
+        #expect(kit.story.filter { $0.hasPrefix("one") } == ["one will com.example.editing", "one fail 4608"])
+        withExtendedLifetime(sceneDelegate) {}
     }
 }

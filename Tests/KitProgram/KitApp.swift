@@ -18,6 +18,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     var documents: [String: HandoffDocument] = [:]
     private var work: (any DispatchSourceTimer)?
     private var ports: [StreamPort] = []
+    private var windows: [Window] = []
     private var handling = "accept"
     /// What blocks: the name of a callback.
     private var blocked = ""
@@ -86,6 +87,8 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         case "handle":
             handling = command["how"] as? String ?? handling
             HandoffApplication.shared.delegate = self
+        case "follow": follow(command["type"] as? String ?? "")
+        case "scene": openScene(name, for: command["about"] as? String ?? "")
         case "closures": useClosures(command["type"] as? String ?? "")
         case "publish": publish(name, command)
         case "set": activities[name].map { set($0, command) }
@@ -138,6 +141,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         if let userInfo = command["userInfo"] as? [String: Any] { activity.userInfo = userInfo }
         if let page = command["webpageURL"] as? String { activity.webpageURL = URL(string: page) }
         if let keys = command["requiredUserInfoKeys"] as? [String] { activity.requiredUserInfoKeys = Set(keys) }
+        if let about = command["about"] as? String { activity.targetContentIdentifier = about }
         if let streams = command["streams"] as? Bool { activity.supportsContinuationStreams = streams }
         if let eligible = command["isEligibleForHandoff"] as? Bool { activity.isEligibleForHandoff = eligible }
         if let bytes = command["bytes"] as? Int { activity.addUserInfoEntries(from: ["bytes": Data(count: bytes)]) }
@@ -215,7 +219,27 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         shared.onFail(type, queue: queue) { [unowned self] error in say("didFail", ["type": type], error: error) }
     }
 
-    private func take(_ activity: NSUserActivity, by taker: String) {
+    /// Takes activities by a loop.
+    private func follow(_ type: String) {
+        let activities = HandoffApplication.shared.continuations(of: type)
+        Task { [self] in
+            for await activity in activities { queue.async { self.take(activity, by: "sequence") } }
+        }
+    }
+
+    /// Opens a window about some content, which is the active one then.
+    private func openScene(_ name: String, for content: String) {
+        let window = Window(name, self)
+        windows.append(window)
+        let scene = HandoffScene(delegate: window)
+        scene.activationConditions.prefersToActivateForTargetContentIdentifierPredicate = NSPredicate { text, _ in
+            text as? String == content
+        }
+        HandoffApplication.shared.connect(scene)
+        HandoffApplication.shared.activeScene = scene
+    }
+
+    func take(_ activity: NSUserActivity, by taker: String) {
         continued = activity
         say(
             "continue",

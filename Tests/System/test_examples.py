@@ -5,6 +5,7 @@ HANDOFF_EXAMPLES: the folder with the built programs; default .build/examples/de
 
 import base64
 import collections
+import glob
 import json
 import os
 import queue
@@ -17,6 +18,7 @@ import termios
 import threading
 import time
 
+from desk import Desk
 from harness import ROOT, Failure, expect, main, run, tail, test
 from streaming import APPS, Connection
 from terminal import Terminal
@@ -581,6 +583,105 @@ def forum_screens(stage):
     expect(first["id"] != event["id"] or event["event"] == "removed", f"the same activity: {event}")
     offers = laptop.ctl("list").lines
     expect([offer["type"] for offer in offers] == [MESSAGE], f"more is offered: {offers}")
+
+
+# What each program is started for, the payload, and what it says then.
+STARTS = (
+    ("MapViewer", MAP, {"center-latitude": 48.0, "center-longitude": 16.0, "span-latitude": 10.0, "span-longitude": 20.0},
+     "region 48.00 16.00 10.00 20.00"),
+    ("MapOff", VIEWPORT, {"region": {"$data": packed(48, 16, 10, 20)}}, "region 48.00 16.00 10.00 20.00"),
+    ("Shapes", SHAPES + "create-shape", {"activity-version": 2, "shape-type": "circle", "colour": "red"},
+     "doing: Drawing a red circle"),
+    ("ForumReader", MESSAGE, {"messageID": "12", "version": 1}, f"shows {WEB}/message?id=12"),
+)
+
+
+@test("choosing an offer starts the program that continues it, in a terminal")
+def started(stage):
+    desk = Desk(stage, real=["gio"])
+    # A terminal that keeps what is shown. Its input is open until the test says 'quit'.
+    shown, typed = os.path.join(stage.folder, "shown"), os.path.join(stage.folder, "typed")
+    os.mkfifo(typed)
+    path = desk.write(desk.programs, "xterm", f"""#!/bin/sh
+while [ "$1" != -e ]; do shift; done
+shift
+exec "$@" --plain <>'{typed}' >>'{shown}' 2>&1
+""")
+    os.chmod(path, 0o755)
+    installed = run([os.path.join(ROOT, "Examples", "install")],
+                    {**os.environ, "XDG_DATA_HOME": desk.data, "HANDOFF_EXAMPLES": EXAMPLES})
+    expect(installed.code == 0, f"not installed: {installed}")
+    desk.start()
+    for program, kind, info, said in STARTS:
+        publish = desk.publish(kind, "--team", TEAM, "--user-info", json.dumps(info))
+        desk.opens(kind="app", name=program)
+        desk.ctl("continue", publish.id)
+        lines = wait_for_line(shown, said)
+        expect(f"receiving {kind}" in lines, f"not announced to {program}: {lines}")
+        publish.interrupt()
+        with open(typed, "w") as input:
+            input.write("quit\n")
+        desk.watch.wait("removed", id=publish.id)
+        os.truncate(shown, 0)
+
+
+def wait_for_line(path, wanted, within=20):
+    """Waits until a file has a line; answers all of its lines."""
+    limit = time.monotonic() + within
+    lines = []
+    while time.monotonic() < limit:
+        if os.path.exists(path):
+            with open(path) as file:
+                lines = file.read().splitlines()
+        if wanted in lines:
+            return lines
+        time.sleep(0.02)  # The program writes in its own time.
+    raise Failure(f"no '{wanted}' in {path}: {lines}")
+
+
+@test("the handler file that the plugin has made of an Info.plist is one")
+def handler_file(stage):
+    desk = Desk(stage)
+    made = glob.glob(os.path.join(EXAMPLES, "*_MapViewer.resources", "Handoff-handler.json"))
+    expect(len(made) == 1, f"no handler file: {made}")
+    with open(made[0]) as file:
+        desk.write(desk.config, "handlers.d/mapviewer.json", file.read())
+    os.symlink(os.path.join(EXAMPLES, "MapViewer"), os.path.join(desk.programs, "MapViewer"))
+    desk.start()
+    known = {app["id"]: app for app in desk.ctl("apps").lines}
+    expect(set(known["com.example.mapviewer"]["types"]) == {MAP, STORE}, f"wrong: {known}")
+    desk.publish(MAP, "--team", TEAM)
+    desk.opens(kind="app", name="MapViewer")
+
+
+@test("a wrong Info.plist is named by its place")
+def wrong_info(stage):
+    # What the package manager calls it where it builds it for a plugin alone.
+    tool = os.path.join(EXAMPLES, "handoff-info-tool")
+    for text, said in (("<plist><array/></plist>", "no dictionary"), ("<plist><dict/></plist>", "no NSUserActivityTypes"),
+                       ("<plist><dict><key>NSUserActivityTypes</key><array><string>a b</string></array></dict></plist>",
+                        "'a b' is no activity type"), ("nonsense", "error: ")):
+        info = stage.file("Info.plist", text)
+        made = [os.path.join(stage.folder, name) for name in ("copy", "handler")]
+        refused = run([tool, info, "App", *made], {"PATH": "/usr/bin:/bin"})
+        expect(refused.code == 1 and f"{info}:1: error: " in refused.errors and said in refused.errors, f"{refused}")
+        expect(not any(map(os.path.exists, made)), "something was written")
+
+
+@test("a desktop entry names the types that its program continues")
+def entries(stage):
+    here = stage.daemon("here")
+    here.ctl("account", "create")
+    for program, *_ in STARTS:
+        App(here, program)
+    attached = {app["id"]: set(app["types"]) for app in here.ctl("apps").lines if app["running"]}
+    for path in glob.glob(os.path.join(ROOT, "Examples", "applications", "*.desktop")):
+        with open(path) as file:
+            entry = dict(line.strip().split("=", 1) for line in file if "=" in line)
+        name = os.path.basename(path).removesuffix(".desktop")
+        declared = set(entry["X-Handoff-ActivityTypes"].rstrip(";").split(";"))
+        expect(declared == attached.pop(name, None), f"{name}: {declared}")
+    expect(not attached, f"apps without an entry: {attached}")
 
 
 @test("the programs link neither OpenSSL nor Avahi, and are built from one line")

@@ -137,6 +137,40 @@ def closures(stage):
     only_on(reader, "main")
 
 
+@test("a loop takes the activities of a type")
+def sequence(stage):
+    origin, taker = stage.pair()
+    author = App(origin)
+    author.publish(TYPE)
+    reader = App(taker)
+    reader.do("follow", type=TYPE)
+    offered(taker)
+    opens(taker)
+    for _ in range(2):
+        taker.ctl("continue")
+        reader.wait("continue", by="sequence")
+        author.wait("wasContinued")
+
+
+@test("of two windows the one about the content of an activity takes it, and the active one what is about nothing")
+def scenes(stage):
+    origin, taker = stage.pair()
+    author = App(origin)
+    author.publish(TYPE, about="letter/1", title="One")
+    reader = App(taker, types=[TYPE])
+    for number in (1, 2):
+        reader.do("scene", name=f"window {number}", about=f"letter/{number}")
+    offered(taker, title="One")
+    opens(taker)
+    for about, title, window in (("letter/1", "One", 1), ("letter/3", "Three", 2), ("letter/2", "Two", 2)):
+        author.do("set", about=about, title=title)
+        offered(taker, title=title)
+        taker.ctl("continue")
+        told = reader.until("continue", title=title)
+        expect(told[1]["by"] == f"window {window}", f"{about} was taken by another window: {told}")
+        expect(told[0][-2:] == ["willContinue", "continue"] and reader.seen[-2]["by"] == told[1]["by"], f"{reader.seen}")
+
+
 @test("a delegate that answers false fails the continuation, and the origin is not told that it was continued")
 def refused(stage):
     _, taker, author, reader = apps(stage, how="refuse")

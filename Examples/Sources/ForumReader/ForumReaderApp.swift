@@ -1,9 +1,8 @@
-import Dispatch
 import ExampleSupport
 import Foundation
 import HandoffKit
 
-/// Reads a forum: in the shape of an app with scenes, in which a closure for each type takes what other devices hand
+/// Reads a forum: in the shape of an app without delegates, in which a loop for each type takes what other devices hand
 /// over. Every screen makes an activity when it appears, and invalidates it when it goes.
 @main
 @MainActor
@@ -25,14 +24,12 @@ final class ForumReaderApp: NSUserActivityDelegate {
     private let application = HandoffApplication.shared
     private var reader = Reader()
     private var userActivity: NSUserActivity?
-    /// The application keeps no delegate alive; an activity neither.
-    private static var app: ForumReaderApp?
 
-    static func main() {
+    static func main() async {
         let app = ForumReaderApp()
-        Self.app = app
         app.begin()
-        dispatchMain()
+        for await command in app.terminal.commands() { app.perform(command) }
+        app.terminal.quit()
     }
 
     private func begin() {
@@ -42,12 +39,12 @@ final class ForumReaderApp: NSUserActivityDelegate {
         application.report(to: terminal)
         for type in NSUserActivity.ForumType.all {
             // Which declares the type, too.
+            let activities = application.continuations(of: type)
+            Task { for await activity in activities { continueActivity(activity) } }
             application.onWillContinue(type) { [self] in terminal.say("receiving \(type)") }
-            application.onContinue(type) { [self] in continueActivity($0) }
             application.onFail(type) { [self] error in terminal.say("failed \(type): \(error.localizedDescription)") }
         }
         appear()
-        terminal.readCommands { [self] in perform($0) }
     }
 
     // MARK: Handoff

@@ -2,7 +2,7 @@ import Foundation
 import HandoffKit
 
 /// Takes the viewports of other devices, and has the map show them.
-final class AppDelegate: HandoffApplicationDelegate {
+final class AppDelegate: UIApplicationDelegate {
     private let map: MapController
     private let say: (String) -> Void
 
@@ -13,7 +13,7 @@ final class AppDelegate: HandoffApplicationDelegate {
     }
 
     func application(
-        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+        _ application: UIApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
         // All that is known by now is the type; the rest is on its way.
         say("receiving \(userActivityType)")
@@ -21,8 +21,8 @@ final class AppDelegate: HandoffApplicationDelegate {
     }
 
     func application(
-        _ application: HandoffApplication, continue userActivity: NSUserActivity,
-        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+        _ application: UIApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
     ) -> Bool {
         guard MapController.viewport(of: userActivity) != nil else {
             say("refused: the activity has no viewport of \(Viewport.size) bytes")
@@ -34,7 +34,7 @@ final class AppDelegate: HandoffApplicationDelegate {
     }
 
     func application(
-        _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
+        _ application: UIApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
         say("failed \(userActivityType): \(error.localizedDescription)")

@@ -3,9 +3,7 @@ import Foundation
 import HandoffKit
 
 /// The map, and the activity that says what is seen of it.
-///
-/// Used on the main queue, where HandoffKit calls it, too.
-final class MapController: HandoffResponder {
+final class MapController: UIResponder {
     /// The one type of activity that there is.
     static let activityType = "com.example.mapoff.viewport"
     private static let regionKey = "region"
@@ -13,11 +11,13 @@ final class MapController: HandoffResponder {
     /// What is seen.
     private(set) var region = Region.world
 
+    private let application: HandoffApplication
     private let say: (String) -> Void
     private var updates = 0
 
     /// A map of the whole world. Nothing is current before `viewDidLoad()`.
-    init(say: @escaping (String) -> Void) {
+    init(_ application: HandoffApplication = .shared, say: @escaping (String) -> Void) {
+        self.application = application
         self.say = say
         super.init()
     }
@@ -26,7 +26,7 @@ final class MapController: HandoffResponder {
     func viewDidLoad() {
         if userActivity?.activityType != Self.activityType {
             userActivity?.invalidate()
-            let activity = NSUserActivity(activityType: Self.activityType)
+            let activity = NSUserActivity(activityType: Self.activityType, application: application)
             activity.title = "Looking around"
             activity.requiredUserInfoKeys = [Self.regionKey]
             userActivity = activity

@@ -1,9 +1,8 @@
-import Dispatch
 import ExampleSupport
 import HandoffKit
 
 /// A map of the world whose viewport goes to another device: the smallest of the examples. It declares in code what it
-/// continues, and runs by `dispatchMain()`.
+/// continues.
 @main
 @MainActor
 enum MapOffApp {
@@ -12,10 +11,8 @@ enum MapOffApp {
         summary: "Shows a map. What part of it is seen can be continued.",
         commands: Region.commands,
         keys: Region.keys)
-    /// The application keeps no delegate alive.
-    private static var delegate: AppDelegate?
 
-    static func main() {
+    static func main() async {
         let terminal = Terminal(about)
         let map = MapController { terminal.say($0) }
         terminal.picture = {
@@ -29,13 +26,12 @@ enum MapOffApp {
             activityTypes: [MapController.activityType])
         application.report(to: terminal)
         let delegate = AppDelegate(map) { terminal.say($0) }
-        Self.delegate = delegate
         application.delegate = delegate
         map.viewDidLoad()
-        terminal.readCommands { command in
-            guard let region = map.region.moved(by: command) else { return terminal.misunderstood(command) }
-            map.show(region)
+        for await command in terminal.commands() {
+            if let region = map.region.moved(by: command) { map.show(region) } else { terminal.misunderstood(command) }
         }
-        dispatchMain()
+        // The application keeps no delegate alive.
+        withExtendedLifetime(delegate) { terminal.quit() }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import HandoffKit
 
 /// Takes the activities of other devices.
-final class AppDelegate: HandoffApplicationDelegate {
+final class AppDelegate: UIApplicationDelegate {
     private let map: MapViewController
     private let say: (String) -> Void
 
@@ -13,15 +13,15 @@ final class AppDelegate: HandoffApplicationDelegate {
     }
 
     func application(
-        _ application: HandoffApplication, willContinueUserActivityWithType userActivityType: String
+        _ application: UIApplication, willContinueUserActivityWithType userActivityType: String
     ) -> Bool {
         say("receiving \(userActivityType)")
         return true
     }
 
     func application(
-        _ application: HandoffApplication, continue userActivity: NSUserActivity,
-        restorationHandler: @escaping ([any NSUserActivityRestoring]?) -> Void
+        _ application: UIApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
     ) -> Bool {
         switch userActivity.activityType {
         case NSUserActivity.mapViewingActivityType:
@@ -45,7 +45,7 @@ final class AppDelegate: HandoffApplicationDelegate {
     }
 
     func application(
-        _ application: HandoffApplication, didFailToContinueUserActivityWithType userActivityType: String,
+        _ application: UIApplication, didFailToContinueUserActivityWithType userActivityType: String,
         error: any Error
     ) {
         say("failed \(userActivityType): \(error.localizedDescription)")

@@ -3,9 +3,7 @@ import HandoffKit
 
 /// The map and the popover of a store: what the user sees and does. As a responder it owns the activity that is
 /// current, of which it has two: one for the map, one for the store that is open.
-///
-/// Used on the main queue, where HandoffKit calls it, too.
-final class MapViewController: HandoffResponder, NSUserActivityDelegate {
+final class MapViewController: UIResponder, NSUserActivityDelegate {
     /// What an app with a window would leave to its views.
     struct Surroundings {
         /// Tells the user that something happened, and shows it.

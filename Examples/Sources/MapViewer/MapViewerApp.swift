@@ -3,7 +3,8 @@ import Foundation
 import HandoffKit
 
 /// A map with the stores of a chain: a program in the shape of an app with a delegate and view controllers, which runs
-/// on the main run loop. What it continues is declared in `MapViewer.resources/Info.plist` beside it.
+/// on the main run loop, as those of most toolkits do. What it continues is declared in its Info.plist, which the plugin
+/// `HandoffInfo` brings to where the program is.
 @main
 @MainActor
 enum MapViewerApp {
@@ -20,9 +21,7 @@ enum MapViewerApp {
         let terminal = Terminal(about)
         let application = HandoffApplication.shared
         if application.activityTypes.isEmpty {
-            terminal.say(
-                "no MapViewer.resources/Info.plist beside the program, so that it continues nothing: run Examples/build"
-            )
+            terminal.say("no Info.plist beside the program, so that it continues nothing: run Examples/build")
         }
         let favourites = Favourites()
         let map = MapViewController(

@@ -2,7 +2,7 @@ import ExampleSupport
 import Foundation
 import HandoffKit
 
-// What the app's two activities say. Both are declared in MapViewer.resources/Info.plist.
+// What the app's two activities say. Both are declared in Info.plist.
 extension NSUserActivity {
     /// Looking at a part of the map.
     static let mapViewingActivityType = "com.example.mapviewer.map-viewing"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MapViewer
 
-@Suite struct MapViewerTests {
+@Suite @MainActor struct MapViewerTests {
     @Test func `a region and a store are read back from an activity`() throws {
         let viewing = NSUserActivity(activityType: NSUserActivity.mapViewingActivityType)
         #expect(viewing.viewingRegion() == nil)
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// A controller without a terminal, whose search answers when the test says so.
-    private final class Fixture {
+    @MainActor private final class Fixture {
         var said: [String] = []
         var pending: [() -> Void] = []
         lazy var map = MapViewController(

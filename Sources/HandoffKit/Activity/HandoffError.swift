@@ -2,7 +2,7 @@ public import Foundation
 import HandoffClient
 import HandoffControl
 import HandoffJSON
-import HandoffModel
+package import HandoffModel
 
 /// What went wrong, as the daemon or the other device said it. It is under `NSUnderlyingErrorKey` of the errors that an app gets,
 /// which are of Apple's domain (`NSCocoaErrorDomain`) and codes.
@@ -36,7 +36,7 @@ extension HandoffError: LocalizedError {
 
 extension HandoffError {
     /// What the daemon said of a continuation.
-    init(_ failure: HandoffFailure) {
+    package init(_ failure: HandoffFailure) {
         self.init(
             code: failure.code, reason: failure.reason, message: VisibleText.escape(failure.message))
     }

@@ -1,5 +1,6 @@
 import Foundation
-import HandoffModel
+package import HandoffJSON
+package import HandoffModel
 
 /// Between the values of Foundation that `userInfo` may hold and those that travel; numbers keep their kind.
 ///
@@ -129,5 +130,17 @@ enum UserInfoBridge {
         var uuid = UUID().uuid
         withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
         return UUID(uuid: uuid)
+    }
+}
+
+extension NSUserActivity {
+    /// The tagged form of a `userInfo`, as it travels.
+    package static func taggedUserInfo(_ userInfo: [AnyHashable: Any]) throws(ActivityError) -> JSONObject {
+        try UserInfoBridge.members(of: userInfo).tagged
+    }
+
+    /// The `userInfo` of a tagged form, as an app reads it.
+    package static func userInfo(tagged: JSONObject) throws(ActivityError) -> [AnyHashable: Any] {
+        UserInfoBridge.dictionary(try UserInfoMembers(tagged: tagged))
     }
 }

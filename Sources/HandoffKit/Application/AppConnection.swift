@@ -260,8 +260,8 @@ final class AppConnection: @unchecked Sendable {
     private func deliver(_ deliveries: [ContinuationRegistry.Delivery]) {
         for delivery in deliveries {
             switch delivery {
-            case .willContinue(let type): application?.announce(type.text)
-            case .didFail(let type, let error): application?.fail(type.text, error)
+            case .willContinue(let id, let type): application?.announce(id, type.text)
+            case .didFail(let id, let type, let error): application?.fail(id, type.text, error)
             case .continue(let id, let content): deliver(id, content)
             }
         }
@@ -279,7 +279,7 @@ final class AppConnection: @unchecked Sendable {
                 }
             }
         } catch {
-            application?.fail(content.type.text, error)
+            application?.fail(id, content.type.text, error)
             answer(id, handled: false, generation: generation)
         }
     }

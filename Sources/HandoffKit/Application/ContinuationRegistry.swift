@@ -6,9 +6,9 @@ import HandoffModel
 struct ContinuationRegistry: Sendable {
     /// What the app is told.
     enum Delivery: Equatable, Sendable {
-        case willContinue(ActivityType)
+        case willContinue(ContinuationID, ActivityType)
         case `continue`(ContinuationID, ContinuedActivity)
-        case didFail(ActivityType, HandoffError)
+        case didFail(ContinuationID, ActivityType, HandoffError)
     }
 
     /// Continuations that were announced, in order, and are not decided.
@@ -21,24 +21,24 @@ struct ContinuationRegistry: Sendable {
     mutating func willContinue(_ id: ContinuationID, _ type: ActivityType, device: String) -> [Delivery] {
         guard !announced.contains(where: { $0.id == id }) else { return [] }
         announced.append((id, type, device))
-        return [.willContinue(type)]
+        return [.willContinue(id, type)]
     }
 
     /// It has arrived.
     mutating func arrived(_ id: ContinuationID, _ content: ContinuedActivity) -> [Delivery] {
         let wasAnnounced = take(id) != nil
-        return (wasAnnounced ? [] : [.willContinue(content.type)]) + [.continue(id, content)]
+        return (wasAnnounced ? [] : [.willContinue(id, content.type)]) + [.continue(id, content)]
     }
 
     /// It does not come. Nothing is said of one that was not announced, or has arrived.
     mutating func failed(_ id: ContinuationID, _ error: HandoffError) -> [Delivery] {
-        take(id).map { [.didFail($0, error)] } ?? []
+        take(id).map { [.didFail(id, $0, error)] } ?? []
     }
 
     /// The connection to the daemon has ended.
     mutating func lost() -> [Delivery] {
         defer { announced = [] }
-        return announced.map { .didFail($0.type, .lostWhileContinuing(from: VisibleText.escape($0.device))) }
+        return announced.map { .didFail($0.id, $0.type, .lostWhileContinuing(from: VisibleText.escape($0.device))) }
     }
 
     private mutating func take(_ id: ContinuationID) -> ActivityType? {

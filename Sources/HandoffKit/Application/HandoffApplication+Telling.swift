@@ -14,16 +14,32 @@ extension HandoffApplication {
         case didUpdate(NSUserActivity)
     }
 
+    /// Whose delegate is told.
+    ///
+    /// Unchecked: scenes, whose class is not Sendable, may be called from any thread.
+    enum Audience: @unchecked Sendable {
+        /// A scene's.
+        case scene(HandoffScene)
+        /// The application's.
+        case application
+    }
+
     /// What has to be called for the delegate to be told.
-    /// - Parameter answer: is told whether the app has taken over what arrived.
-    func tell(_ occasion: Occasion, answer: @escaping @Sendable (Bool) -> Void = { _ in }) -> CallbackStep {
-        let scene = activeScene
-        if scene?.hasLostDelegate == true { warn(.scene) }
-        if let sceneDelegate = scene?.delegate {
-            guard sceneDelegate is any HandoffSceneDelegate else {
-                return .mainActor { answer(self.tellScene(occasion)) }
+    /// - Parameters:
+    ///   - audience: whose delegate; nil for that of the active scene.
+    ///   - answer: is told whether the app has taken over what arrived.
+    func tell(
+        _ occasion: Occasion, _ audience: Audience? = nil, answer: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) -> CallbackStep {
+        let audience = audience ?? activeScene.map(Audience.scene) ?? .application
+        if case .scene(let scene) = audience {
+            if scene.hasLostDelegate { warn(.scene) }
+            if let sceneDelegate = scene.delegate {
+                guard sceneDelegate is any HandoffSceneDelegate else {
+                    return .mainActor { answer(self.tellScene(audience, occasion)) }
+                }
+                return .callbackQueue { answer(self.tellFreeScene(audience, occasion)) }
             }
-            return .callbackQueue { answer(self.tellFreeScene(occasion)) }
         }
         if hasLostDelegate { warn(.application) }
         // Without one nothing waits for the main queue, which may stand still.
@@ -36,8 +52,8 @@ extension HandoffApplication {
 
     // Each is here twice, word by word: one function cannot belong to the main actor or to none by what it is given.
 
-    @MainActor private func tellScene(_ occasion: Occasion) -> Bool {
-        guard let scene = activeScene, let delegate = scene.delegate else { return false }
+    @MainActor private func tellScene(_ audience: Audience, _ occasion: Occasion) -> Bool {
+        guard case .scene(let scene) = audience, let delegate = scene.delegate else { return false }
         switch occasion {
         case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
         case .continue(let activity): delegate.scene(scene, continue: activity)
@@ -48,8 +64,10 @@ extension HandoffApplication {
         return true
     }
 
-    private func tellFreeScene(_ occasion: Occasion) -> Bool {
-        guard let scene = activeScene, let delegate = scene.delegate as? any HandoffSceneDelegate else { return false }
+    private func tellFreeScene(_ audience: Audience, _ occasion: Occasion) -> Bool {
+        guard case .scene(let scene) = audience, let delegate = scene.delegate as? any HandoffSceneDelegate else {
+            return false
+        }
         switch occasion {
         case .willContinue(let type): delegate.scene(scene, willContinueUserActivityWithType: type)
         case .continue(let activity): delegate.scene(scene, continue: activity)

@@ -43,6 +43,11 @@ public final class HandoffApplication: @unchecked Sendable {
     private var hasDelegate = false
     private var warnings: Set<LostDelegate> = []
     private var storedScene: HandoffScene?
+    /// The one that was active last is first.
+    private var scenes: [HandoffScene] = []
+    /// Continuations whose scene is not known before they arrive: nobody was told yet that they come.
+    private var unannounced: Set<ContinuationID> = []
+    private var listeners: [String: [UUID: AsyncStream<NSUserActivity>.Continuation]] = [:]
 
     /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
     /// - Parameters:
@@ -120,9 +125,52 @@ public final class HandoffApplication: @unchecked Sendable {
         set {
             // The former one ends after the lock: its activity comes back here.
             var former = newValue
-            lock.withLock { swap(&storedScene, &former) }
+            lock.withLock {
+                swap(&storedScene, &former)
+                guard let newValue, let place = scenes.firstIndex(of: newValue) else { return }
+                scenes.insert(scenes.remove(at: place), at: 0)
+            }
             if newValue != nil { start() }
         }
+    }
+
+    /// The scenes among which the `targetContentIdentifier` of an activity chooses; see `connect(_:)`.
+    public var connectedScenes: Set<HandoffScene> { lock.withLock { Set(scenes) } }
+
+    /// Adds a scene to those among which the `targetContentIdentifier` of an activity chooses, by their `activationConditions`: the
+    /// activity goes to one that prefers it, else to one that can take it, and of several to the one that was active last. Where no
+    /// scene can, it goes to the application's delegate, which may open a window for it. An activity without an identifier goes
+    /// to the `activeScene`.
+    ///
+    /// The scene is kept until `disconnect(_:)`.
+    public func connect(_ scene: HandoffScene) {
+        lock.withLock { if !scenes.contains(scene) { scenes.append(scene) } }
+        start()
+    }
+
+    /// A scene is over: nothing goes to it any more.
+    public func disconnect(_ scene: HandoffScene) {
+        // Ends after the lock: its activity comes back here.
+        withExtendedLifetime(scene) {
+            lock.withLock { scenes.removeAll { $0 === scene } }
+            if activeScene === scene { activeScene = nil }
+        }
+    }
+
+    /// The active scene, and behind it the others.
+    private var candidates: [HandoffScene] {
+        lock.withLock { (storedScene.map { [$0] } ?? []) + scenes.filter { $0 !== storedScene } }
+    }
+
+    /// Whose delegate is told of an activity that has arrived. On the callback queue, since the conditions are the app's.
+    private func audience(for activity: NSUserActivity) -> Audience? {
+        guard let identifier = activity.targetContentIdentifier else { return nil }
+        let scenes = candidates
+        guard !scenes.isEmpty else { return nil }
+        let chosen =
+            scenes.first { $0.activationConditions.prefersToActivate(for: identifier) }
+            ?? scenes.first { $0.activationConditions.canActivate(for: identifier) }
+        return chosen.map(Audience.scene) ?? .application
     }
 
     // MARK: Handlers
@@ -167,6 +215,30 @@ public final class HandoffApplication: @unchecked Sendable {
         _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (any Error) -> Void
     ) {
         register(activityType) { $0.fail = .queue(queue, handler) }
+    }
+
+    /// The activities of a type that are continued here, for `for await`, as they come, instead of the delegate; they count as taken over. Those that
+    /// come while nobody asks for the next one wait. Declares the type, and connects; once the sequence is let go of, or its task is
+    /// cancelled, the type is the delegate's again. A handler of `onContinue` goes before it.
+    ///
+    /// Several sequences of one type get each activity.
+    public func continuations(of activityType: String) -> AsyncStream<NSUserActivity> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream.makeStream(of: NSUserActivity.self)
+        continuation.onTermination = { [weak self] _ in self?.ended(activityType, id) }
+        lock.withLock { listeners[activityType, default: [:]][id] = continuation }
+        start()
+        return stream
+    }
+
+    private func ended(_ type: String, _ listener: UUID) {
+        // Ends after the lock: what it holds may come back here.
+        let former = lock.withLock {
+            let former = listeners[type]?.removeValue(forKey: listener)
+            if listeners[type]?.isEmpty == true { listeners[type] = nil }
+            return (former, isConnected: connection != nil)
+        }
+        if former.isConnected { start() }
     }
 
     /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
@@ -242,7 +314,9 @@ public final class HandoffApplication: @unchecked Sendable {
 
     /// What the daemon is told of the app, and where it is.
     var attachment: (request: AttachRequest, path: String) {
-        let (configuration, types) = lock.withLock { (currentConfiguration, handlers.keys.sorted()) }
+        let (configuration, types) = lock.withLock {
+            (currentConfiguration, Set(handlers.keys).union(listeners.keys).sorted())
+        }
         return (configuration.request(alsoFor: types), configuration.socketPath ?? AppSocket.path())
     }
 
@@ -348,21 +422,39 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 
     /// An activity is on its way.
-    func announce(_ type: String) {
+    func announce(_ id: ContinuationID, _ type: String) {
         callback { application in
-            let step = application.handlers(for: type).willContinue?.step(()) ?? application.tell(.willContinue(type))
-            application.run([step])
+            if let step = application.handlers(for: type).willContinue?.step(()) { return application.run([step]) }
+            // Each scene that is told of a continuation is told its end, too: so it waits until one of them is chosen.
+            if application.choosesScene(for: type) {
+                application.lock.withLock { _ = application.unannounced.insert(id) }
+            } else {
+                application.run([application.tell(.willContinue(type))])
+            }
         }
     }
 
     /// An activity does not come.
-    func fail(_ type: String, _ error: HandoffError) {
+    func fail(_ id: ContinuationID, _ type: String, _ error: HandoffError) {
         callback { application in
             let cocoaError = error.cocoaError
             let step =
                 application.handlers(for: type).fail?.step(cocoaError) ?? application.tell(.didFail(type, cocoaError))
-            application.run([step])
+            application.run((application.announcement(of: id, type, nil) + [step])[...])
         }
+    }
+
+    /// Whether it depends on the content of an activity which scene is told of it.
+    private func choosesScene(for type: String) -> Bool {
+        let isForScene = lock.withLock { handlers[type]?.continue == nil && listeners[type] == nil }
+        return isForScene && candidates.contains { $0.activationConditions.areSet }
+    }
+
+    /// What has to be called for a delegate to be told that an activity comes, if nobody was told yet.
+    private func announcement(of id: ContinuationID, _ type: String, _ audience: Audience?) -> [CallbackStep] {
+        let isDue = lock.withLock { unannounced.remove(id) != nil }
+        guard isDue else { return [] }
+        return [tell(.willContinue(type), audience)]
     }
 
     /// An activity has arrived.
@@ -370,10 +462,12 @@ public final class HandoffApplication: @unchecked Sendable {
     func deliver(_ state: ActivityState, _ continuation: Continuation, answer: @escaping @Sendable (Bool) -> Void) {
         callback { application in
             let activity = NSUserActivity(continued: state, continuation, application: application)
-            if let step = application.handlers(for: state.type).continue?.step(activity) {
-                return application.run([step, .callbackQueue { answer(true) }])
-            }
-            application.run([application.tell(.continue(activity), answer: answer)])
+            let audience = application.audience(for: activity)
+            let first = application.announcement(of: continuation.id, state.type, audience)
+            let steps =
+                application.handling(activity, answer: answer)
+                ?? [application.tell(.continue(activity), audience, answer: answer)]
+            application.run((first + steps)[...])
         }
     }
 
@@ -398,6 +492,27 @@ public final class HandoffApplication: @unchecked Sendable {
 
     private func handlers(for type: String) -> Handlers {
         lock.withLock { handlers[type] } ?? Handlers()
+    }
+
+    /// What has to be called for a handler, or else the sequences, to get an activity; nil where it is the delegate's.
+    private func handling(
+        _ activity: NSUserActivity, answer: @escaping @Sendable (Bool) -> Void
+    ) -> [CallbackStep]? {
+        let type = activity.activityType
+        if let handler = handlers(for: type).continue {
+            return [handler.step(activity), .callbackQueue { answer(true) }]
+        }
+        guard let listeners = lock.withLock({ self.listeners[type] }) else { return nil }
+        return [
+            .callbackQueue {
+                // A sequence may end in this very moment.
+                var isTaken = false
+                for listener in listeners.values {
+                    if case .enqueued = listener.yield(activity) { isTaken = true }
+                }
+                answer(isTaken)
+            }
+        ]
     }
 }
 

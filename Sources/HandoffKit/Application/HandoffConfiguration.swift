@@ -37,8 +37,8 @@ public struct HandoffConfiguration: Sendable, Equatable {
         self.socketPath = socketPath
     }
 
-    /// What a bundle's Info.plist says. That of `Bundle.main` is `PROGRAM.resources/Info.plist` beside the program, and where there
-    /// is none, `Info.plist` beside it.
+    /// What a bundle's Info.plist says. That of `Bundle.main` is beside the program: `PROGRAM.resources/Info.plist`, or what the plugin
+    /// `HandoffInfo` has made (`PACKAGE_PROGRAM.resources/Handoff-Info.plist`), or `Info.plist`.
     public init(bundle: Bundle) {
         // Foundation takes the folder of the program for its bundle, which several programs may share.
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -46,11 +46,23 @@ public struct HandoffConfiguration: Sendable, Equatable {
         self.init(infoDictionary: own ?? bundle.infoDictionary ?? [:])
     }
 
-    /// What `PROGRAM.resources/Info.plist` beside a program says.
+    /// What the Info.plist in a folder of resources beside a program says.
     /// - Returns: nil where there is none, or it cannot be read.
     package static func infoDictionary(ofProgram path: String) -> [String: Any]? {
-        guard let data = FileManager.default.contents(atPath: path + ".resources/Info.plist") else { return nil }
+        let own = FileManager.default.contents(atPath: path + ".resources/Info.plist")
+        guard let data = own ?? generatedInfo(ofProgram: path) else { return nil }
         return (try? PropertyListSerialization.propertyList(from: data, format: nil)) as? [String: Any]
+    }
+
+    /// What the plugin `HandoffInfo` has made; the package manager puts the name of the package before that of the program.
+    private static func generatedInfo(ofProgram path: String) -> Data? {
+        let files = FileManager.default
+        let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+        let beside = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+        for place in beside.sorted() where place.hasSuffix("_\(name).resources") {
+            if let data = files.contents(atPath: "\(folder)/\(place)/Handoff-Info.plist") { return data }
+        }
+        return nil
     }
 
     /// What an Info.plist says; values of other types than they should have are absent.

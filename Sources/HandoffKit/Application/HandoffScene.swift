@@ -1,3 +1,5 @@
+import LoopIO
+
 /// A window or another part of the app with a state of its own, which can be continued by itself: the part that `UIScene` has in
 /// Handoff. As a responder it may have the activity of what it shows.
 ///
@@ -7,6 +9,7 @@
 nonisolated open class HandoffScene: HandoffResponder {
     private weak var storedDelegate: (any UISceneDelegate)?
     private let hasDelegate: Bool
+    private let conditions = Locked(UISceneActivationConditions())
 
     /// A scene that is not active.
     /// - Parameter delegate: who is told; not kept.
@@ -14,6 +17,12 @@ nonisolated open class HandoffScene: HandoffResponder {
         storedDelegate = delegate
         hasDelegate = delegate != nil
         super.init()
+    }
+
+    /// For which content the scene is, when it is one of several; see `HandoffApplication.connect(_:)`.
+    public var activationConditions: UISceneActivationConditions {
+        get { conditions.withLock { $0 } }
+        set { conditions.withLock { $0 = newValue } }
     }
 
     /// Who is told; not kept. Set before the scene becomes active.

@@ -165,9 +165,9 @@ final class DocumentService: Sendable {
 
     private func begin(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
-            guard let path else { throw TransferFailure(.unsupported, "the activity has no such document") }
+            guard let path else { throw TransferFailure.told(.unsupported, "the activity has no such document") }
             guard state.sending.count <= Self.maxSent else {
-                throw TransferFailure(.busy, "so many documents are being sent already")
+                throw TransferFailure.told(.busy, "so many documents are being sent already")
             }
             // The path is nobody else's matter.
             let source = try SourceFile(path, shownAs: (path as NSString).lastPathComponent)

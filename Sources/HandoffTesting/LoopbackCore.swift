@@ -1,0 +1,63 @@
+import Dispatch
+import Foundation
+import LoopIO
+
+/// The thread on which devices are played, and the folder of their sockets.
+final class LoopbackCore: Sendable {
+    let folder: String
+    private let thread: LoopThread
+    private let network: LoopBound<PlayedNetwork>
+
+    init() throws {
+        // Short, since the path of a socket may have 107 bytes only.
+        folder = "/tmp/handoff-testing-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        thread = try LoopThread(name: "handoff-testing")
+        network = LoopBound(sending: PlayedNetwork(loop: thread.loop), to: thread.loop)
+    }
+
+    deinit {
+        // What is played ends on its thread, before that does.
+        let (network, loop) = (network, thread.loop)
+        if loop.isOwned {
+            network.value.end()
+            loop.stop()
+        } else {
+            Self.wait(on: loop) { network.value.end() }
+            thread.stop()
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Does something on the thread, and waits until it is done.
+    func perform<Value: Sendable>(_ body: @escaping @Sendable (PlayedNetwork) throws -> Value) throws -> Value {
+        let network = network
+        let box = Locked<Result<Value, any Error>?>(nil)
+        Self.wait(on: thread.loop) {
+            let result = Result { try body(network.value) }
+            box.withLock { $0 = result }
+        }
+        guard let result = box.withLock({ $0 }) else { preconditionFailure("the loop has ended") }
+        return try result.get()
+    }
+
+    /// Does something on the thread that ends later.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (PlayedNetwork, @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let network = network
+            thread.loop.perform { body(network.value) { continuation.resume(with: $0) } }
+        }
+    }
+
+    private static func wait(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        loop.perform {
+            body()
+            done.signal()
+        }
+        done.wait()
+    }
+}

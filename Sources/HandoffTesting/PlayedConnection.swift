@@ -1,0 +1,72 @@
+import HandoffControl
+import HandoffJSON
+import LoopIO
+
+/// One connection of an app to a device that is played. On the loop's thread.
+final class PlayedConnection {
+    let stream: ByteStream
+    /// The connection is over, or has become a stream.
+    var onEnd: () -> Void = {}
+    private var machine = VarlinkServerMachine()
+    private let onCall: (PlayedCall) -> Void
+
+    init(_ stream: ByteStream, _ onCall: @escaping (PlayedCall) -> Void) {
+        self.stream = stream
+        self.onCall = onCall
+        stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
+        // Apps shut no single side down: who writes no more has gone.
+        stream.onEnd = { [weak self] in self?.perform { $0.lost() } }
+        stream.onError = { [weak self] _ in self?.perform { $0.lost() } }
+    }
+
+    /// Ends it without a word, as the end of a daemon does.
+    func close() {
+        stream.close()
+        onEnd()
+    }
+
+    func perform(_ event: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
+        for action in event(&machine) {
+            switch action {
+            case .dispatch(let call, let id): onCall(PlayedCall(call, id, self))
+            case .send(let bytes): stream.write(bytes)
+            case .abandon: break
+            case .upgrade: onEnd()
+            case .close:
+                stream.finish()
+                onEnd()
+            }
+        }
+    }
+}
+
+/// A call of an app that waits for its answer.
+final class PlayedCall {
+    let method: AppMethod?
+    let name: String
+    let parameters: JSONObject
+    let connection: PlayedConnection
+    private let id: VarlinkCallID
+
+    init(_ call: VarlinkCall, _ id: VarlinkCallID, _ connection: PlayedConnection) {
+        name = call.method
+        method = AppMethod(rawValue: call.method)
+        parameters = call.parameters
+        self.connection = connection
+        self.id = id
+    }
+
+    func reply(_ parameters: JSONObject = [:], continues: Bool = false) {
+        connection.perform { $0.reply(to: id, parameters, continues: continues) }
+    }
+
+    func fail(_ error: String, _ parameters: JSONObject = [:]) {
+        connection.perform { $0.fail(id, error: error, parameters: parameters) }
+    }
+
+    /// Answers, and makes the connection a stream of bytes, which is the caller's from then on.
+    func upgrade(_ parameters: JSONObject) -> ByteStream {
+        connection.perform { $0.upgrade(id, parameters) }
+        return connection.stream
+    }
+}

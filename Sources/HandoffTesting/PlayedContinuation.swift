@@ -1,0 +1,106 @@
+import HandoffControl
+import HandoffModel
+import LoopIO
+
+/// A continuation between two devices that are played. On the loop's thread.
+final class PlayedContinuation {
+    /// How it ended: what travelled, or why nothing did.
+    typealias Ending = (Result<ContinuedActivity, HandoffFailure>) -> Void
+
+    let id = ContinuationID.random
+    let offer: PlayedOffer
+    /// Where it is continued.
+    let device: PlayedDevice
+    /// The app that continues it; nil: the test itself.
+    private(set) var session: PlayedSession?
+    private let network: PlayedNetwork
+    private var timer: LoopTimer?
+    private var ending: Ending?
+
+    init(
+        _ offer: PlayedOffer, at device: PlayedDevice, by session: PlayedSession?, network: PlayedNetwork,
+        _ ending: @escaping Ending
+    ) {
+        self.offer = offer
+        self.device = device
+        self.session = session
+        self.network = network
+        self.ending = ending
+    }
+
+    /// Whether it has not ended.
+    var isRunning: Bool { ending != nil }
+
+    func begin() {
+        let origin = offer.device.origin(of: offer.session)
+        session?.tell(.willContinue(id, offer.content.type, origin))
+        if let failure = refusal { return fail(failure) }
+        // Also without a delay, so that what comes next comes in a later turn.
+        timer = network.loop.timer(after: offer.device.delay) { [weak self] in self?.fetch() }
+    }
+
+    /// Ends it, if it has not ended.
+    func fail(_ failure: HandoffFailure) {
+        guard isRunning else { return }
+        session?.tell(.didFail(id, offer.content.type, failure))
+        end(.failure(failure))
+    }
+
+    /// The app that continues it has gone.
+    func lostSession() {
+        guard isRunning else { return }
+        let name = session?.request.app ?? device.name
+        session = nil
+        end(.failure(.handlerGone(app: name)))
+    }
+
+    /// Why it fails before anything travels.
+    private var refusal: HandoffFailure? {
+        if !offer.device.failures.isEmpty { return offer.device.failures.removeFirst() }
+        guard let session, let range = TypeVersions.ranges(session.request.versions)[offer.content.type] else {
+            return nil
+        }
+        let version = offer.session?.request.version
+        return range.contains(version) ? nil : .otherVersion(version, device: offer.device.name, takes: range)
+    }
+
+    private func fetch() {
+        timer = nil
+        offer.device.payload(of: offer) { [weak self] result in
+            guard let self, isRunning else { return }
+            switch result {
+            case .failure(let failure): fail(failure)
+            case .success(let content): arrived(content)
+            }
+        }
+    }
+
+    private func arrived(_ content: ActivityContent) {
+        let missing = content.missingRequiredKeys
+        guard missing.isEmpty else { return fail(.requiredKeysMissing(missing, device: offer.device.name)) }
+        let continued = ContinuedActivity(
+            id: offer.id, content: content, origin: offer.device.origin(of: offer.session))
+        network.record(content, from: offer.device, to: device)
+        guard let session else { return taken(continued) }
+        session.give(id, continued) { [weak self] handled in
+            guard let self, isRunning else { return }
+            switch handled {
+            case true?: taken(continued)
+            case false?: end(.failure(.handlerRefused(app: session.request.app)))
+            case nil: lostSession()
+            }
+        }
+    }
+
+    private func taken(_ continued: ContinuedActivity) {
+        offer.session?.tell(.continued(offer.id, by: device.origin(of: session)))
+        end(.success(continued))
+    }
+
+    private func end(_ result: Result<ContinuedActivity, HandoffFailure>) {
+        timer = nil
+        let ending = ending
+        self.ending = nil
+        ending?(result)
+    }
+}

@@ -1,0 +1,100 @@
+import HandoffKit
+import HandoffTesting
+import Testing
+
+private let editing = "com.example.editing"
+private let viewing = "com.example.viewing"
+
+/// A view of a small layer, made anew each time.
+private struct PageView: HandoffModifiable {
+    var modifiers: [HandoffModifier] = []
+
+    func modifier(_ modifier: HandoffModifier) -> PageView { PageView(modifiers: modifiers + [modifier]) }
+}
+
+@MainActor private final class Model {
+    var page = 1
+    var isActive = true
+    var selection: String?
+    var taken: [Int] = []
+
+    var view: PageView {
+        PageView()
+            .userActivity(editing, isActive: isActive) { [self] activity in
+                activity.title = "Page \(page)"
+                activity.userInfo = ["page": page]
+            }
+            .userActivity(viewing, element: selection) { name, activity in activity.title = name }
+            .onContinueUserActivity(editing) { [self] activity in
+                taken.append(activity.userInfo?["page"] as? Int ?? 0)
+            }
+    }
+}
+
+@Suite @MainActor struct HandoffModifierTests {
+    private let laptop: LoopbackDevice
+    private let desk: LoopbackDevice
+    private let application: HandoffApplication
+    private let model = Model()
+
+    init() throws {
+        let loopback = try HandoffLoopback()
+        desk = try loopback.device("Desk")
+        laptop = try loopback.device("Laptop")
+        application = desk.application()
+    }
+
+    private func wait(until isSo: () -> Bool) async throws {
+        for _ in 0..<1000 where !isSo() { try await Task.sleep(for: .milliseconds(10)) }
+        try #require(isSo())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a view that is active is offered as it is`() async throws {
+        let host = HandoffModifierHost(application: application)
+        host.update(model.view.modifiers)
+        #expect(try await laptop.offer(of: editing).title == "Page 1")
+        model.page = 2
+        host.update(model.view.modifiers)
+        // What was marked reaches the device in the app's own time, and is asked for before it travels.
+        var pages: [Int] = []
+        for _ in 0..<100 where pages.last != 2 {
+            pages.append(try #require(try await laptop.take(editing).userInfo["page"] as? Int))
+        }
+        #expect(pages.last == 2)
+        model.isActive = false
+        host.update(model.view.modifiers)
+        try await wait { self.laptop.offers.isEmpty }
+        model.isActive = true
+        host.update(model.view.modifiers)
+        try await laptop.offer(of: editing)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an element is offered while there is one`() async throws {
+        let host = HandoffModifierHost(application: application)
+        model.isActive = false
+        model.selection = "a map"
+        host.update(model.view.modifiers)
+        #expect(try await laptop.offer(of: viewing).title == "a map")
+        model.selection = nil
+        host.update(model.view.modifiers)
+        try await wait { self.laptop.offers.isEmpty }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a view takes activities until it is gone`() async throws {
+        var host: HandoffModifierHost? = HandoffModifierHost(application: application)
+        host?.update(model.view.modifiers)
+        try await desk.hand(LoopbackActivity(activityType: editing, userInfo: ["page": 6]))
+        try await wait { self.model.taken == [6] }
+        try await laptop.offer(of: editing)
+        host = nil
+        try await wait { self.laptop.offers.isEmpty }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `what a view no longer says ends`() async throws {
+        let host = HandoffModifierHost(application: application)
+        host.update(model.view.modifiers)
+        try await laptop.offer(of: editing)
+        host.update([])
+        try await wait { self.laptop.offers.isEmpty }
+    }
+}

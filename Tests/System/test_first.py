@@ -1,0 +1,65 @@
+"""From an empty folder to the first handoff, by docs/handoffkit.md alone: the steps of the page, and how long they take."""
+
+import os
+import re
+import subprocess
+import time
+
+from harness import BIN, ROOT, Failure, expect, main, test
+
+PAGE = os.path.join(ROOT, "docs", "handoffkit.md")
+
+
+def pieces():
+    """The manifest and the program of the page."""
+    with open(PAGE) as file:
+        text = file.read()
+    program = re.search(r"^```swift\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+    manifest = re.search(r"^   ```\n(   // swift-tools-version.*?)^   ```$", text, re.MULTILINE | re.DOTALL)[1]
+    return re.sub(r"^   ", "", manifest, flags=re.MULTILINE), program
+
+
+@test("the steps of the page lead to the first handoff", limit=900)
+def first(stage):
+    folder = os.path.join(stage.folder, "reader")
+    os.makedirs(os.path.join(folder, "Sources", "Reader"))
+    # The page says where the checkout is; its folder has the name of the package.
+    os.symlink(ROOT, os.path.join(stage.folder, "handoff"))
+    began = time.monotonic()
+    for name, text in zip(("Package.swift", "Sources/Reader/main.swift"), pieces()):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    built = subprocess.run(["swift", "build"], cwd=folder, capture_output=True, text=True)
+    expect(built.returncode == 0, f"it does not build: {built.stdout[-3000:]}{built.stderr[-3000:]}")
+    build = time.monotonic() - began
+    devices = subprocess.Popen(
+        [os.path.join(ROOT, "packaging", "handoff-try"), ".build/debug/Reader"], cwd=folder, text=True,
+        env={**os.environ, "HANDOFF_BIN": BIN}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    stage.processes.append(devices)
+    commands = {}
+    while len(commands) < 2:
+        line = devices.stdout.readline()
+        expect(line, "handoff-try has ended")
+        if said := re.match(r"  (Desk|Laptop): +HANDOFF_SOCKET=(\S+) (.*)", line):
+            commands[said[1]] = said[2], said[3]
+    shown = {}
+    for name, (socket, program) in commands.items():
+        shown[name] = os.path.join(stage.folder, f"{name}.out")
+        with open(shown[name], "w") as output:
+            # Lines come at once, as on a terminal.
+            stage.processes.append(subprocess.Popen(
+                ["stdbuf", "-oL", program], cwd=folder, env={**os.environ, "HANDOFF_SOCKET": socket}, stdout=output))
+    limit = time.monotonic() + 30
+    while "go on at page 3" not in open(shown["Laptop"]).read():
+        expect(time.monotonic() < limit, "nothing was continued at Laptop")
+        devices.stdin.write("laptop\n")
+        devices.stdin.flush()
+        time.sleep(0.2)  # Both programs attach in their own time.
+    print(f"  5 steps, {time.monotonic() - began:.0f} s, of which the build took {build:.0f} s")
+    devices.stdin.close()
+    if devices.wait(20) != 0:
+        raise Failure("handoff-try did not end with its input")
+
+
+if __name__ == "__main__":
+    main()

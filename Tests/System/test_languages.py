@@ -1,0 +1,149 @@
+"""The programs of docs/other-languages.md, each against each other between two daemons.
+
+They are run as the page says: with python3, node, and as a C program that is compiled here.
+"""
+
+import os
+import queue
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+from harness import ROOT, Failure, Skip, expect, main, same, test
+from streaming import CONTROL, Connection
+
+FOLDER = os.path.join(ROOT, "Examples", "other-languages")
+PAGE = os.path.join(ROOT, "docs", "other-languages.md")
+TYPE = "com.example.counting"
+LANGUAGES = ("py", "js", "c")
+FENCES = {"py": "python", "js": "js", "c": "c"}
+MOST_LINES = 50
+
+
+class Program:
+    """A counter at one of the daemons: bytes in, lines out."""
+
+    def __init__(self, daemon, language):
+        self.daemon, self.language = daemon, language
+        self.log = os.path.join(daemon.folder, f"counter-{language}-{len(daemon.stage.processes)}.log")
+        with open(self.log, "ab") as errors:
+            self.process = subprocess.Popen(
+                command(daemon.stage, language), env=daemon.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=errors)
+        daemon.stage.processes.append(self.process)
+        self.lines, self.seen = queue.Queue(), []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.decode().rstrip("\n"))
+        self.lines.put(None)
+
+    def type(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def wait(self, wanted, within=20):
+        """Skips lines until one is the wanted one."""
+        limit = time.monotonic() + within
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.01, limit - time.monotonic()))
+            except queue.Empty:
+                raise Failure(f"counter.{self.language} never said '{wanted}', but {self.seen} ({self.log})") from None
+            expect(line is not None, f"counter.{self.language} ended before '{wanted}': {self.seen} ({self.log})")
+            self.seen.append(line)
+            if line == wanted:
+                return
+
+
+def command(stage, language):
+    """The words that start the program, which is compiled first where that is needed."""
+    source = os.path.join(FOLDER, f"counter.{language}")
+    if language == "py":
+        return ["python3", source]
+    if language == "js":
+        if not shutil.which("node"):
+            raise Skip("node is not installed (apt install nodejs)")
+        return ["node", source]
+    program = os.path.join(stage.folder, "counter")
+    if not os.path.exists(program):
+        built = subprocess.run(
+            ["cc", "-Wall", "-Wextra", "-Werror", "-o", program, source, "-ljansson"], capture_output=True, text=True)
+        expect(built.returncode == 0, f"counter.c does not compile: {built.stderr}")
+    return [program]
+
+
+def offered(daemon, origin):
+    """Waits until a daemon is offered the count of another one."""
+    watch = daemon.follow("watch")
+    watch.wait("added", type=TYPE, deviceName=origin.name)
+    watch.interrupt()
+
+
+def hand_over(stage, first, second):
+    """What one program counts goes on in another one, and back."""
+    desk, laptop = stage.pair(("desk", "laptop"))
+    here, there = Program(desk, first), Program(laptop, second)
+    for program in (here, there):
+        program.wait("save 0")
+    offered(laptop, desk)
+    here.type(b"abc")
+    here.wait("count 3")
+    laptop.ctl("continue", "--type", TYPE)
+    there.wait("continue 3")
+    here.wait("continued 3")
+    there.type(b"de")
+    there.wait("count 5")
+    desk.ctl("continue", "--type", TYPE)
+    here.wait("continue 5")
+    there.wait("continued 5")
+    # The real is one, whatever the language makes of 1.0.
+    taken = Connection(laptop).send(CONTROL + "Continue", more=True, type=TYPE, take=True).last()["activity"]
+    expect(same(taken["userInfo"], {"count": 5, "step": {"$double": 1} if first == "js" else 1.0}), f"{taken}")
+    expect(taken["title"].startswith("Counting"), f"{taken}")
+    for program in (here, there):
+        program.process.stdin.close()
+        expect(program.process.wait(20) == 0, f"counter.{program.language} did not end with its input")
+
+
+@test("Python and JavaScript hand over to each other")
+def python_and_javascript(stage):
+    hand_over(stage, "py", "js")
+
+
+@test("JavaScript and C hand over to each other")
+def javascript_and_c(stage):
+    hand_over(stage, "js", "c")
+
+
+@test("C and Python hand over to each other")
+def c_and_python(stage):
+    hand_over(stage, "c", "py")
+
+
+@test("a program that cannot reach its daemon says so, and ends")
+def without_daemon(stage):
+    environment = {**os.environ, "HANDOFF_SOCKET": os.path.join(stage.folder, "none")}
+    for language in LANGUAGES:
+        ended = subprocess.run(
+            command(stage, language), env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
+        expect(ended.returncode != 0 and ended.stderr, f"counter.{language}: {ended}")
+
+
+@test("the page shows these programs, which are short")
+def page(stage):
+    with open(PAGE) as file:
+        text = file.read()
+    for language, fence in FENCES.items():
+        with open(os.path.join(FOLDER, f"counter.{language}")) as file:
+            source = file.read()
+        shown = re.findall(rf"^```{fence}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        expect(shown == [source], f"docs/other-languages.md does not show counter.{language} as it is")
+        expect(len(source.splitlines()) <= MOST_LINES, f"counter.{language} has more than {MOST_LINES} lines")
+
+
+if __name__ == "__main__":
+    main()
