@@ -17,6 +17,7 @@ let strict: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
     name: "handoff",
     products: [
+        .executable(name: "handoff-browser", targets: ["handoff-browser"]),
         .executable(name: "handoff-desktop", targets: ["handoff-desktop"]),
         .executable(name: "handoffctl", targets: ["handoffctl"]),
         .executable(name: "handoffd", targets: ["handoffd"]),
@@ -86,6 +87,12 @@ let package = Package(
         .target(name: "Timing", swiftSettings: common),
 
         // Programs and the libraries that they are made of.
+        .target(
+            name: "HandoffBrowser",
+            dependencies: [
+                "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "LoopIO", "QRText",
+                "Timing",
+            ], swiftSettings: strict),
         .target(
             name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO", "Timing"],
             swiftSettings: strict),
@@ -173,6 +180,8 @@ let package = Package(
         .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
         .executableTarget(name: "handoff-info", swiftSettings: common),
         .executableTarget(
+            name: "handoff-browser", dependencies: ["HandoffBrowser"], swiftSettings: strict),
+        .executableTarget(
             name: "handoff-desktop", dependencies: ["HandoffDesktopService"], swiftSettings: strict),
         .executableTarget(
             name: "handoffctl", dependencies: ["HandoffCommands"], swiftSettings: strict),
@@ -188,6 +197,11 @@ let package = Package(
             name: "HandoffAccountTests",
             dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
             swiftSettings: common),
+        .testTarget(
+            name: "HandoffBrowserTests",
+            dependencies: [
+                "HandoffBrowser", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO",
+            ], swiftSettings: common),
         .testTarget(
             name: "HandoffClientTests",
             dependencies: [
@@ -342,6 +356,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
                 "Timing",
             ]
         ),
+        ("Browser", ["HandoffBrowser", "HandoffHandlers", "HandoffJSON", "HandoffModel"]),
         ("Bus", ["DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffJSON", "LoopIO", "Timing"]),
         ("Configuration", ["HandoffConfiguration"]),
         ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
@@ -383,4 +398,9 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
             dependencies: ["FuzzSupport"] + fuzzer.dependencies.map { .init(stringLiteral: $0) },
             path: "Fuzz/Sources/Fuzz\(fuzzer.name)", swiftSettings: fuzz)
     }
+}
+
+// Builds for a sanitizer leave out the tests that they do not run.
+if let names = Context.environment["HANDOFF_WITHOUT"]?.split(separator: " ") {
+    package.targets.removeAll { names.contains(Substring($0.name)) }
 }

@@ -1,0 +1,48 @@
+import FuzzSupport
+import HandoffBrowser
+import HandoffHandlers
+import HandoffJSON
+import HandoffModel
+
+/// What a browser's extension says, places on pages, and files that exclude pages or name the default browser. The first byte
+/// chooses; for messages the second is the size of the cuts.
+///
+/// What must hold: the cuts change nothing, a place reads the same after it is written, and what is offered is a page of the web.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(pointer, count)
+    switch input.byte() % 4 {
+    case 0:
+        let size = max(1, Int(input.byte()))
+        let bytes = input.rest
+        let whole = messages(bytes, in: max(1, bytes.count))
+        require(whole == messages(bytes, in: size), "other messages in other cuts")
+        for message in whole { _ = ExtensionMessage(json: message) }
+    case 1:
+        guard let object = try? JSON(parsing: input.rest, limits: JSONLimits(bytes: 65_536)).object else { return 0 }
+        _ = ExtensionMessage(json: object)
+        if let place = PagePlace(json: object) { require(PagePlace(json: place.json) == place, "another place") }
+        let list = OpenTab.list(object["tabs"])
+        require(OpenTab.list(OpenTab.json(list)) == list, "another list of tabs")
+    case 2:
+        let exclusions = PageExclusions(parsing: input.rest)
+        require(exclusions.problems.allSatisfy { $0 > 0 }, "a line before the first")
+        _ = DefaultBrowser.apps(in: input.rest)
+    default:
+        guard let url = String(validating: input.rest, as: UTF8.self) else { return 0 }
+        guard PageRules().allows(FrontPage(url: url, title: url)) else { return 0 }
+        require(WebURL.isAcceptable(url), "an address that no device opens")
+    }
+    return 0
+}
+
+/// What comes of bytes in pieces of a size, until they cannot be understood.
+private func messages(_ bytes: [UInt8], in size: Int) -> [JSONObject] {
+    var framer = NativeFramer()
+    var found: [JSONObject] = []
+    for start in stride(from: 0, to: bytes.count, by: size) {
+        let part = Array(bytes[start..<min(start + size, bytes.count)])
+        guard (try? framer.received(part, each: { found.append($0) })) != nil else { break }
+    }
+    return found
+}

@@ -1,0 +1,259 @@
+import HandoffClient
+import HandoffControl
+import HandoffHandlers
+import HandoffJSON
+import HandoffModel
+package import LoopIO
+import Timing
+
+/// The browser towards the daemon: publishes the page in front, and has the extension open what is continued here. Lives on the
+/// loop's thread as long as the browser does.
+///
+/// While the daemon is away, or there is no account, it waits for files to come and for nothing else.
+package final class BrowserHost {
+    private enum State {
+        /// The state while there is nobody to attach to, until files change; the timer, if any, tries again before.
+        case waiting(LoopTimer?)
+        /// The state from the first try on.
+        case attaching(AppAttachment)
+        /// The state while attached.
+        case attached(AppAttachment, Attachment)
+    }
+
+    /// Pages that wait at a time for the devices that they were sent to: with one more the oldest is taken back.
+    private static let maxSent = 16
+    /// Tries in a row before files have to change: a daemon that starts has its socket's file before it listens.
+    private static let maxTries = 10
+    private static let noAccount =
+        "this device is in no account: run 'handoffctl pair' on another device, and 'handoffctl join' here"
+
+    private let loop: EventLoop
+    private let places: HostPlaces
+    private let app: String
+    private let say: (HostMessage) -> Void
+    private var machine = FrontPageMachine()
+    private var state = State.waiting(nil)
+    private var rules = PageRules()
+    private var arrival: FileArrival?
+    private var tabs: TabOffer?
+    private var popup: PopupSession?
+    private var sent: [SentPage] = []
+    private var backoff = Backoff.daemon
+    private var tries = 0
+
+    /// - Parameters:
+    ///   - app: as what the browser attaches.
+    ///   - say: tells the extension.
+    package init(loop: EventLoop, places: HostPlaces, app: String, say: @escaping (HostMessage) -> Void) {
+        self.loop = loop
+        self.places = places
+        self.app = app
+        self.say = say
+    }
+
+    /// Attaches, now or as soon as there is somebody to attach to.
+    package func start() {
+        // Without it, by a lack of watches, the first tries are the only ones until the browser starts anew.
+        let files = places.accounts + [places.app] + places.exclusions
+        arrival = try? FileArrival(of: files, on: loop) { [weak self] in self?.filesChanged() }
+        readRules()
+        attach()
+    }
+
+    /// Ends the attachment, and with it what is on offer.
+    package func stop() {
+        arrival = nil
+        popup = nil
+        for page in sent { page.stop() }
+        sent = []
+        tabs?.stop()
+        tabs = nil
+        switch state {
+        case .waiting: break
+        case .attaching(let attachment), .attached(let attachment, _): attachment.stop()
+        }
+        state = .waiting(nil)
+    }
+
+    /// Takes what the extension says.
+    package func received(_ message: ExtensionMessage) {
+        switch message {
+        case .page(let page): perform(machine.front(page))
+        case .noPage: perform(machine.front(nil))
+        case .moved: perform(machine.moved())
+        case .place(let request, let place): perform(machine.place(place, request: request))
+        case .opened(let continuation, let handled):
+            guard case .attached(_, let session) = state else { return }
+            session.calls.answerContinue(session: session.id, continuation: continuation, handled: handled) { _ in }
+        case .tabList(let request, let list):
+            tabs?.answer(list.filter { rules.allows(FrontPage(url: $0.url, title: $0.title)) }, request: request)
+        case .popup(let request): take(request)
+        }
+    }
+
+    private func take(_ request: PopupRequest) {
+        switch request {
+        case .open:
+            guard hasAccount else { return say(.lost(Self.noAccount)) }
+            popup = PopupSession(
+                path: places.control, loop: loop, say: { [weak self] in self?.say(.popup($0)) },
+                open: { [weak self] in self?.open($0, $1) })
+            popup?.start()
+        case .close: popup = nil
+        case .send(let page, let place, let device): send(page, place, to: device)
+        default: popup?.take(request)
+        }
+    }
+
+    private func send(_ page: FrontPage, _ place: PagePlace?, to device: DeviceID) {
+        guard hasAccount else { return say(.popup(.sent(device, PopupFailure(Self.noAccount)))) }
+        guard rules.allows(page) else {
+            return say(.popup(.sent(device, PopupFailure("this page is never offered: it is local, or excluded"))))
+        }
+        let one = SentPage(page, at: place, to: device, path: places.app, loop: loop, app: app)
+        if sent.count >= Self.maxSent { sent.removeFirst().stop() }
+        sent.append(one)
+        one.start { [weak self, weak one] event in
+            guard let self else { return }
+            switch event {
+            case .offered: say(.popup(.sent(device, nil)))
+            case .taken:
+                sent.removeAll { $0 === one }
+                say(.popup(.taken(device)))
+            case .failed(let why):
+                sent.removeAll { $0 === one }
+                say(.popup(.sent(device, PopupFailure(why))))
+            }
+        }
+    }
+
+    // MARK: - The daemon
+
+    private func readRules() {
+        rules = places.readRules()
+        perform(machine.setRules(rules))
+    }
+
+    private func filesChanged() {
+        readRules()
+        guard case .waiting = state else { return }
+        backoff.reset()
+        tries = 0
+        attach()
+    }
+
+    private var hasAccount: Bool {
+        places.accounts.isEmpty || places.accounts.contains { PlainFile.version(at: $0) != nil }
+    }
+
+    private func attach() {
+        guard hasAccount else {
+            state = .waiting(nil)
+            return say(.lost(Self.noAccount))
+        }
+        let attachment = AppAttachment(
+            path: places.app, loop: loop, app: AttachRequest(app: app, types: [.browsingWeb]))
+        state = .attaching(attachment)
+        // Later, like every other answer: a failure is told from inside `start`.
+        attachment.start { [weak self, weak attachment] report in
+            guard let self, let attachment, holds(attachment) else { return }
+            take(report, of: attachment)
+        }
+    }
+
+    private func holds(_ attachment: AppAttachment) -> Bool {
+        switch state {
+        case .waiting: false
+        case .attaching(let current), .attached(let current, _): current === attachment
+        }
+    }
+
+    private func take(_ report: AppAttachment.Report, of attachment: AppAttachment) {
+        switch report {
+        case .attached(let session):
+            state = .attached(attachment, session)
+            backoff.reset()
+            tries = 0
+            // Before the page in front, which is so the newer of the two.
+            offerTabs()
+            perform(machine.attached())
+        case .event(let event): take(event)
+        case .lost:
+            attachment.stop()
+            wait("handoffd went away")
+        case .failed(.refused(let refusal)):
+            // The same answer would come again.
+            tries = Self.maxTries
+            wait(refusal.message)
+        case .failed, .notDeclared: wait("handoffd does not run")
+        }
+    }
+
+    private func offerTabs() {
+        tabs?.stop()
+        tabs = TabOffer(path: places.app, loop: loop, app: app) { [weak self] in self?.say(.listTabs(request: $0)) }
+        tabs?.start()
+    }
+
+    private func wait(_ why: String) {
+        tabs?.stop()
+        tabs = nil
+        perform(machine.lost(why))
+        tries += 1
+        guard tries < Self.maxTries else { return state = .waiting(nil) }
+        state = .waiting(loop.timer(after: backoff.next()) { [weak self] in self?.attach() })
+    }
+
+    private func take(_ event: AppEvent) {
+        switch event {
+        case .save(let id): perform(machine.save(id))
+        case .withdrawn(let id): perform(machine.withdrawn(id))
+        case .continue(let continuation, let content): open(content, continuation)
+        case .attached, .published, .saved, .willContinue, .didFail, .continued, .stream: break
+        }
+    }
+
+    private func open(_ content: ContinuedActivity, _ continuation: ContinuationID) {
+        // As a browser is given it by anybody else: what another device says is judged here again.
+        guard let url = content.webpageURL, WebPage(url) != nil else {
+            return received(.opened(continuation, false))
+        }
+        say(.open(continuation, url: url, content.userInfo[PagePlace.key]?.object.flatMap(PagePlace.init(json:))))
+    }
+
+    // MARK: - The page in front
+
+    private func perform(_ actions: [FrontPageMachine.Action]) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: FrontPageMachine.Action) {
+        if case .tell(let message) = action { return say(message) }
+        guard case .attached(let attachment, let session) = state else { return }
+        let calls = session.calls
+        switch action {
+        case .tell: break
+        case .publish(let page):
+            attachment.publish(page.activity) { [weak self] result in
+                guard let self, isCurrent(session) else { return }
+                switch result {
+                case .success(let published): perform(machine.published(published.id))
+                case .failure: perform(machine.refused())
+                }
+            }
+        case .becomeCurrent(let id): calls.becomeCurrent(session: session.id, activity: id) { _ in }
+        case .invalidate(let id): calls.invalidate(session: session.id, activity: id) { _ in }
+        case .update(let id, let change):
+            calls.update(session: session.id, activity: id, change: change) { [weak self] _ in
+                guard let self, isCurrent(session) else { return }
+                perform(machine.updated())
+            }
+        case .answer(let id, let change):
+            calls.answerSave(session: session.id, activity: id, change: change) { _ in }
+        }
+    }
+
+    private func isCurrent(_ session: Attachment) -> Bool {
+        if case .attached(_, let current) = state { current.calls === session.calls } else { false }
+    }
+}

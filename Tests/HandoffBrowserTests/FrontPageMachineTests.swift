@@ -1,0 +1,137 @@
+import HandoffBrowser
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import Testing
+
+/// What the daemon is told of the page in front.
+struct FrontPageMachineTests {
+    private static let first = FrontPage(url: "https://a.example/", title: "A")
+    private static let second = FrontPage(url: "https://b.example/", title: "B")
+
+    private static func id(_ byte: UInt8) -> ActivityID {
+        guard let id = ActivityID(String(repeating: byte < 16 ? "0\(byte)" : "\(byte)", count: 16)) else {
+            fatalError("the id is valid")
+        }
+        return id
+    }
+
+    private static func change(_ set: (inout ActivityChange) -> Void) -> ActivityChange {
+        var change = ActivityChange()
+        set(&change)
+        return change
+    }
+
+    /// A machine with the first page on offer.
+    private static func offering() -> FrontPageMachine {
+        var machine = FrontPageMachine()
+        _ = machine.attached()
+        _ = machine.front(first)
+        _ = machine.published(id(1))
+        return machine
+    }
+
+    @Test func `a page is published, becomes current, and goes with the next one`() {
+        var machine = FrontPageMachine()
+        #expect(machine.front(Self.first) == [], "nobody is there")
+        #expect(machine.attached() == [.tell(.ready)])
+        #expect(machine.front(Self.first) == [.publish(Self.first)])
+        #expect(machine.published(Self.id(1)) == [.becomeCurrent(Self.id(1)), .tell(.offered(true))])
+        #expect(machine.front(Self.first) == [])
+        #expect(machine.front(Self.second) == [.publish(Self.second)])
+        #expect(
+            machine.published(Self.id(2)) == [
+                .becomeCurrent(Self.id(2)), .invalidate(Self.id(1)), .tell(.offered(true)),
+            ])
+        #expect(machine.front(nil) == [.invalidate(Self.id(2)), .tell(.offered(false))])
+    }
+
+    @Test func `what changes while a page is published comes together`() {
+        var machine = FrontPageMachine()
+        _ = machine.attached()
+        _ = machine.front(Self.first)
+        for number in 0..<100 {
+            #expect(machine.front(FrontPage(url: "https://a.example/\(number)", title: "")) == [])
+        }
+        let last = FrontPage(url: "https://a.example/99", title: "")
+        #expect(machine.published(Self.id(1)).last == .publish(last))
+        #expect(machine.front(nil) == [])
+        #expect(machine.published(Self.id(2)).suffix(2) == [.invalidate(Self.id(2)), .tell(.offered(false))])
+    }
+
+    @Test func `a title is an update, one at a time`() {
+        var machine = Self.offering()
+        func title(_ text: String) -> [FrontPageMachine.Action] {
+            machine.front(FrontPage(url: Self.first.url, title: text))
+        }
+        #expect(title("1") == [.update(Self.id(1), Self.change { $0.title = "1" })])
+        #expect(title("2") == [])
+        #expect(title("3") == [])
+        #expect(machine.updated() == [.update(Self.id(1), Self.change { $0.title = "3" })])
+        #expect(machine.updated() == [])
+    }
+
+    @Test func `the place is asked for at a save, and said to be another only after that`() {
+        var machine = Self.offering()
+        #expect(machine.moved() == [], "it is asked for anyway")
+        #expect(machine.save(Self.id(1)) == [.tell(.save(request: 1, url: Self.first.url))])
+        let place = PagePlace(ratio: 0.5)
+        #expect(machine.place(place, request: 2) == [], "nobody asked")
+        let saved = Self.change { $0.userInfo = ["place": .object(place.json)] }
+        #expect(machine.place(place, request: 1) == [.answer(Self.id(1), saved)])
+        #expect(machine.place(place, request: 1) == [], "it was answered")
+        #expect(machine.moved() == [.update(Self.id(1), Self.change { $0.needsSave = true })])
+        #expect(machine.moved() == [])
+        #expect(machine.save(Self.id(1)) == [.tell(.save(request: 2, url: Self.first.url))])
+        #expect(machine.place(nil, request: 2) == [.answer(Self.id(1), nil)])
+    }
+
+    @Test func `what plays is elsewhere by the next time`() {
+        var machine = Self.offering()
+        _ = machine.save(Self.id(1))
+        let actions = machine.place(PagePlace(media: .init(time: 1, isPlaying: true)), request: 1)
+        guard case .answer(_, let change?) = actions.first else {
+            Issue.record("no answer: \(actions)")
+            return
+        }
+        #expect(change.needsSave == true)
+        #expect(machine.moved() == [])
+    }
+
+    @Test func `a save of an activity that is gone is answered at once`() {
+        var machine = Self.offering()
+        #expect(machine.save(Self.id(2)) == [.answer(Self.id(2), nil)])
+    }
+
+    @Test func `a page that is refused or withdrawn is not tried again until there is another one`() {
+        var machine = FrontPageMachine()
+        _ = machine.attached()
+        _ = machine.front(Self.first)
+        #expect(machine.refused() == [.tell(.offered(false))])
+        #expect(machine.front(Self.first) == [])
+        #expect(machine.front(Self.second) == [.publish(Self.second)])
+        _ = machine.published(Self.id(1))
+        #expect(machine.withdrawn(Self.id(2)) == [])
+        #expect(machine.withdrawn(Self.id(1)) == [.tell(.offered(false))])
+        #expect(machine.front(Self.second) == [])
+        #expect(machine.front(nil) == [])
+        #expect(machine.front(Self.second) == [.publish(Self.second)])
+    }
+
+    @Test func `after the daemon went away everything is said again`() {
+        var machine = Self.offering()
+        #expect(machine.lost("gone") == [.tell(.offered(false)), .tell(.lost("gone"))])
+        #expect(machine.front(Self.second) == [])
+        #expect(machine.moved() == [] && machine.published(Self.id(3)) == [])
+        #expect(machine.attached() == [.tell(.ready)])
+        #expect(machine.front(Self.second) == [.publish(Self.second)])
+    }
+
+    @Test func `rules that change take a page away, and give it back`() {
+        var machine = Self.offering()
+        let rules = PageRules(exclusions: PageExclusions(parsing: Array("a.example".utf8)))
+        #expect(machine.setRules(rules) == [.invalidate(Self.id(1)), .tell(.offered(false))])
+        #expect(machine.setRules(rules) == [])
+        #expect(machine.setRules(PageRules()) == [.publish(Self.first)])
+    }
+}

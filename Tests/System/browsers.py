@@ -1,0 +1,379 @@
+"""Real browsers for tests, with the standard library alone: Chromium by the DevTools protocol over a pipe, Firefox by Marionette.
+
+Both have a profile that is made for the test, and know the native messaging host by a manifest of the test's.
+"""
+
+import json
+import os
+import select
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+
+from harness import BIN, ROOT, Failure, Skip, expect, run, tail
+
+EXTENSION = os.path.join(ROOT, "WebExtension")
+HOST = "dev.handoff1.browser"
+CHROMIUM_ID = "nimhleikiiaojiibokpciijkbglnjndk"
+WEB = "NSUserActivityTypeBrowsingWeb"
+PREFERENCES = {
+    "browser.aboutwelcome.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.homepage_override.mstone": "ignore",
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "media.autoplay.default": 0,
+    "toolkit.cosmeticAnimations.enabled": False,
+}
+
+
+def needs(program):
+    path = shutil.which(program)
+    if not path:
+        raise Skip(f"{program} is missing (scripts/setup --tests)")
+    return path
+
+
+def host_manifest(folder, browser, program=None):
+    """The manifest by which a browser finds the host; answers its path."""
+    template = os.path.join(ROOT, "packaging", "browser", f"{browser}.json")
+    with open(template) as file:
+        manifest = json.load(file)
+    manifest["path"] = program or os.path.join(BIN, "handoff-browser")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, HOST + ".json")
+    with open(path, "w") as file:
+        json.dump(manifest, file)
+    return path
+
+
+def until(what, condition, within=15):
+    """Asks again and again, as there is nobody who tells; answers what the condition does."""
+    limit = time.monotonic() + within
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > limit:
+            expect(False, f"{what} did not come about within {within} s; last: {value!r}")
+        time.sleep(0.05)
+
+
+def attached(browser, daemon):
+    """Waits until the daemon knows the browser."""
+    return until(f"{browser.program} at its daemon", lambda: next(
+        (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=30)
+
+
+def pages_of(daemon):
+    """The pages that other devices offer to this one."""
+    return [one for one in daemon.ctl("list").lines if one["type"] == WEB]
+
+
+def installed(stage):
+    """The words before a command that runs where the package is installed, which only root can bring about; none otherwise."""
+    if os.geteuid() != 0:
+        return []
+    image = os.path.join(stage.folder, "image")
+    if not os.path.exists(image):
+        done = run([os.path.join(ROOT, "scripts", "install")],
+                   {**os.environ, "HANDOFF_BIN": BIN, "PREFIX": "/usr", "DESTDIR": image, "PARTS": "browsers"})
+        expect(done.code == 0, str(done))
+        # The program that is tested, in the place where the manifests say that it is.
+        os.makedirs(os.path.join(image, "usr", "lib", "handoff"))
+        os.symlink(os.path.join(BIN, "handoff-browser"), os.path.join(image, "usr", "lib", "handoff", "handoff-browser"))
+    mount = "for each in usr etc; do mount -t overlay handoff -o \"lowerdir=$0/$each:/$each\" /$each || exit; done"
+    return ["unshare", "--mount", "sh", "-c", mount + '; exec "$@"', image]
+
+
+class Browser:
+    """What both have: a home of its own, with a profile in it, and a life that ends with the test.
+
+    Where root runs the test, the extension is there because its package is installed; elsewhere it is loaded by hand.
+    """
+
+    program = None
+
+    def __init__(self, stage, name, daemon, home=None, extension=None, display=None):
+        """With `extension`, a folder, that one is loaded by hand, and no package is installed."""
+        self.stage, self.name = stage, name
+        self.path = needs(self.program)
+        self.prefix = [] if extension else installed(stage)
+        self.extension = extension or (None if self.prefix else EXTENSION)
+        self.home = home or os.path.join(stage.folder, name)
+        self.profile = os.path.join(self.home, "profile")
+        os.makedirs(self.profile, mode=0o700, exist_ok=True)
+        self.log = os.path.join(self.home, "browser.log")
+        self.environment = {
+            "PATH": "/usr/bin:/bin", "HOME": self.home, "LANG": "C.UTF-8", "NO_AT_BRIDGE": "1",
+            "XDG_RUNTIME_DIR": daemon.environment["XDG_RUNTIME_DIR"], "HANDOFF_SOCKET": daemon.socket,
+        }
+        if display:
+            self.environment["DISPLAY"] = display
+        self.process = None
+
+    def spawn(self, words, **more):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*self.prefix, *words], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, **more)
+        self.stage.processes.append(self.process)
+        self.stage.closers.append(self.kill)
+
+    def script(self, *words):
+        """A program that starts the browser, for somebody else to do so; answers its path."""
+        path = os.path.join(self.home, "start")
+        variables = [f"{key}={value}" for key, value in self.environment.items()]
+        with open(path, "w") as file:
+            file.write(f"#!/bin/bash\necho $$ >{shlex.quote(self.home)}/pid\n"
+                       f"exec {shlex.join(['env', '-i', *variables, *self.prefix, *words])} &>>{shlex.quote(self.log)}\n")
+        os.chmod(path, 0o755)
+        self.stage.closers.append(self.kill)
+        return path
+
+    def kill(self):
+        """Ends the browser with all that it has started, without a word."""
+        try:
+            if self.process:
+                os.killpg(self.process.pid, 9)
+            elif os.path.exists(self.home + "/pid"):
+                with open(self.home + "/pid") as file:
+                    os.killpg(os.getpgid(int(file.read())), 9)
+        except ProcessLookupError:
+            pass
+        if self.process:
+            self.process.wait(20)
+
+    def failure(self, what):
+        return Failure(f"{self.name}: {what}: {tail(self.log)}")
+
+
+class Chromium(Browser):
+    """Chromium, as its users have it but for the sandbox, which root cannot have."""
+
+    program = "chromium"
+
+    def __init__(self, stage, name, daemon, *words, headless=True, start=True, **more):
+        super().__init__(stage, name, daemon, **more)
+        if self.extension:
+            host_manifest(os.path.join(self.profile, "NativeMessagingHosts"), "chromium")
+        # The browser reads from 3 and writes to 4.
+        pipes = [os.path.join(self.home, pipe) for pipe in ("to", "from")]
+        for pipe in pipes:
+            os.mkfifo(pipe)
+        self.writing, self.reading = (os.open(pipe, os.O_RDWR | os.O_CLOEXEC) for pipe in pipes)
+        words = [
+            "bash", "-c", 'exec "$@" 3<"$0/to" 4>"$0/from"', self.home, self.path, *(["--headless=new"] if headless else []),
+            "--no-sandbox", "--disable-gpu", "--no-first-run", "--mute-audio", "--autoplay-policy=no-user-gesture-required",
+            f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "--disable-background-networking",
+            "--disable-component-update", *([f"--load-extension={self.extension}"] if self.extension else []),
+            "--host-resolver-rules=MAP *.example 127.0.0.1", *words, "about:blank"]
+        self.received, self.number, self.sessions = b"", 0, {}
+        if start:
+            self.spawn(words)
+            self.connect()
+        else:
+            self.starter = self.script(*words)
+
+    def connect(self):
+        self.call("Target.getTargets")
+
+    def call(self, method, parameters=None, session=None):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters or {}}
+        if session:
+            message["sessionId"] = session
+        os.write(self.writing, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.received:
+                if self.process and self.process.poll() is not None:
+                    raise self.failure("it has ended")
+                if select.select([self.reading], [], [], 1)[0]:
+                    self.received += os.read(self.reading, 1 << 16)
+            text, self.received = self.received.split(b"\0", 1)
+            answer = json.loads(text)
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise Failure(f"{method}: {answer['error']}")
+                return answer["result"]
+
+    def tabs(self, url=None):
+        """Each page by its target, with its address; those of one address alone."""
+        found = self.call("Target.getTargets")["targetInfos"]
+        return {one["targetId"]: one["url"] for one in found if one["type"] == "page" and url in (None, one["url"])}
+
+    def open(self, url, private=False, width=None, height=900):
+        context = {}
+        if private:
+            context["browserContextId"] = self.call("Target.createBrowserContext")["browserContextId"]
+        tab = self.call("Target.createTarget", {"url": url, **context})["targetId"]
+        if width:
+            self.resize(tab, width, height)
+        self.wait_for(tab, url)
+        return tab
+
+    def wait_for(self, tab, url):
+        limit = time.monotonic() + 20
+        while not self.run(tab, f"document.readyState === 'complete' && location.href === {json.dumps(url)}"):
+            if time.monotonic() > limit:
+                raise self.failure(f"{url} does not come")
+            time.sleep(0.02)
+
+    def resize(self, tab, width, height=900):
+        self.call("Emulation.setDeviceMetricsOverride",
+                  {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}, self.session(tab))
+
+    def session(self, tab):
+        if tab not in self.sessions:
+            answer = self.call("Target.attachToTarget", {"targetId": tab, "flatten": True})
+            self.sessions[tab] = answer["sessionId"]
+        return self.sessions[tab]
+
+    def run(self, tab, script):
+        """The value of an expression in a page."""
+        answer = self.call("Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True},
+                           self.session(tab))
+        if "exceptionDetails" in answer:
+            raise Failure(f"{script}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def open_many(self, urls):
+        """Opens pages behind the one in front, and waits for none of them."""
+        for url in urls:
+            self.call("Target.createTarget", {"url": url, "background": True})
+
+    def navigate(self, tab, url):
+        self.call("Page.navigate", {"url": url}, self.session(tab))
+        self.wait_for(tab, url)
+
+    def show(self, tab):
+        self.call("Target.activateTarget", {"targetId": tab})
+
+    def close_tab(self, tab):
+        self.call("Target.closeTarget", {"targetId": tab})
+
+
+class Firefox(Browser):
+    """Firefox ESR."""
+
+    program = "firefox-esr"
+
+    def __init__(self, stage, name, daemon, *words, sites=(), headless=True, private=False, preferences=None, driven=True,
+                 start=True, **more):
+        """With `private` the extension is allowed in private windows. Without `driven` the browser is as users have it."""
+        super().__init__(stage, name, daemon, **more)
+        if self.extension:
+            host_manifest(os.path.join(self.home, ".mozilla", "native-messaging-hosts"), "firefox")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        values = {**PREFERENCES, "marionette.port": self.port, "network.dns.localDomains": ",".join(sites),
+                  **(preferences or {})}
+        with open(os.path.join(self.profile, "user.js"), "w") as file:
+            for key, value in values.items():
+                file.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
+        self.private = private
+        words = [self.path, *(["--headless"] if headless else []),
+                 *(["--marionette", "--remote-allow-system-access"] if driven else []), "--no-remote", "--profile",
+                 self.profile, *words]
+        if not start:
+            self.starter = self.script(*words)
+            return
+        self.spawn(words)
+        if driven:
+            self.connect()
+
+    def connect(self):
+        limit = time.monotonic() + 40
+        while True:
+            try:
+                self.socket = socket.create_connection(("127.0.0.1", self.port))
+                break
+            except OSError:
+                if self.process and self.process.poll() is not None or time.monotonic() > limit:
+                    raise self.failure("nobody drives it") from None
+                time.sleep(0.05)
+        self.reader, self.number = self.socket.makefile("rb"), 0
+        self.message()
+        self.call("WebDriver:NewSession", {"capabilities": {}})
+        self.first = self.call("WebDriver:GetWindowHandle")["value"]
+        if self.extension:
+            self.call("Addon:Install", {"path": self.extension, "temporary": True, "allowPrivateBrowsing": self.private})
+
+    def message(self):
+        length = b""
+        while not length.endswith(b":"):
+            one = self.reader.read(1)
+            if not one:
+                raise self.failure("it has ended")
+            length += one
+        return json.loads(self.reader.read(int(length[:-1])))
+
+    def call(self, name, parameters=None):
+        self.number += 1
+        text = json.dumps([0, self.number, name, parameters or {}]).encode()
+        self.socket.sendall(b"%d:" % len(text) + text)
+        while True:
+            message = self.message()
+            if message[1] == self.number:
+                if message[2]:
+                    raise Failure(f"{name}: {message[2]}")
+                return message[3]
+
+    def in_browser(self, script, *arguments):
+        """Runs a function's body with the rights of the browser itself."""
+        self.call("Marionette:SetContext", {"value": "chrome"})
+        try:
+            return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments)})["value"]
+        finally:
+            self.call("Marionette:SetContext", {"value": "content"})
+
+    def tabs(self, url=None):
+        found = {}
+        for handle in self.call("WebDriver:GetWindowHandles"):
+            try:
+                self.call("WebDriver:SwitchToWindow", {"handle": handle, "focus": False})
+                address = self.call("WebDriver:GetCurrentURL")["value"]
+            except Failure:
+                continue  # It has just been closed.
+            if url in (None, address):
+                found[handle] = address
+        return found
+
+    def open(self, url, private=False, width=None, height=900):
+        # A tab comes to the window that was looked at last, which may be a private one.
+        self.show(self.first)
+        kind = {"type": "window", "private": True} if private else {"type": "tab"}
+        tab = self.call("WebDriver:NewWindow", {**kind, "focus": True})["handle"]
+        self.show(tab)
+        if width:
+            self.resize(tab, width, height)
+        self.navigate(tab, url)
+        return tab
+
+    def open_many(self, urls):
+        """Opens pages behind the one in front, and waits for none of them."""
+        self.in_browser("""
+            for (const url of arguments[0]) {
+                gBrowser.addTab(url, { triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });
+            }""", list(urls))
+
+    def resize(self, tab, width, height=900):
+        self.call("WebDriver:SwitchToWindow", {"handle": tab})
+        self.call("WebDriver:SetWindowRect", {"width": width, "height": height})
+
+    def run(self, tab, script):
+        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        return self.call("WebDriver:ExecuteScript", {"script": f"return ({script})", "args": []})["value"]
+
+    def navigate(self, tab, url):
+        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        self.call("WebDriver:Navigate", {"url": url})
+
+    def show(self, tab):
+        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": True})
+
+    def close_tab(self, tab):
+        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        self.call("WebDriver:CloseWindow")

@@ -1,0 +1,121 @@
+"""A web site for browsers, on the loopback of a test: the same text at every width, and what makes real pages difficult."""
+
+import http.server
+import io
+import random
+import threading
+import time
+import urllib.parse
+import wave
+
+PARAGRAPHS = 220
+WORDS = ("river stone window letter garden winter number paper silver morning bridge market silent forest copper candle harbour "
+         "meadow thunder village answer shadow kitchen mountain story corner island engine yellow orchard").split()
+
+
+def paragraph(number):
+    """About ninety words that no other paragraph has in this order."""
+    pick = random.Random(number)
+    return f"Paragraph {number}. " + " ".join(pick.choice(WORDS) for _ in range(pick.randrange(60, 120))) + "."
+
+
+def article(title="An article", head="", between=lambda number: ""):
+    body = "".join(f'{between(number)}<p id="p{number}">{paragraph(number)}</p>' for number in range(PARAGRAPHS))
+    return f"""<!doctype html><meta charset=utf-8><title>{title}</title>
+        <style>body {{ font: 18px/1.5 sans-serif; max-width: 45em; margin: 2em auto }} p {{ margin: 1em 0 }}
+        html {{ scroll-padding-top: 7em }} header {{ position: sticky; top: 0; background: white }}</style>{head}<h1>{title}</h1>{body}"""
+
+
+# Content that a script fetches, in pieces, and an address that it writes itself.
+APP = """<!doctype html><meta charset=utf-8><title>Loading</title><style>body { font: 18px/1.5 sans-serif }</style><main></main><script>
+    const show = async () => {
+        await new Promise((done) => setTimeout(done, 300));
+        for (let part = 0; part < 4; part += 1) {
+            document.querySelector("main").insertAdjacentHTML("beforeend", await (await fetch("/part/" + part)).text());
+            await new Promise((done) => setTimeout(done, 100));
+        }
+        document.title = "An app at " + location.pathname;
+    };
+    show();
+</script>"""
+
+
+def tone():
+    """Sixty seconds of sound that a film's element plays."""
+    data = io.BytesIO()
+    with wave.open(data, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(1)
+        file.setframerate(8000)
+        file.writeframes(bytes(random.Random(1).randrange(120, 136) for _ in range(8000 * 60)))
+    return data.getvalue()
+
+
+PIXEL = b'<svg xmlns="http://www.w3.org/2000/svg" width="600" height="700"><rect width="600" height="700" fill="teal"/></svg>'
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    sound = tone()
+
+    def do_GET(self):
+        path = self.path.split("?")[0]
+        if path == "/image.svg":
+            # Later than all else, and of a size that nobody knew.
+            time.sleep(0.7)
+            return self.answer(PIXEL, "image/svg+xml")
+        if path == "/tone.wav":
+            return self.answer(self.sound, "audio/wav")
+        if path.startswith("/part/"):
+            part = int(path.rsplit("/", 1)[1])
+            return self.answer("".join(f'<p id="p{n}">{paragraph(n)}</p>' for n in range(part * 50, part * 50 + 50)))
+        if path.startswith("/small/"):
+            return self.answer(f"<!doctype html><title>small {path[7:]}</title><p>Small.")
+        if path == "/images":
+            image = '<img src="/image.svg?{}" alt="">'
+            return self.answer(article("Pictures", between=lambda n: image.format(n) if n % 20 == 5 else ""))
+        if path.startswith("/app"):
+            return self.answer(APP)
+        if path == "/film":
+            return self.answer(article("A film", head='<video src="/tone.wav" preload="auto" controls></video>'))
+        if path == "/header":
+            return self.answer(article("Pinned", head="<header><h2>Pinned words that stay</h2></header>"))
+        return self.answer(article("An article" if path == "/" else urllib.parse.unquote(path[1:])))
+
+    def answer(self, body, kind="text/html"):
+        data = body if isinstance(body, bytes) else body.encode()
+        first, last = 0, len(data) - 1
+        wanted = self.headers.get("Range")
+        if wanted and wanted.startswith("bytes="):
+            begin, _, end = wanted[6:].partition("-")
+            first, last = int(begin or 0), min(int(end or last), last)
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.end_headers()
+        try:
+            self.wfile.write(data[first:last + 1])
+        except OSError:
+            pass
+
+    def log_message(self, *_):
+        pass
+
+
+class Site:
+    """Serves the pages until the test ends."""
+
+    hosts = ("reading.example", "other.example", "bank.example")
+
+    def __init__(self, stage):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        stage.closers.append(self.server.shutdown)
+
+    def url(self, path="/", host="reading.example"):
+        return f"http://{host}{path}" if self.port == 80 else f"http://{host}:{self.port}{path}"

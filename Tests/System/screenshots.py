@@ -1,0 +1,75 @@
+"""Makes the pictures of docs/browser.md: the popup as it is, over three devices on loopback. Run by scripts/screenshots."""
+
+import base64
+import json
+import os
+import sys
+
+from browsers import CHROMIUM_ID, Chromium, attached, until
+from harness import ROOT, Stage
+from pages import Site
+
+IMAGES = os.path.join(ROOT, "docs", "images")
+READ = ["The river Avon at Bradford", "Swift concurrency, explained", "Recipes: winter soups", "Night trains of Europe",
+        "How bridges stand", "RFC 9382: SPAKE2", "The Copper Beech", "Lighthouses of the Baltic"]
+
+
+def picture(browser, tab, name, scheme):
+    session = browser.session(tab)
+    browser.call("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}, session)
+    height = min(580, browser.run(tab, "document.body.offsetHeight"))
+    browser.call("Emulation.setDeviceMetricsOverride",
+                 {"width": 360, "height": height, "deviceScaleFactor": 2, "mobile": False}, session)
+    image = browser.call("Page.captureScreenshot", {"format": "png"}, session)
+    with open(os.path.join(IMAGES, f"browser-popup-{name}.png"), "wb") as file:
+        file.write(base64.b64decode(image["data"]))
+
+
+def popup(browser, ready):
+    tab = browser.call("Target.createTarget", {"url": f"chrome-extension://{CHROMIUM_ID}/popup.html", "background": True})["targetId"]
+    until("the popup", lambda: browser.run(tab, ready))
+    return tab
+
+
+def shows(selector, count):
+    return f"document.querySelectorAll({json.dumps(selector)}).length >= {count}"
+
+
+def main():
+    os.makedirs(IMAGES, exist_ok=True)
+    stage = Stage("screenshots")
+    try:
+        laptop, desk = stage.pair(("Laptop", "Desk"))
+        tablet = stage.daemon("Tablet")
+        stage.join(laptop, tablet)
+        site = Site(stage)
+        # As if it were a site of its own, without a port.
+        rules = f"--host-resolver-rules=MAP *.example 127.0.0.1:{site.port}"
+        site.port = 80
+        there, here = (Chromium(stage, name, daemon, rules) for name, daemon in (("there", laptop), ("here", desk)))
+        attached(there, laptop)
+        attached(here, desk)
+        here.call("Target.createTarget", {"url": site.url("/Notes on the harbour")})
+        until("the own page", lambda: laptop.ctl("list").lines)
+        picture(here, popup(here, "document.querySelector('#no-offers')?.innerText.startsWith('Nothing')"), "empty", "light")
+        for title in READ:
+            there.call("Target.createTarget", {"url": site.url("/" + title)})
+        tablet.publish("NSUserActivityTypeBrowsingWeb", "--title", "Timetable of the ferry", "--web-url", "https://ferry.example/")
+        # The first tab is a blank one, which is no page.
+        shown = popup(here, f"{shows('#offers button', 2)} && {shows('#tabs button', len(READ))}")
+        picture(here, shown, "light", "light")
+        picture(here, shown, "dark", "dark")
+        for number in range(60):
+            there.call("Target.createTarget", {"url": site.url(f"/{READ[number % len(READ)]}, part {number + 2}"), "background": True})
+        # A popup asks once.
+        until("the tabs", lambda: sum(url.startswith("http:") for url in there.tabs().values()) >= 60 + len(READ), 120)
+        shown = popup(here, shows("#tabs button", 60))
+        here.run(shown, "(document.querySelector('#search').value = 'bridges', "
+                        "document.querySelector('#search').dispatchEvent(new Event('input')), 1)")
+        picture(here, shown, "many", "light")
+    finally:
+        stage.close(keep=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Pages handed over between real browsers: Chromium and Firefox ESR, each with its daemon, on loopback."""
+
+import json
+import os
+import time
+
+from browsers import Chromium, Firefox, attached, pages_of, until
+from harness import ROOT, Skip, expect, main, test
+from pages import Site
+
+TOP = "(document.querySelector('#p{}')?.getBoundingClientRect().top ?? 1e9)"
+# How long a killed daemon stays away, in seconds.
+AWAY = float(os.environ.get("HANDOFF_AWAY", "3"))
+WIDTHS = {Chromium: 780, Firefox: 1366}
+
+
+class Two:
+    """A browser on each of two devices."""
+
+    def __init__(self, stage, kinds, names=("origin", "taker")):
+        self.origin, self.taker = stage.pair(names)
+        self.site = Site(stage)
+        self.browsers = [self.start(stage, kind, daemon) for kind, daemon in zip(kinds, (self.origin, self.taker))]
+        for browser, daemon in zip(self.browsers, (self.origin, self.taker)):
+            attached(browser, daemon)
+
+    def start(self, stage, kind, daemon, **more):
+        if kind is Firefox:
+            more["sites"] = Site.hosts
+        return kind(stage, f"{daemon.name}-{kind.program}", daemon, **more)
+
+    def offer(self, url_or_title, daemon=None, within=15):
+        """The offer of a page by its title, as the other device sees it."""
+        daemon = daemon or self.taker
+        return until(f"an offer of {url_or_title}", lambda: next(
+            (one for one in pages_of(daemon) if one["title"] == url_or_title), None), within)
+
+
+def scroll_to(browser, tab, number):
+    browser.run(tab, f"document.querySelector('#p{number}').scrollIntoView({{behavior: 'instant'}})")
+
+
+def hand_over(two, title, url, path_of=None):
+    """Continues the page of this title; answers the tab in which it is, and how long that took in ms."""
+    one = two.offer(title)
+    begin = time.monotonic()
+    done = two.taker.ctl("continue", one["id"]).line
+    took = (time.monotonic() - begin) * 1000
+    expect(done["opens"]["kind"] == "app", f"it was opened by {done['opens']}")
+    tab = until("the tab", lambda: next(iter(two.browsers[1].tabs(url)), None))
+    return tab, took
+
+
+def both_directions(stage, kinds):
+    two = Two(stage, kinds)
+    there, here = two.browsers
+    url = two.site.url("/article")
+    tab = there.open(url, width=WIDTHS[kinds[0]])
+    scroll_to(there, tab, 150)
+    goal = there.run(tab, TOP.format(150))
+    height = there.run(tab, "document.documentElement.scrollHeight")
+    expect(height > 10_000, f"a short article: {height}")
+    target, took = hand_over(two, "article", url)
+    top = until("the paragraph", lambda: abs(here.run(target, TOP.format(150)) - goal) <= 2)
+    print(f"  {there.program} to {here.program}: {took:.0f} ms, {height} px, {here.run(target, TOP.format(150))} for {goal}")
+    # Read on there, and go on here once more.
+    scroll_to(there, tab, 190)
+    goal = there.run(tab, TOP.format(190))
+    hand_over(two, "article", url)
+    until("the second place", lambda: abs(here.run(target, TOP.format(190)) - goal) <= 2)
+    expect(len(here.tabs(url)) == 1, f"tabs: {here.tabs()}")
+
+
+@test("a page goes on from Chromium to Firefox at the same paragraph, and again after more was read", limit=120)
+def chromium_to_firefox(stage):
+    both_directions(stage, (Chromium, Firefox))
+
+
+@test("a page goes on from Firefox to Chromium at the same paragraph, and again after more was read", limit=120)
+def firefox_to_chromium(stage):
+    both_directions(stage, (Firefox, Chromium))
+
+
+def place_is_kept(two, path, title, number, address=None):
+    """Hands a page over that is scrolled to a paragraph, and looks whether that is where it was, and stays there."""
+    there, here = two.browsers
+    url = two.site.url(path)
+    tab = there.open(url)
+    until("the paragraph", lambda: there.run(tab, TOP.format(number)) < 1e9)
+    scroll_to(there, tab, number)
+    # What comes late moves the text of the origin, too.
+    time.sleep(1)
+    scroll_to(there, tab, number)
+    goal = there.run(tab, TOP.format(number))
+    target, _ = hand_over(two, title, address or url)
+    until(f"paragraph {number} of {path}", lambda: abs(here.run(target, TOP.format(number)) - goal) <= 2)
+    time.sleep(1)
+    top = here.run(target, TOP.format(number))
+    expect(abs(top - goal) <= 2, f"{path}: it moved away, to {top} from {goal}")
+    there.close_tab(tab)
+
+
+@test("late images, an app of a single page, an anchor and a pinned header keep the place", limit=180)
+def difficult_pages(stage):
+    two = Two(stage, (Chromium, Firefox))
+    place_is_kept(two, "/images", "Pictures", 120)
+    place_is_kept(two, "/app/story?a=1", "An app at /app/story", 160)
+    place_is_kept(two, "/anchored#p40", "anchored", 90)
+    place_is_kept(two, "/header", "Pinned", 77)
+
+
+@test("a film goes on at its second", limit=120)
+def film(stage):
+    two = Two(stage, (Firefox, Chromium))
+    there, here = two.browsers
+    url = two.site.url("/film")
+    tab = there.open(url)
+    video = "document.querySelector('video')"
+    second = "(document.querySelector('video')?.currentTime ?? 0)"
+    until("the film", lambda: there.run(tab, f"{video}?.readyState >= 1"))
+    there.run(tab, f"({video}.currentTime = 42.5, 1)")
+    until("the second there", lambda: there.run(tab, f"{video}.currentTime") == 42.5)
+    target, _ = hand_over(two, "A film", url)
+    seconds = until("the second here", lambda: here.run(target, second))
+    expect(42 <= seconds < 45, f"it goes on at {seconds}")
+
+
+@test("pages that are nobody's business are not offered: local, of the browser itself, without a host", limit=120)
+def not_offered(stage):
+    two = Two(stage, (Chromium, Firefox))
+    there = two.browsers[0]
+    tab = there.open(two.site.url("/first"))
+    two.offer("first")
+    path = stage.file("page.html", "<title>a file</title>")
+    for url in (f"http://127.0.0.1:{two.site.port}/local", f"http://localhost:{two.site.port}/local", f"file://{path}",
+                "chrome://version/", "data:text/html,<title>data</title>", "about:blank"):
+        tab = there.open(url)
+        until(f"nothing on offer for {url}", lambda: pages_of(two.taker) == [])
+        there.navigate(tab, two.site.url("/between"))
+        two.offer("between")
+        there.close_tab(tab)
+        two.offer("first")
+
+
+@test("a browser that is killed offers nothing any more, and one whose daemon was killed offers its page again", limit=120)
+def kills(stage):
+    two = Two(stage, (Firefox, Chromium))
+    there, here = two.browsers
+    url = two.site.url("/article")
+    tab = there.open(url)
+    two.offer("article")
+    two.origin.kill()
+    time.sleep(AWAY)
+    begin = time.monotonic()
+    two.origin.start()
+    one = two.offer("article")
+    print(f"  offered again {(time.monotonic() - begin) * 1000:.0f} ms after the daemon began, which was away for {AWAY} s")
+    scroll_to(there, tab, 30)
+    hand_over(two, "article", url)
+    there.kill()
+    until("nothing on offer", lambda: pages_of(two.taker) == [])
+    expect(one["type"] == "NSUserActivityTypeBrowsingWeb", f"wrong: {one}")
+
+
+@test("of two hundred tabs the one in front is offered", limit=180)
+def many_tabs(stage):
+    two = Two(stage, (Chromium, Firefox))
+    there, here = two.browsers
+    tab = there.open(two.site.url("/tab120"))
+    there.open_many(two.site.url(f"/small/{number}") for number in range(200))
+    there.open(two.site.url("/last"))
+    two.offer("last", within=60)
+    there.show(tab)
+    begin = time.monotonic()
+    two.offer("tab120")
+    print(f"  offered {(time.monotonic() - begin) * 1000:.0f} ms after the change of tabs")
+    scroll_to(there, tab, 60)
+    goal = there.run(tab, TOP.format(60))
+    target, took = hand_over(two, "tab120", two.site.url("/tab120"))
+    until("the paragraph", lambda: abs(here.run(target, TOP.format(60)) - goal) <= 2)
+    print(f"  continued in {took:.0f} ms")
+
+
+@test("where no browser runs one is started, and arrives at the place", limit=120)
+def cold_start(stage):
+    for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
+        two = Two(stage, kinds[:1], names=(f"desk-{kinds[0].program}", f"laptop-{kinds[0].program}"))
+        if not two.browsers[0].prefix:
+            raise Skip("only root can install the package for a test")
+        here = two.start(stage, kinds[1], two.taker, start=False)
+        folder = os.path.join(two.taker.environment["HOME"], ".config", "handoff", "handlers.d")
+        os.makedirs(folder)
+        with open(os.path.join(ROOT, "packaging", "browser", "handlers", f"{here.program}.json")) as file:
+            manifest = json.load(file)
+        expect(manifest["exec"] == [here.program], f"wrong: {manifest}")
+        with open(os.path.join(folder, f"{here.program}.json"), "w") as file:
+            json.dump({**manifest, "exec": [here.starter]}, file)
+        until("the handler", lambda: any(app["id"] == here.program for app in two.taker.ctl("apps").lines))
+        there = two.browsers[0]
+        url = two.site.url("/article")
+        tab = there.open(url)
+        scroll_to(there, tab, 100)
+        goal = there.run(tab, TOP.format(100))
+        one = two.offer("article")
+        begin = time.monotonic()
+        two.taker.ctl("continue", one["id"], within=60)
+        took = time.monotonic() - begin
+        here.connect()
+        target = until("the tab", lambda: next(iter(here.tabs(url)), None))
+        until("the paragraph", lambda: abs(here.run(target, TOP.format(100)) - goal) <= 2)
+        print(f"  {here.program}: {took * 1000:.0f} ms until there is a tab")
+
+
+if __name__ == "__main__":
+    main()

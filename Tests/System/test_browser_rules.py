@@ -1,0 +1,341 @@
+"""What browsers keep to themselves, which of them gets a page, and what the host does without its extension or its daemon."""
+
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import time
+
+from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, attached, needs, pages_of, until
+from harness import BIN, Failure, Skip, expect, main, test
+from pages import Site
+
+SECRET = "secret"
+# The tests that keep private windows apart where the manifest does not.
+GUARDS = ("tab.incognito !== false", "false")
+
+
+def screen(stage):
+    """A screen that nobody sees; answers its name."""
+    needs("Xvfb")
+    read, write = os.pipe()
+    stage.processes.append(subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], pass_fds=[write],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    os.close(write)
+    with os.fdopen(read) as file:
+        display = file.readline().strip()
+    expect(display, "Xvfb did not start")
+    return f":{display}"
+
+
+def variant(stage, incognito, guarded=True):
+    """The extension with another word for private windows in its manifest, and without its guards where they are not wanted."""
+    folder = os.path.join(stage.folder, f"extension-{len(os.listdir(stage.folder))}")
+    shutil.copytree(EXTENSION, folder)
+    path = os.path.join(folder, "manifest.json")
+    with open(path) as file:
+        manifest = json.load(file)
+    manifest["incognito"] = incognito
+    with open(path, "w") as file:
+        json.dump(manifest, file)
+    if not guarded:
+        path = os.path.join(folder, "front.js")
+        with open(path) as file:
+            script = file.read()
+        expect(GUARDS[0] in script, "the guard is another one now")
+        with open(path, "w") as file:
+            file.write(script.replace(*GUARDS))
+    return folder
+
+
+def titles(stage, two, open_private):
+    """The titles that the other device was offered while a private window was opened, and a page of a normal one after it."""
+    origin, taker, site, browser = two
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    browser.open(site.url("/before"))
+    offered(watch, "before")
+    open_private(site.url("/" + SECRET))
+    # What would be said is said at once; the next page comes after it.
+    time.sleep(1)
+    browser.open(site.url("/after"))
+    offered(watch, "after")
+    watch.process.terminate()
+    return {line.get("title") for line in watch.seen}
+
+
+def offered(watch, title):
+    """Waits until a page of this title is on offer: it may have got its title after its address."""
+    until(title, lambda: watch.next(within=20).get("title") == title)
+
+
+def private_windows(stage, kind, incognito, guarded=True, **more):
+    """A pair of devices with a browser on the first one."""
+    origin, taker = stage.pair((f"desk-{len(stage.daemons)}", f"laptop-{len(stage.daemons)}"))
+    if kind is Firefox:
+        more["sites"] = Site.hosts
+    browser = kind(stage, origin.name, origin, extension=variant(stage, incognito, guarded), **more)
+    attached(browser, origin)
+    return origin, taker, Site(stage), browser
+
+
+@test("Chromium offers no page of a private context, whatever the manifest says", limit=120)
+def chromium_contexts(stage):
+    for incognito in ("not_allowed", "spanning"):
+        two = private_windows(stage, Chromium, incognito)
+        seen = titles(stage, two, lambda url: two[3].open(url, private=True))
+        expect(SECRET not in seen, f"with {incognito}: {seen}")
+        two[3].kill()
+
+
+@test("Chromium offers no page of a private window on a screen, whatever the manifest says", limit=120)
+def chromium_windows(stage):
+    for incognito in ("not_allowed", "spanning"):
+        origin, taker = stage.pair((f"desk-{incognito}", f"laptop-{incognito}"))
+        site = Site(stage)
+        browser = Chromium(stage, f"chromium-{incognito}", origin, "--incognito", site.url("/" + SECRET),
+                           extension=variant(stage, incognito), headless=False, display=screen(stage))
+        until("the private page", lambda: browser.tabs(site.url("/" + SECRET)))
+        seen = titles(stage, (origin, taker, site, browser), lambda url: None)
+        expect(SECRET not in seen, f"with {incognito}: {seen}")
+        browser.kill()
+
+
+@test("Firefox offers no page of a private window, whatever the manifest says, allowed there or not", limit=180)
+def firefox_windows(stage):
+    for incognito in ("not_allowed", "spanning"):
+        for allowed in (False, True):
+            two = private_windows(stage, Firefox, incognito, private=allowed)
+            seen = titles(stage, two, lambda url: two[3].open(url, private=True))
+            expect(SECRET not in seen, f"with {incognito}, allowed {allowed}: {seen}")
+            two[3].kill()
+    # Without manifest and guard it does: this looks at the right thing.
+    two = private_windows(stage, Firefox, "spanning", guarded=False, private=True)
+    seen = titles(stage, two, lambda url: two[3].open(url, private=True))
+    expect(SECRET in seen, f"the test does not see what it is for: {seen}")
+
+
+@test("pages that the user or the administrator excludes are not offered", limit=120)
+def exclusions(stage):
+    origin, taker = stage.pair()
+    site = Site(stage)
+    home = os.path.join(stage.folder, "desk")
+    os.makedirs(os.path.join(home, ".config", "handoff"))
+    path = os.path.join(home, ".config", "handoff", "browser.conf")
+    with open(path, "w") as file:
+        file.write(f"# The bank's\nbank.example\n{site.url('/diary/')}\n")
+    browser = Chromium(stage, "desk", origin, home=home)
+    attached(browser, origin)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    browser.open(site.url("/login", host="bank.example"))
+    browser.open(site.url("/diary/today"))
+    browser.open(site.url("/public"))
+    offered(watch, "public")
+    # Written while the browser runs.
+    with open(path, "a") as file:
+        file.write("other.example\n")
+    browser.open(site.url("/later", host="other.example"))
+    time.sleep(0.5)
+    browser.open(site.url("/end"))
+    offered(watch, "end")
+    seen = {line.get("title") for line in watch.seen if line.get("type") in (None, WEB)}
+    expect(seen <= {None, "public", "end"}, f"offered: {seen}")
+
+
+@test("a tab of a container that the user excludes is not offered", limit=120)
+def containers(stage):
+    origin, taker = stage.pair()
+    site = Site(stage)
+    home = os.path.join(stage.folder, "desk")
+    os.makedirs(os.path.join(home, ".config", "handoff"))
+    with open(os.path.join(home, ".config", "handoff", "browser.conf"), "w") as file:
+        file.write("container firefox-container-3\n")
+    browser = Firefox(stage, "desk", origin, home=home, sites=Site.hosts, preferences={"privacy.userContext.enabled": True})
+    attached(browser, origin)
+    # What a click in the popup asks the user for.
+    browser.in_browser("""
+        const { ExtensionPermissions } = ChromeUtils.importESModule("resource://gre/modules/ExtensionPermissions.sys.mjs");
+        const { extension } = WebExtensionPolicy.getByID("browser@handoff1.dev");
+        ExtensionPermissions.add(extension.id, { permissions: ["cookies"], origins: [] }, extension);""")
+    until("the permission", lambda: browser.in_browser(
+        "return WebExtensionPolicy.getByID('browser@handoff1.dev').hasPermission('cookies')"))
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    for number, title in ((3, SECRET), (2, "shown")):
+        browser.in_browser("""
+            gBrowser.selectedTab = gBrowser.addTab(arguments[0], {
+                userContextId: arguments[1], triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });""",
+                           site.url("/" + title), number)
+        time.sleep(1)
+    offered(watch, "shown")
+    seen = {line.get("title") for line in watch.seen}
+    expect(SECRET not in seen, f"offered: {seen}")
+
+
+@test("of two browsers the default one gets the page, in whatever order they attach", limit=120)
+def two_browsers(stage):
+    origin, taker = stage.pair()
+    site = Site(stage)
+    settings = os.path.join(taker.environment["HOME"], ".config", "mimeapps.list")
+    os.makedirs(os.path.dirname(settings))
+    publish = origin.publish("--title", "page", WEB, "--web-url", site.url("/page"))
+    for order in ((Chromium, Firefox), (Firefox, Chromium)):
+        browsers = []
+        for kind in order:
+            more = {"sites": Site.hosts} if kind is Firefox else {}
+            browsers.append(kind(stage, f"{order[0].program}-first-{kind.program}", taker, **more))
+            attached(browsers[-1], taker)
+        for wanted in browsers:
+            with open(settings, "w") as file:
+                file.write(f"[Default Applications]\nx-scheme-handler/https={wanted.program}.desktop\n")
+            until(f"{wanted.program} as the default",
+                  lambda: [one["opens"].get("name") for one in pages_of(taker)] == [wanted.program])
+            taker.ctl("continue", publish.id)
+            until(f"the page in {wanted.program}", lambda: wanted.tabs(site.url("/page")))
+            for tab in wanted.tabs(site.url("/page")):
+                wanted.close_tab(tab)
+            other = next(each for each in browsers if each is not wanted)
+            expect(not other.tabs(site.url("/page")), f"{other.program} opened it as well")
+        for browser in browsers:
+            browser.kill()
+        until("no browser", lambda: not any(app["running"] for app in taker.ctl("apps").lines if app["id"] in
+                                            [each.program for each in browsers]))
+
+
+@test("Firefox as users have it, and Chromium, load the installed extension at their first start", limit=120)
+def first_start(stage):
+    origin, taker = stage.pair()
+    firefox = Firefox(stage, "firefox", origin, driven=False)
+    if not firefox.prefix:
+        raise Skip("only root can install the package for a test")
+    attached(firefox, origin)
+    attached(Chromium(stage, "chromium", taker), taker)
+
+
+# ---- The host ------------------------------------------------------------------------------------------------------------
+
+class Host:
+    """The native messaging host, as a browser starts it."""
+
+    def __init__(self, stage, environment, *words):
+        words = words or (f"chrome-extension://{CHROMIUM_ID}/",)
+        self.process = subprocess.Popen([os.path.join(BIN, "handoff-browser"), *words], env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stage.processes.append(self.process)
+
+    def say(self, message):
+        text = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(struct.pack("=I", len(text)) + text)
+        self.process.stdin.flush()
+
+    def hear(self, kind):
+        while True:
+            header = self.process.stdout.read(4)
+            if len(header) < 4:
+                raise Failure(f"it has ended: {self.process.stderr.read()}")
+            message = json.loads(self.process.stdout.read(struct.unpack("=I", header)[0]))
+            if message["kind"] == kind:
+                return message
+
+    def switches(self):
+        """How often it was given a processor."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+
+
+@test("who is not the extension is told nothing")
+def strangers(stage):
+    for words in (["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"], ["/usr/lib/mozilla/x.json", "other@example.org"],
+                  [""], ["/x.json"], [f"chrome-extension://{CHROMIUM_ID}.example/"]):
+        host = Host(stage, {}, *words)
+        expect(host.process.wait(10) == 2, f"{words} was served")
+        expect(host.process.stdout.read() == b"", f"{words} was told something")
+
+
+@test("without an account the host wakes nobody: no daemon is started, and it attaches when there is one")
+def no_account(stage):
+    runtime = os.path.join(stage.folder, "run")
+    home = os.path.join(stage.folder, "home")
+    os.makedirs(os.path.join(runtime, "handoff-app"), 0o700)
+    os.mkdir(home)
+    # The service manager's socket, which would start the daemon.
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.join(runtime, "handoff-app", "app.socket"))
+    listener.listen()
+    listener.settimeout(1.5)
+    host = Host(stage, {"HOME": home, "XDG_RUNTIME_DIR": runtime})
+    expect("no account" in host.hear("lost")["message"], "it does not say what is missing")
+    host.say({"kind": "noPage"})
+    before = None
+    try:
+        listener.accept()
+        raise Failure("it connected")
+    except TimeoutError:
+        before = host.switches()
+    time.sleep(3)
+    expect(host.switches() == before, "it does not sleep")
+    state = os.path.join(home, ".local", "state", "handoff", "state")
+    os.makedirs(state)
+    with open(os.path.join(state, "account"), "w") as file:
+        file.write("x")
+    listener.settimeout(10)
+    listener.accept()
+
+
+@test("the host sleeps while the daemon is away, and attaches as soon as it is back")
+def away(stage):
+    daemon = stage.daemon("desk", start=False)
+    host = Host(stage, daemon.environment)
+    host.hear("lost")
+    daemon.start()
+    daemon.ctl("account", "create")
+    host.hear("ready")
+    daemon.kill()
+    host.hear("lost")
+    # Some tries, and then none: only a change of the socket's file is waited for.
+    until("quiet", lambda: quiet(host), within=45)
+    daemon.start()
+    host.hear("ready")
+
+
+def quiet(host):
+    before = host.switches()
+    time.sleep(3)
+    return host.switches() == before
+
+
+@test("what a hostile extension says ends the host or nothing, and costs nothing")
+def hostile(stage):
+    daemon = stage.daemon("desk")
+    daemon.ctl("account", "create")
+    for text in (b"[1]", b"nonsense", b"[" * 5000, b'{"kind":' * 100, b"{" + b'"a":1,' * 100 + b"}"):
+        host = Host(stage, daemon.environment)
+        host.hear("ready")
+        host.say(text)
+        expect(host.process.wait(10) == 1, f"{text[:20]}: {host.process.returncode}")
+    host = Host(stage, daemon.environment)
+    host.process.stdin.write(b"\xff\xff\xff\x7f")
+    host.process.stdin.flush()
+    expect(host.process.wait(10) == 1, "a message of two gigabytes is waited for")
+    host = Host(stage, daemon.environment)
+    host.hear("ready")
+    for message in ({}, {"kind": 7}, {"kind": "page"}, {"kind": "page", "url": 7}, {"kind": "place", "request": 1e300},
+                    {"kind": "opened", "continuation": "x", "handled": 1}, {"kind": "moved"}, {"kind": "page", "url": "x" * 900_000},
+                    {"kind": "page", "url": "javascript:alert(1)"}, {"kind": "place", "request": 1, "place": {"words": ["a"]}}):
+        host.say(message)
+    # A page that is renamed without end.
+    begin = time.monotonic()
+    for number in range(2000):
+        host.say({"kind": "page", "url": "https://site.example/", "title": f"title {number} " + "ü" * 2000})
+    host.hear("offered")
+    until("the last title", lambda: daemon.ctl("status").line["published"] == 2)
+    print(f"  2000 titles in {(time.monotonic() - begin) * 1000:.0f} ms")
+    daemon.is_well()
+
+
+if __name__ == "__main__":
+    main()

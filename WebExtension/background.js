@@ -1,0 +1,13 @@
+// Begins with the browser. Listeners are set at once, as browsers ask for; everything else follows from them.
+
+import { api, connect } from "./host.js";
+import * as front from "./front.js";
+import * as opening from "./opening.js";
+import * as panel from "./panel.js";
+
+front.start();
+opening.start();
+panel.start();
+api.runtime.onStartup.addListener(connect);
+api.runtime.onInstalled.addListener(connect);
+connect();

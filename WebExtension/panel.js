@@ -1,0 +1,76 @@
+// Between the popup and the host: the popup lives as long as it is seen, and nothing is followed while it is not.
+
+import { api, on, tell } from "./host.js";
+import { inPage } from "./inject.js";
+
+const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
+const ANSWERS = ["status", "offers", "tabs", "went", "code", "sent", "taken", "trouble"];
+
+const popups = new Set();
+// Why there is no daemon, as the host said last; null while there is one.
+let missing = "handoff-browser was not started yet";
+let isOffered = false;
+
+function say(message) {
+  for (const popup of popups) popup.postMessage(message);
+}
+
+/** The host says this when the daemon comes, goes, or has another page on offer; so the popup begins anew. */
+export function daemonChanged(why) {
+  missing = why;
+  say({ kind: "daemon", missing });
+  if (popups.size && why === null) tell({ kind: "popupOpen" });
+}
+
+export function offeredChanged(offered) {
+  isOffered = offered;
+  say({ kind: "page", isOffered });
+}
+
+/** Which tabs are open, for another device that asks: those of private windows are not among them. */
+async function listTabs({ request }) {
+  const tabs = await api.tabs.query({});
+  tell({
+    kind: "tabList",
+    request,
+    tabs: tabs
+      .filter((tab) => tab.incognito === false && /^https?:/.test(tab.url ?? "") && tab.url.length <= 2048)
+      .slice(0, 2000)
+      .map((tab) => ({ title: tab.title ?? "", url: tab.url })),
+  });
+}
+
+/** Sends the page of a tab to a device, at the place where it is now. */
+async function send({ device, tab: tabId, url }) {
+  const tab = await api.tabs.get(tabId).catch(() => null);
+  if (tab?.incognito !== false || tab.url !== url) return say({ kind: "sent", device, failure: "the page has changed meanwhile" });
+  let place = null;
+  try {
+    place = await inPage(tabId, "read");
+  } catch {
+    // A page that the browser lets nobody look into goes without a place.
+  }
+  const message = { kind: "send", device, url, title: tab.title ?? "", place };
+  if (tab.cookieStoreId && tab.cookieStoreId !== "firefox-default") message.container = tab.cookieStoreId;
+  tell(message);
+}
+
+export function start() {
+  for (const kind of ANSWERS) on(kind, say);
+  on("listTabs", listTabs);
+  api.runtime.onConnect.addListener((popup) => {
+    if (popup.name !== "popup") return;
+    popups.add(popup);
+    popup.onMessage.addListener((message) => {
+      if (message?.kind === "send") send(message);
+      else if (REQUESTS.has(message?.kind)) tell(message);
+    });
+    popup.onDisconnect.addListener(() => {
+      popups.delete(popup);
+      if (!popups.size) tell({ kind: "popupClose" });
+    });
+    popup.postMessage({ kind: "daemon", missing });
+    popup.postMessage({ kind: "page", isOffered });
+    tell({ kind: "popupOpen" });
+  });
+}
