@@ -8,8 +8,9 @@
 
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
+BROWSERDIR ?= /usr
 DESTDIR ?=
-export PREFIX SYSCONFDIR DESTDIR
+export PREFIX SYSCONFDIR BROWSERDIR DESTDIR
 
 .PHONY: all install uninstall deb check clean
 

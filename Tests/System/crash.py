@@ -18,7 +18,7 @@ import socket
 import time
 
 import faults
-from harness import Failure, OutOfTime, Stage, expect, tail
+from harness import Failure, OutOfTime, Stage, expect, leave_network, tail
 
 # A disk that fails for a while makes the others wait longer each time, up to a minute.
 CONVERGE = 75
@@ -232,7 +232,7 @@ def every_step(stage, scene_class, ways=None):
     """Plays a scene with each victim struck at each step in each way; prints what was done. All ways go on beside each
     other, since a play mostly waits for what takes its time."""
     tracks = [(victim, way) for victim in scene_class.victims for way in ways or scene_class.ways]
-    with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool, \
+    with players() as pool, \
             concurrent.futures.ThreadPoolExecutor(len(tracks)) as runners:
         running = [runners.submit(one_way, pool, scene_class, *track) for track in tracks]
         try:
@@ -244,6 +244,11 @@ def every_step(stage, scene_class, ways=None):
             raise
     if ROUNDS:
         at_random(scene_class, ways or scene_class.ways)
+
+
+def players():
+    """Threads that play scenes, each in a network of its own, which the programs that it starts are in, too."""
+    return concurrent.futures.ThreadPoolExecutor(PLAYS, initializer=leave_network)
 
 
 def one_way(pool, scene_class, victim, way):
@@ -269,7 +274,7 @@ def at_random(scene_class, ways):
     """Plays a scene so many times, struck anywhere."""
     seed = int.from_bytes(os.urandom(4), "big")
     chance, begin = random.Random(seed), time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(PLAYS) as pool:
+    with players() as pool:
         batch = [pool.submit(Play, scene_class, chance.choice(scene_class.victims), chance.choice(ways),
                              chance.randint(1, 60)) for _ in range(ROUNDS)]
         done = [future.result() for future in batch]

@@ -25,7 +25,8 @@ def package(version=VERSIONS[0]):
                               text=True, timeout=300)
         if done.returncode:
             raise Failure(f"no package: {done.stdout}{done.stderr}")
-        packages[version] = done.stdout.split()[-1]
+        # Behind it stands that of the extension.
+        packages[version] = done.stdout.split()[0]
     return packages[version]
 
 

@@ -1,5 +1,8 @@
 """What is installed: by scripts/install into a folder, and as a Debian package, looked at without installing it."""
 
+import base64
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -9,11 +12,23 @@ import xml.etree.ElementTree
 from harness import BIN, ROOT, Skip, expect, main, test
 
 SCORE_LIMIT = 2.5
+# Of the extension, which has a package of its own.
+BROWSERS = """
+    etc/chromium/native-messaging-hosts/dev.handoff1.browser.json usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json
+    usr/share/chromium/extensions/handoff
+    usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/browser@handoff1.dev
+    usr/share/handoff/handlers.d/chromium.json usr/share/handoff/handlers.d/firefox-esr.json
+    usr/share/webext/handoff/background.js usr/share/webext/handoff/front.js usr/share/webext/handoff/host.js
+    usr/share/webext/handoff/inject.js usr/share/webext/handoff/manifest.json usr/share/webext/handoff/opening.js
+    usr/share/webext/handoff/page.js usr/share/webext/handoff/panel.js usr/share/webext/handoff/popup.css
+    usr/share/webext/handoff/popup.html usr/share/webext/handoff/popup.js usr/share/webext/handoff/icon-16.png
+    usr/share/webext/handoff/icon-32.png usr/share/webext/handoff/icon-48.png usr/share/webext/handoff/icon-128.png
+""".split()
 PAGES = os.path.join(ROOT, "docs", "man")
 FIRST_PORT, LAST_PORT = 24863, 24872
 INSTALLED = """
     etc/handoff/documents.conf etc/handoff/handoffd.conf etc/ufw/applications.d/handoff
-    usr/bin/handoffctl usr/bin/handoffd usr/bin/handoff-desktop
+    usr/bin/handoffctl usr/bin/handoffd usr/bin/handoff-desktop usr/bin/handoff-try
     usr/lib/firewalld/services/handoff.xml
     usr/lib/systemd/system/handoffd@.service
     usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
@@ -23,9 +38,10 @@ INSTALLED = """
     usr/share/applications/handoffd.desktop
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
-    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man5/handoffd.conf.5
+    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
     usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
     usr/share/doc/handoff/examples/policy.conf
+    usr/lib/handoff/handoff-browser
     usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.Desktop.varlink usr/share/varlink/dev.handoff1.varlink
 """.split()
 
@@ -44,8 +60,8 @@ def needs(*programs):
 
 
 def files(folder):
-    return sorted(os.path.relpath(os.path.join(place, name), folder)
-                  for place, _, names in os.walk(folder) for name in names)
+    return sorted(os.path.relpath(os.path.join(place, name), folder) for place, folders, names in os.walk(folder)
+                  for name in names + [each for each in folders if os.path.islink(os.path.join(place, each))])
 
 
 def install(stage, prefix="/usr", **more):
@@ -61,10 +77,14 @@ def round_trip(stage):
     needs("make")
     image = install(stage)
     found = files(image)
-    expect(not set(INSTALLED) - set(found), f"missing: {set(INSTALLED) - set(found)}")
+    expect(not set(INSTALLED + BROWSERS) - set(found), f"missing: {set(INSTALLED + BROWSERS) - set(found)}")
     for path in found:
+        if os.path.islink(os.path.join(image, path)):
+            leads = os.path.realpath(os.path.join(image, path))
+            expect(leads == os.path.realpath(os.path.join(image, "usr/share/webext/handoff")), f"{path} leads to {leads}")
+            continue
         mode = os.stat(os.path.join(image, path)).st_mode & 0o777
-        expect(mode == (0o755 if "/bin/" in path else 0o644), f"{path} has mode {mode:o}")
+        expect(mode == (0o755 if "/bin/" in path or "/lib/handoff/" in path else 0o644), f"{path} has mode {mode:o}")
     call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
     expect(files(image) == [], f"left: {files(image)}")
     expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings is left")
@@ -90,9 +110,14 @@ def local(stage):
     needs("make")
     found = files(install(stage, "/usr/local"))
     for path in ("usr/local/bin/handoffd", "usr/local/lib/systemd/user/handoffd.service", "etc/handoff/handoffd.conf",
-                 "etc/firewalld/services/handoff.xml", "usr/local/share/zsh/site-functions/_handoffctl"):
+                 "etc/firewalld/services/handoff.xml", "usr/local/share/zsh/site-functions/_handoffctl",
+                 # Browsers look at fixed places alone.
+                 "usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json",
+                 "etc/chromium/native-messaging-hosts/dev.handoff1.browser.json", "usr/share/chromium/extensions/handoff"):
         expect(path in found, f"no {path}: {found}")
     image = os.path.join(stage.folder, "image-usr-local")
+    with open(os.path.join(image, "etc/chromium/native-messaging-hosts/dev.handoff1.browser.json")) as file:
+        expect(json.load(file)["path"] == "/usr/local/lib/handoff/handoff-browser", "browsers would start another program")
     for program in ("handoffd", "handoff-desktop"):
         with open(os.path.join(image, f"usr/local/lib/systemd/user/{program}.service")) as file:
             expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
@@ -257,12 +282,16 @@ def static(program):
 @test("the package is clean by lintian, depends on what it links and loads, and keeps settings as conffiles", limit=240)
 def package(stage):
     needs("dh", "lintian", "dpkg-deb")
-    if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoff-desktop", "handoffctl")):
+    if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoff-desktop", "handoff-browser", "handoffctl")):
         raise Skip("these programs were not built by scripts/build", optional=True)
     # Packed as little as may be: that takes most of the time.
-    path = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.strip()
-    done = call("lintian", "--allow-root", "--fail-on", "warning,error", path, code=None)
+    path, extension = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.split()
+    done = call("lintian", "--allow-root", "--fail-on", "warning,error", path, extension, code=None)
     expect(done.returncode == 0, f"lintian:\n{done.stdout}{done.stderr}")
+    image = os.path.join(stage.folder, "extension")
+    call("dpkg-deb", "--extract", extension, image)
+    found = set(files(image))
+    expect(not set(BROWSERS) - found and not set(INSTALLED) & found, f"of the extension: {found}")
     depends = call("dpkg-deb", "--field", path, "Depends").stdout
     for library in ("libssl3", "libjansson4", "libnettle8", "libsystemd0", "libavahi-client3", "libavahi-core7", "libc6"):
         expect(re.search(rf"\b{library}\b", depends), f"no {library} in {depends}")
@@ -278,8 +307,28 @@ def package(stage):
     call("dpkg-deb", "--extract", path, image)
     found = {name.removesuffix(".gz") for name in files(image)}
     expect(not set(INSTALLED) - found, f"missing: {set(INSTALLED) - found}")
+    expect(not set(BROWSERS) & found, "the extension is in the package of the programs")
     sizes = [f"{name} {os.path.getsize(os.path.join(image, 'usr/bin', name)) / 1e6:.1f} MB" for name in ("handoffd", "handoff-desktop", "handoffctl")]
     print(f"  {', '.join(sizes)}")
+
+
+@test("the extension and its host know each other by the ids that browsers give them")
+def extension_ids(stage):
+    def read(path):
+        with open(os.path.join(ROOT, path)) as file:
+            return json.load(file)
+    manifest = read("WebExtension/manifest.json")
+    # Chromium makes the id of the key: half of its hash, in other letters.
+    digest = hashlib.sha256(base64.b64decode(manifest["key"])).hexdigest()[:32]
+    chromium = "".join(chr(ord("a") + int(digit, 16)) for digit in digest)
+    firefox = manifest["browser_specific_settings"]["gecko"]["id"]
+    expect(read("packaging/browser/chromium.json")["allowed_origins"] == [f"chrome-extension://{chromium}/"], chromium)
+    expect(read("packaging/browser/firefox.json")["allowed_extensions"] == [firefox], firefox)
+    with open(os.path.join(ROOT, "Sources/HandoffBrowser/Host/BrowserCaller.swift")) as file:
+        source = file.read()
+    expect(f'"{chromium}"' in source and f'"{firefox}"' in source, "the host expects others")
+    said = call(os.path.join(BIN, "handoffctl"), "--version").stdout.split()[1]
+    expect(manifest["version"] == said, f"the extension is {manifest['version']}, handoffctl {said}")
 
 
 @test("the package, the programs and the change log have one version")
