@@ -105,14 +105,20 @@ class Pages(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Says nothing: a browser that a test kills resets its connections."""
+
+
 class Site:
     """Serves the pages until the test ends."""
 
     hosts = ("reading.example", "other.example", "bank.example")
 
     def __init__(self, stage):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Pages)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         stage.closers.append(self.server.shutdown)

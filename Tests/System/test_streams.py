@@ -702,7 +702,7 @@ def places_for_files(stage):
             passed(streams[most][1], "send", 0, MIB, source)
             break
         except Refused as error:
-            expect(error.name.endswith(".FileFailed") and time.monotonic() < limit, f"its place is not free: {error}")
+            expect(error.name == "FileFailed" and time.monotonic() < limit, f"its place is not free: {error}")
             time.sleep(0.02)
     for descriptor in (source, sink):
         os.close(descriptor)
