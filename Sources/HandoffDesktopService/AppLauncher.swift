@@ -148,7 +148,7 @@ package final class AppLauncher {
             case .success(.runs): completion(.success(()))
             case .success(.runsDetached(let started, let reason)):
                 log.info("Started without a service manager", ["unit": job.unit, "reason": reason])
-                watch(started, completion)
+                watch(started, job.words.first ?? "", completion)
             case .success(.failed(let failure)): completion(.failure(failure))
             case .failure(let error): completion(.failure(StartFailure(message: "\(error)")))
             }
@@ -183,7 +183,9 @@ package final class AppLauncher {
             case .noManager(let reason): noManager = reason
             case .refused(let message):
                 return .failed(StartFailure(message: "the service manager refused unit \(job.unit): \(message)"))
-            case .ended(let message): return .failed(StartFailure(message: "\(program): \(message)"))
+            case .ended(let message):
+                return .failed(
+                    StartFailure(message: "\(program): \(message); what it said: journalctl --user -u \(job.unit)"))
             }
         }
         let environment = settings.environment.merging(job.variables) { $1 }
@@ -204,7 +206,7 @@ package final class AppLauncher {
 
     /// A program without a unit: its end tells how it went, and so does that it runs on.
     private func watch(
-        _ started: DetachedProgram.Started, _ completion: @escaping (Result<Void, StartFailure>) -> Void
+        _ started: DetachedProgram.Started, _ program: String, _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var completion: ((Result<Void, StartFailure>) -> Void)? = completion
         func report(_ result: Result<Void, StartFailure>) {
@@ -218,8 +220,8 @@ package final class AppLauncher {
                 timer.cancel()
                 switch status {
                 case 0: report(.success(()))
-                case 256...: report(.failure(StartFailure(message: "it was ended by signal \(status - 256)")))
-                default: report(.failure(StartFailure(message: "it ended with status \(status)")))
+                case 256...: report(.failure(StartFailure(message: "\(program) was ended by signal \(status - 256)")))
+                default: report(.failure(StartFailure(message: "\(program) ended with status \(status)")))
                 }
             }
         } catch {

@@ -120,7 +120,7 @@ extension HandoffFailure {
 
     /// The handling app answered that it does not take the activity.
     package static func handlerRefused(app: String) -> HandoffFailure {
-        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) did not take the activity over")
+        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) refused to take the activity over")
     }
 
     /// The origin refuses, whatever the activity; the cause is its own.

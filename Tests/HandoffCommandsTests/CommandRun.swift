@@ -12,6 +12,8 @@ final class CommandRun {
     private(set) var context: CommandContext?
     /// What a person types: taken line by line; with the last one taken the person is silent. Nil for no terminal.
     var typing: [String]?
+    /// The keys that a person presses, one after the other.
+    var pressing: [TerminalKey] = []
     /// What a program writes to standard input, line by line, when it is no terminal.
     var piped: [String] = []
     /// What a program writes to standard input, piece by piece, for commands that read bytes.
@@ -93,8 +95,25 @@ final class CommandRun {
                 }
                 return question
             },
+            keys: { [unowned self] loop, report throws(Errno) in
+                guard typing != nil else { throw Errno(rawValue: 6) }  // ENXIO
+                openQuestions += 1
+                let question = Question { [weak self] in self?.openQuestions -= 1 }
+                press(loop, question, report)
+                return question
+            },
             readLine: { [unowned self] () throws(Errno) in piped.isEmpty ? nil : Array(piped.removeFirst().utf8) },
             readSome: { [input] _ in input.withLock { $0.isEmpty ? [] : $0.removeFirst() } })
+    }
+
+    private func press(_ loop: EventLoop, _ question: Question, _ report: @escaping Keyboard.KeyReport) {
+        guard !pressing.isEmpty else { return }
+        let key = pressing.removeFirst()
+        loop.later { [weak self, weak question] in
+            guard let self, let question else { return }
+            report(.success(key))
+            press(loop, question, report)
+        }
     }
 
     /// What a person types for Ctrl-D at the beginning of a line.

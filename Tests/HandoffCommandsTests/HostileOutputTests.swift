@@ -76,7 +76,7 @@ import Testing
             $0.reply(WatchEvent.removed(offer).json)
         }
         expectPlain(lines: nil)
-        #expect(run.output.split(separator: "\n").allSatisfy { $0.hasPrefix("added  ") || $0.hasPrefix("removed") })
+        #expect(run.output.split(separator: "\n").allSatisfy { $0.hasPrefix("offered") || $0.hasPrefix("removed") })
     }
 
     @Test(arguments: [

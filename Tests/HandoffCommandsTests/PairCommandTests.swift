@@ -202,7 +202,7 @@ import Testing
     // MARK: The link
 
     @Test func `the link is never in a file or a pipe`() throws {
-        for words in [["pair", "--yes"], ["pair", "--yes", "--no-qr"]] {
+        for words in [["pair", "--yes"], ["pair", "--yes", "--qr"]] {
             let run = try CommandRun()
             run.graphicColumns = 100
             #expect(try run.run(words, answer: Self.daemon([Self.window(), .joined(Self.laptop)])) == .done)
@@ -212,16 +212,16 @@ import Testing
         }
     }
 
-    @Test func `a terminal gets AQR code instead of the text`() throws {
+    @Test func `a terminal gets a QR code instead of the text when asked for`() throws {
         run.graphicColumns = 100
         let answer = Self.daemon([Self.window(), .joined(Self.laptop)])
-        #expect(try run.run("pair", "--yes", onTerminal: true, answer: answer) == .done)
+        #expect(try run.run("pair", "--yes", "--qr", onTerminal: true, answer: answer) == .done)
         #expect(run.output.hasPrefix("\u{1B}[38;5;231;48;5;16m█"))
         #expect(run.output.contains("\ncode     1234 5678\n"))
         #expect(!run.output.contains("handoff:"))
     }
 
-    @Test(arguments: [(100, ["--no-qr"]), (20, []), (nil, [])] as [(Int?, [String])])
+    @Test(arguments: [(100, []), (20, ["--qr"]), (nil, ["--qr"])] as [(Int?, [String])])
     func `a terminal without a code gets the text`(_ columns: Int?, _ words: [String]) throws {
         run.graphicColumns = columns
         let answer = Self.daemon([Self.window(), .joined(Self.laptop)])

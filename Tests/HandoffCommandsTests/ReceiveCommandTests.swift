@@ -314,15 +314,14 @@ import Testing
         #expect(!run.daemon.methods.contains("OpenStream"))
     }
 
-    @Test func `a folder does not lose what it has`() throws {
+    @Test func `in a folder what has a name that is taken gets a number`() throws {
         try run.test.folder.write("mine", to: "draft.txt")
         let sender = try PlayedSender("draft.txt", content)
         #expect(
-            try run.run("continue", "--output", run.test.folder.path, "--json", answer: daemon([sender])) == .failed)
-        #expect(run.errorObjects.last?["reason"] == "exists")
+            try run.run("continue", "--output", run.test.folder.path, "--json", answer: daemon([sender])) == .done)
         #expect(run.test.folder.text(of: "draft.txt") == "mine")
-        try run.test.loop.runTurns(5)
-        #expect(sender.failure?.reason == .exists)
+        #expect(try LocalFile.read(run.test.folder.file("draft (2).txt"), limit: 1 << 20).bytes == content)
+        #expect(run.objects.last?["path"] == .string(run.test.folder.file("draft (2).txt")))
     }
 
     @Test func `a failure of the sender is told in its words`() throws {

@@ -27,7 +27,7 @@ import Testing
         #expect(status == .daemonNotReachable)
         #expect(
             run.output == """
-                added    a1a1a1a  “Draft” from laptop  (com.example.editing, opens in Editor)
+                offered  a1a1a1a  “Draft” from laptop  (com.example.editing, opens in Editor)
                 ready
                 removed  a1a1a1a  “Draft” from laptop  (com.example.editing, opens in Editor)
 

@@ -135,7 +135,7 @@ struct DesktopEntryTests {
 
     @Test func `field codes, quotes and dollars of Exec are the launcher's, and are not read`() throws {
         let handler = try Self.read(
-            Self.entry(#"Exec=sh -c "rm -rf $HOME" %f %U %i %c %k"#, "X-Handoff-ActivityTypes=a;"))
+            Self.entry(#"Exec=sh -c "rm -rf $HOME" %f %U %i %c %k"#, "X-Handoff-ActivityTypes=a;"), programs: ["sh"])
         #expect(handler?.launch == .desktopEntry(path: "/a/org.example.Editor.desktop"))
     }
 
@@ -179,6 +179,9 @@ struct DesktopEntryTests {
         (entry("X-Handoff-Domains=*.com;"), "line 4: *.com is no domain"),
         (entry("X-Handoff-Domains=bücher.example;"), "line 4: bücher.example is no domain"),
         (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is no domain"),
+        (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that is not there: gone"),
+        (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
+        (entry("X-Handoff-ActivityTypes=a;", #"Exec="open"#), "line 5: Exec names no program"),
         (entry("X-Handoff-ActivityTypes=a;", "what"), "line 5: neither KEY=VALUE"),
         (entry("X-Handoff-ActivityTypes=a;", "Hidden=yes"), "line 5: Hidden is neither true nor false"),
         ("[Desktop Entry]\nType=Link\nName=N\nX-Handoff-ActivityTypes=a;\n", "line 2: Type is not Application"),

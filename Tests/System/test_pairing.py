@@ -120,7 +120,7 @@ def several(stage):
 def terminals(stage):
     inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
     inviter.ctl("account", "create")
-    pair = Terminal(inviter, "pair", "--no-qr")
+    pair = Terminal(inviter, "pair")
     code = "".join(pair.sees(r"code +(\d{4}) (\d{4})\b").groups())
     join = Terminal(taker, "join")
     join.sees("Code that the other device shows: ")
@@ -146,7 +146,7 @@ def terminals(stage):
 def secrets(stage):
     inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
     inviter.ctl("account", "create")
-    pair = Terminal(inviter, "pair", "--yes", "--no-qr")
+    pair = Terminal(inviter, "pair", "--yes")
     link = pair.sees(r"(handoff:pair/1/\S+)\s").group(1)
     # A terminal breaks long lines nowhere: the command leaves that to it.
     refused = taker.ctl("join", link, code=None)
@@ -154,7 +154,7 @@ def secrets(stage):
     joined = taker.ctl("join", input=(link + "\n").encode())
     expect(joined.lines[-1]["event"] == "joined", str(joined))
     expect(pair.ends() == 0, "exit code")
-    plain = follow_plain(stage, inviter, "pair", "--yes", "--no-qr")
+    plain = follow_plain(stage, inviter, "pair", "--yes")
     text = plain.stdout.readline()
     while "code" not in text:
         text += plain.stdout.readline()

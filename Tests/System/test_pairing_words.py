@@ -23,7 +23,7 @@ class Scene:
         self.joined = self.paired = None
 
     def opens(self):
-        self.window = Terminal(self.inviter, *(["--json"] if self.json else []), "pair", "--no-qr")
+        self.window = Terminal(self.inviter, *(["--json"] if self.json else []), "pair")
         if self.json:
             opened = json.loads(self.window.sees(r'\{[^\n]*"opened"[^\n]*\n').group())
             self.code, self.place = opened["code"], opened["addresses"][0]

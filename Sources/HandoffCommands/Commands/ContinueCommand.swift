@@ -9,7 +9,7 @@ package struct ContinueCommand: Command {
         words: ["continue"], operands: "[ID]", operandCount: 0...1,
         summary: "continue here what another device offers",
         options: [
-            OptionSpecification("--latest", .flag, "the most recent one that fits; so it is without an ID, too"),
+            OptionSpecification("--latest", .flag, "the most recent one that fits, without a question"),
             OptionSpecification("--type", .value("TYPE"), "only activities of this type"),
             OptionSpecification(
                 "--from", .value("DEVICE"), "only from this device: its name, or the beginning of its id"),
@@ -20,7 +20,8 @@ package struct ContinueCommand: Command {
         ],
         details: """
             Opens the activity in the app that continues it, which is started if it does not run, or on the web, and prints what
-            opened. handoffctl list says beforehand what that would be.
+            opened. handoffctl list says beforehand what that would be. Without an ID the most recent one that fits; on a
+            terminal one of several is picked by the arrow keys or by its number.
             With --output a transfer that was cut goes on where it was: at once, or when the command is run again. A file gets
             its name only when it is complete and verified. --timeout is then the time in which nothing may move; 2 minutes
             without it.
@@ -40,6 +41,8 @@ package struct ContinueCommand: Command {
 
     private let request: ContinueRequest
     private let isHandler: Bool
+    /// Whether a person may be asked which one is meant.
+    private let mayPick: Bool
     /// What is received; nil for nothing.
     private let receiving: ReceiveRequest?
 
@@ -63,6 +66,7 @@ package struct ContinueCommand: Command {
         var output: String?
         if let text = arguments.value("--output") { output = try ArgumentValue.text(text, option: "--output") }
         isHandler = arguments.has("--print") || output != nil
+        mayPick = activity == nil && !arguments.has("--latest")
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
         receiving = output.map { [request] output in
@@ -72,7 +76,39 @@ package struct ContinueCommand: Command {
     }
 
     package func run(in context: CommandContext) {
-        if let receiving { return receive(receiving, context) }
+        guard mayPick, !context.json, context.keyboard.isTerminal, context.console.statusColumns() != nil else {
+            return run(request, in: context)
+        }
+        context.connect { client in
+            client.listActivities(here: !isHandler) { result in
+                switch result {
+                case .failure(let error): context.fail(CommandFailure(error))
+                case .success(let activities): pick(of: activities.filter(request.fits), in: context)
+                }
+            }
+        }
+    }
+
+    private func pick(of activities: [ControlActivity], in context: CommandContext) {
+        // Of none and of one the daemon says the rest.
+        guard activities.count > 1 else { return run(request, in: context) }
+        let picker = ActivityPicker(activities, context) { activity in
+            guard let activity else { return context.finish(.interrupted) }
+            var request = request
+            request.activity = activity.id.hex
+            // Ids are known to all members: another device may offer one that is not its own.
+            request.from = activity.device.hex
+            run(request, in: context)
+        }
+        context.keep(picker)
+        picker.start()
+    }
+
+    private func run(_ request: ContinueRequest, in context: CommandContext) {
+        if var receiving {
+            receiving.activity = request
+            return receive(receiving, context)
+        }
         context.connect { client in
             if context.console.diagnosticsAreTerminal {
                 context.after(Self.silence) { ContinueProgress.show(request, context) }
@@ -144,7 +180,7 @@ package struct ContinueCommand: Command {
 /// What the user asked `continue --output` to do.
 struct ReceiveRequest {
     /// What is continued; this command is the handler.
-    let activity: ContinueRequest
+    var activity: ContinueRequest
     /// Where the content goes: a file, a folder, or `-`.
     let output: String
     /// How long nothing may move before it is given up.

@@ -102,10 +102,7 @@ extension ListCommand {
         if let obstacle = Obstacle.first(.advertise, status) {
             return context.note("nobody sees it: \(obstacle.message)", remedy: obstacle.remedy)
         }
-        let held = Set(status.holds.filter { $0.direction == .advertise }.compactMap(\.device))
-        let names = status.peers.compactMap { peer in
-            peer.device.flatMap { held.contains($0) ? nil : DeviceText.label(peer.name ?? "", $0.short) }
-        }
+        let names = Audience.names(status)
         context.note("seen by: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
     }
 

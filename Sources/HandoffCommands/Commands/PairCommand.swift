@@ -8,12 +8,12 @@ package struct PairCommand: Command {
         words: ["pair"], summary: "let a new device into the account: shows a code, and waits",
         options: [
             OptionSpecification("--yes", .flag, "let in the first device that knows the code, without a question"),
-            OptionSpecification("--no-qr", .flag, "on a terminal: the link as text instead of the QR code"),
+            OptionSpecification("--qr", .flag, "on a terminal: the link as a QR code instead of as text"),
             OptionSpecification("--timeout", .value("SECONDS"), "close the window after this time; at most 3 minutes"),
         ],
         details: """
-            Type the digits on the new device, after: handoffctl join. Or scan the QR code there: it is a link with a
-            longer secret. Both are good for one device, and for three minutes; Ctrl-C closes the window before.
+            Type the digits on the new device, after: handoffctl join. Or open the link there, which has a longer secret.
+            Both are good for one device, and for three minutes; Ctrl-C closes the window before.
             When a device knows the code, you are asked whether to let it in: compare the digits of its id.
             The link is shown on a terminal only, and under --json.
             """,
@@ -27,7 +27,7 @@ package struct PairCommand: Command {
             timeout = try ArgumentValue.seconds(text, option: "--timeout", command: Self.specification.name)
         }
         request = PairRequest(
-            automatic: arguments.has("--yes"), showsQRCode: !arguments.has("--no-qr"),
+            automatic: arguments.has("--yes"), showsQRCode: arguments.has("--qr"),
             timeout: timeout.map { .seconds($0) })
     }
 

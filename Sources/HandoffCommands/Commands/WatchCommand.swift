@@ -8,7 +8,8 @@ package struct WatchCommand: Command {
     package static let specification = CommandSpecification(
         words: ["watch"], summary: "follow what the other devices offer",
         details: """
-            First one 'added' for each present offer, then 'ready', then what changes: added, changed, removed.
+            First what is on offer already, then 'ready', then what changes: added, changed, removed. With --json what is on
+            offer already is 'added', too.
             Ends when interrupted, or with status 3 when the daemon goes away.
             """,
         example: "handoffctl watch --json | jq --unbuffered -r .title")
@@ -18,27 +19,32 @@ package struct WatchCommand: Command {
     package func run(in context: CommandContext) {
         context.onInterrupt { context.finish(.done) }
         context.connect { client in
+            var isReady = false
             client.watch { result in
                 switch result {
-                case .success(let event): Self.show(event, context)
+                case .success(let event):
+                    if case .ready = event { isReady = true }
+                    Self.show(event, isNews: isReady, context)
                 case .failure(let error): context.fail(CommandFailure(error))
                 }
             }
         }
     }
 
-    private static func show(_ event: WatchEvent, _ context: CommandContext) {
+    /// - Parameter isNews: whether it came about after the command began.
+    private static func show(_ event: WatchEvent, isNews: Bool, _ context: CommandContext) {
         if context.json {
             context.console.line(Describe.event(event.name, event.activity?.json ?? [:]))
         } else {
-            context.console.line(text(event))
+            context.console.line(text(event, isNews: isNews))
         }
     }
 
-    private static func text(_ event: WatchEvent) -> String {
+    private static func text(_ event: WatchEvent, isNews: Bool) -> String {
         guard let activity = event.activity else { return event.name }
         let title = Describe.title(activity.title, type: activity.type)
-        return "\(Describe.word(event.name, width: 7))  \(activity.id.short)  \(title)"
+        let word = isNews ? event.name : "offered"
+        return "\(Describe.word(word, width: 7))  \(activity.id.short)  \(title)"
             + " from \(VisibleText.escape(activity.deviceName))"
             + "  (\(activity.type), \(Describe.opensPhrase(activity.opens)))"
     }

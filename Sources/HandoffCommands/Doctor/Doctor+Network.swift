@@ -57,7 +57,15 @@ extension Doctor {
         let note =
             FirewallText.usualPorts.contains(status.port)
             ? "" : "; the profiles for firewalls do not have it, but 24863 to 24872"
-        return [DoctorCheck("port", .ok, "the daemon listens on port \(status.port), TCP and UDP\(note)")]
+        // A profile that lets the usual ports in helps only while there is a firewall.
+        let hasFirewall = FirewallText.ufwIsOn(machine.ufw.content) || machine.firewalldRuns
+        return [
+            DoctorCheck(
+                "port", note.isEmpty || !hasFirewall ? .ok : .warning,
+                "the daemon listens on port \(status.port), TCP and UDP\(note)",
+                remedy: note.isEmpty || !hasFirewall
+                    ? nil : "set port = 24863 in handoffd.conf, then: systemctl --user restart handoffd")
+        ]
     }
 
     static func firewall(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
@@ -129,7 +137,7 @@ extension Doctor {
         return diagnosis.members.map(member)
     }
 
-    private static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
+    static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {
         let name = "\(member.name) (\(member.device.short))"
         let trouble = member.trouble.map { "; the last connection: \($0)" } ?? ""
         let remedy =

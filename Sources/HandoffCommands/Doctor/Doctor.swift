@@ -64,7 +64,7 @@ package enum Doctor {
         return DoctorCheck("daemon", .ok, "\(status.daemon) runs, as \(status.name)")
     }
 
-    private static func account(_ status: ControlStatus) -> DoctorCheck {
+    static func account(_ status: ControlStatus) -> DoctorCheck {
         if let obstacle = Obstacle.account(status) {
             return DoctorCheck("account", .problem, obstacle.message, remedy: obstacle.remedy)
         }

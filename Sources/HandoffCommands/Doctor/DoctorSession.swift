@@ -89,21 +89,26 @@ final class DoctorSession {
         let found = Doctor.checks(facts)
         let checks = [DoctorCheck.State.problem, .warning, .ok].flatMap { state in found.filter { $0.state == state } }
         for check in checks {
-            if context.json {
-                context.console.line(check.json)
-            } else {
-                context.console.write(Self.text(check))
-            }
+            context.show(check)
         }
         context.finish(checks.contains { $0.state == .problem } ? .failed : .done)
     }
+}
 
-    private static func text(_ check: DoctorCheck) -> String {
-        let state = Describe.word(check.state.rawValue, width: 7)
-        let name = Describe.word(check.name, width: 9)
-        let line = "\(state)  \(name)  \(VisibleText.escape(check.message))\n"
+extension CommandContext {
+    /// Shows what came of one check.
+    func show(_ check: DoctorCheck) {
+        guard !json else { return console.line(check.json) }
+        let emphasis: Emphasis =
+            switch check.state {
+            case .ok: .good
+            case .warning: .warning
+            case .problem: .problem
+            }
+        let state = console.emphasize(Describe.word(check.state.rawValue, width: 7), emphasis)
+        console.line("\(state)  \(Describe.word(check.name, width: 9))  \(VisibleText.escape(check.message))")
         // Below the message, and marked: it is what to copy.
-        let indent = Describe.word("", width: 18)
-        return line + (check.remedy.map { "\(indent)  -> \(VisibleText.escape($0))\n" } ?? "")
+        guard let remedy = check.remedy else { return }
+        console.line("\(Describe.word("", width: 18))  -> \(VisibleText.escape(remedy))")
     }
 }

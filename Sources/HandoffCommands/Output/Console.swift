@@ -14,13 +14,15 @@ package struct Console {
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal, and so progress may be shown.
     package let diagnosticsAreTerminal: Bool
+    /// Whether words on either, if it is a terminal, may stand out by colours.
+    private let hasColors: Bool
     /// How many columns of graphics standard output can show; nil when it is no terminal, or one for text only.
     package let graphicColumns: Int?
     /// How many columns standard error has for a line that is written again and again; nil where that is not possible.
     package let statusColumns: () -> Int?
 
     package init(
-        outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, graphicColumns: Int? = nil,
+        outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, hasColors: Bool = false, graphicColumns: Int? = nil,
         statusColumns: @escaping () -> Int? = { nil },
         output: @escaping (String) -> Void, diagnostics: @escaping (String) -> Void,
         writeBytes: @escaping @Sendable ([UInt8]) throws -> Void = { bytes in
@@ -29,6 +31,7 @@ package struct Console {
     ) {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsAreTerminal = diagnosticsAreTerminal
+        self.hasColors = hasColors
         self.graphicColumns = graphicColumns
         self.statusColumns = statusColumns
         self.output = output
@@ -44,7 +47,19 @@ package struct Console {
 
     /// Writes a table; on a terminal it is as wide as that at most.
     package func write(_ table: ColumnTable) {
-        for line in table.lines(fitting: graphicColumns) { self.line(line) }
+        for (index, line) in table.lines(fitting: graphicColumns).enumerated() {
+            self.line(index == 0 ? emphasize(line, .strong) : line)
+        }
+    }
+
+    /// A word for standard output that stands out where that is possible.
+    func emphasize(_ text: String, _ emphasis: Emphasis) -> String {
+        outputIsTerminal && hasColors ? emphasis.apply(to: text) : text
+    }
+
+    /// The same for standard error.
+    func emphasizeDiagnostics(_ text: String, _ emphasis: Emphasis) -> String {
+        diagnosticsAreTerminal && hasColors ? emphasis.apply(to: text) : text
     }
 
     /// Writes one JSON object as a line, with `version` first.
@@ -61,10 +76,12 @@ extension Console {
     ///   reader went away does.
     package static func standard(outputFailed: @escaping () -> Void) -> Console {
         // Terminals of this type and of none show plain text only.
-        let isPlain = ["", "dumb"].contains(ProcessEnvironment.value("TERM") ?? "")
+        let term = ProcessEnvironment.value("TERM")
+        let isPlain = ["", "dumb"].contains(term ?? "")
         return Console(
             outputIsTerminal: StandardStream.output.isTerminal,
             diagnosticsAreTerminal: StandardStream.error.isTerminal,
+            hasColors: Emphasis.isWanted(noColor: ProcessEnvironment.value("NO_COLOR"), term: term),
             graphicColumns: isPlain ? nil : StandardStream.output.columns,
             // Asked each time, since the window may have another size by then; few terminals do not say it.
             statusColumns: { isPlain || !StandardStream.error.isTerminal ? nil : StandardStream.error.columns ?? 80 },

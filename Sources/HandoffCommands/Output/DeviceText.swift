@@ -106,7 +106,7 @@ enum DeviceChoice {
     /// The device of this name, or whose id begins like this.
     /// - Throws: `CommandFailure` when none or several fit.
     static func find(_ text: String, in devices: [ControlDevice]) throws(CommandFailure) -> ControlDevice {
-        let digits = text.lowercased().filter { !" -:".contains($0) }
+        let digits = digits(text)
         let fitting = devices.filter { device in
             device.name == text || (!digits.isEmpty && device.id.hex.hasPrefix(digits))
         }
@@ -117,4 +117,7 @@ enum DeviceChoice {
         }
         return device
     }
+
+    /// The digits of the beginning of an id, without the separators of groups.
+    static func digits(_ text: String) -> String { text.lowercased().filter { !" -:".contains($0) } }
 }

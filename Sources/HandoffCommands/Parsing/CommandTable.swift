@@ -26,11 +26,12 @@ package struct CommandTable: Sendable {
         PairCommand.self, JoinCommand.self,
         DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
-        PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, HandleCommand.self,
+        PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,
+        HandleCommand.self,
         SendCommand.self, WithdrawCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
-        DoctorCommand.self, LogCommand.self,
+        DoctorCommand.self, WhyCommand.self, LogCommand.self,
         CompletionCommand.self, HelpCommand.self,
     ])
 

@@ -63,7 +63,7 @@ package final class CommandContext {
     /// Ends the command with a failure, and says why on standard error.
     package func fail(_ failure: CommandFailure) {
         guard status == nil else { return }
-        console.writeDiagnostics(failure.text(json: json))
+        console.writeFailure(failure, json: json)
         finish(failure.status)
     }
 
@@ -142,13 +142,14 @@ package final class CommandContext {
     /// Says something on standard error that is neither a result nor a failure. Under `--json` it is an object with
     /// `note`, so that every line there can be parsed.
     package func note(_ text: String) {
-        console.writeDiagnostics(json ? JSONLine.text(["note": .string(text)]) + "\n" : "handoffctl: \(text)\n")
+        guard !json else { return console.writeDiagnostics(JSONLine.text(["note": .string(text)]) + "\n") }
+        console.writeDiagnostics("\(console.emphasizeDiagnostics("handoffctl:", .strong)) \(text)\n")
     }
 
     /// The same, and on a line of its own what to do about it.
     package func note(_ text: String, remedy: String) {
         guard !json else { return note("\(text): \(remedy)") }
-        console.writeDiagnostics("handoffctl: \(text)\n  \(remedy)\n")
+        note("\(text)\n  \(remedy)")
     }
 
     /// Says that the daemon went away, once for each time that it does.

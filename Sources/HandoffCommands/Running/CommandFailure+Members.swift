@@ -113,6 +113,29 @@ extension CommandFailure {
             advice: ["see: handoffctl help join"])
     }
 
+    /// Neither a device nor an offer is meant.
+    static func noSuchSubject(_ text: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "NoSuchDevice",
+            "no device is called '\(text)', and neither a device nor an activity on offer has an id that begins so",
+            advice: ["see them with: handoffctl devices", "and with: handoffctl list"],
+            details: ["identifier": .string(text)])
+    }
+
+    /// What is asked about another device was asked about this one.
+    static func isThisDevice(_ text: String) -> CommandFailure {
+        CommandFailure(
+            .wrongUsage, "WrongUsage", "'\(text)' is this device",
+            advice: ["see what stops it with: handoffctl doctor", "and what others see of it with: handoffctl list --mine"])
+    }
+
+    /// The beginning of an id fits several activities.
+    static func ambiguousActivity(_ text: String, candidates: [String]) -> CommandFailure {
+        CommandFailure(
+            .failed, "AmbiguousIdentifier", "'\(text)' fits several activities",
+            advice: ["it fits: \(candidates.joined(separator: ", "))"], details: ["identifier": .string(text)])
+    }
+
     /// Nothing of this name or id is in the account.
     static func noSuchDevice(_ text: String) -> CommandFailure {
         CommandFailure(

@@ -3,6 +3,7 @@ import HandoffControl
 package import HandoffJSON
 import HandoffModel
 import HandoffTransfer
+import LoopIO
 
 /// Why a command failed, in the words and numbers that its caller gets. All wording of failures is in
 /// this file and its neighbours, `CommandFailure+….swift`.
@@ -40,7 +41,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case .notReachable(let path, let reason):
             self.init(
                 .daemonNotReachable, "DaemonNotReachable", "cannot reach the daemon at \(path): \(reason)",
-                advice: Self.startAdvice)
+                advice: reason == "\(Errno.permissionDenied)" ? Self.permissionAdvice : Self.startAdvice)
         case .foreign(let path, let user):
             self.init(
                 .daemonNotReachable, "ForeignDaemon",
@@ -158,17 +159,31 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// What to do before a device with an account joins another one.
     static let leaveFirst = "leave that account first, with: handoffctl account leave"
 
+    /// To start it would help nobody who may not call it.
+    private static let permissionAdvice = [
+        "the socket and its folder are for their owner alone: call handoffctl as that user",
+        "or see where --socket, HANDOFF_SOCKET and XDG_RUNTIME_DIR lead",
+    ]
+
     private static let startAdvice = [
         "start it with: systemctl --user start handoffd",
         "or run handoffd in another terminal; --socket PATH names another socket",
     ]
 }
 
+extension Console {
+    /// Says on standard error why a command failed.
+    func writeFailure(_ failure: CommandFailure, json: Bool) {
+        writeDiagnostics(failure.text(json: json, program: emphasizeDiagnostics("handoffctl:", .problem)))
+    }
+}
+
 extension CommandFailure {
     /// The lines for standard error: words for people, or one JSON object.
-    package func text(json: Bool) -> String {
+    /// - Parameter program: what the first line for people begins with.
+    package func text(json: Bool, program: String = "handoffctl:") -> String {
         guard json else {
-            let lines = ["handoffctl: \(VisibleText.escape(message))"] + advice.map { "  \(VisibleText.escape($0))" }
+            let lines = ["\(program) \(VisibleText.escape(message))"] + advice.map { "  \(VisibleText.escape($0))" }
             return lines.joined(separator: "\n") + "\n"
         }
         var object: JSONObject = ["error": .string(name), "message": .string(message)]

@@ -10,6 +10,7 @@ final class HandleSession {
     private let context: CommandContext
     private let attachment: AppAttachment
     private var session: Attachment?
+    private var hasToldWaiting = false
 
     init(_ request: HandleRequest, _ context: CommandContext) {
         self.request = request
@@ -25,7 +26,9 @@ final class HandleSession {
         context.onInterrupt { [context] in context.finish(.done) }
         attachment.start { [unowned self] report in
             switch report {
-            case .attached(let session): self.session = session
+            case .attached(let session):
+                self.session = session
+                tellWaiting()
             case .event(let event): handle(event)
             case .lost:
                 session = nil
@@ -33,6 +36,14 @@ final class HandleSession {
             case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
             }
         }
+    }
+
+    /// Tells the person at the terminal that this goes on.
+    private func tellWaiting() {
+        guard !hasToldWaiting, context.console.diagnosticsAreTerminal else { return }
+        hasToldWaiting = true
+        let types = request.types.map { Describe.type($0) }.joined(separator: ", ")
+        context.note("waiting for activities to continue (\(types)); Ctrl-C ends that")
     }
 
     private func handle(_ event: AppEvent) {

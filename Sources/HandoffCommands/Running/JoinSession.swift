@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import LoopIO
+import Timing
 
 /// Asks for the code, joins with it, and asks again when it was wrong and somebody can answer.
 final class JoinSession {
@@ -10,10 +11,14 @@ final class JoinSession {
     private let context: CommandContext
     /// What was refused in this run: the other device counts guesses, and the same one again can only cost one.
     private var failed: [PairingSecret] = []
+    /// How long the device that invites has been looked for, at the bottom of a terminal.
+    private let status: StatusLine
+    private var looking: (since: MonotonicInstant, timer: LoopTimer?)?
 
     init(peer: String?, _ context: CommandContext) {
         self.peer = peer
         self.context = context
+        status = StatusLine(context.console)
     }
 
     /// Gets the code.
@@ -56,6 +61,7 @@ final class JoinSession {
         context.endWhenInterrupted()
         context.connect { client in
             client.join(request) { [unowned self, unowned client] result in
+                found()
                 switch result {
                 case .success(.joined(let account, let device)): joined(account, device, client)
                 case .success(let event): show(event)
@@ -74,10 +80,26 @@ final class JoinSession {
         ask()
     }
 
+    /// Shows for how long, until something is found, since that may take half a minute.
+    private func look() {
+        guard status.isPossible, context.status == nil else { return }
+        let now = context.loop.now
+        let since = looking?.since ?? now
+        status.show("looking, for \(Countdown.text(since.duration(to: now)))")
+        looking = (since, context.loop.timer(after: .seconds(1)) { [weak self] in self?.look() })
+    }
+
+    private func found() {
+        looking = nil
+        status.clear()
+    }
+
     private func show(_ event: JoinEvent) {
         if context.json { return context.console.line(Self.fields(event)) }
         switch event {
-        case .looking: say("looking", "for a device that lets others in")
+        case .looking:
+            say("looking", "for a device that lets others in")
+            look()
         case .calling(let address): say("calling", VisibleText.escape(address))
         case .waiting(let device): say("waiting", "for \(DeviceText.label(device)) to confirm")
         case .joined: break

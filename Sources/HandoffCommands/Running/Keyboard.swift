@@ -3,6 +3,8 @@ package import LoopIO
 /// Where a command is answered: a person at a terminal, or a program that writes to standard input. A value of closures,
 /// so that tests can type.
 package struct Keyboard {
+    /// Gets each key that is pressed.
+    package typealias KeyReport = (Result<TerminalKey, Errno>) -> Void
     /// Gets the line without its end, nil at the end of input.
     package typealias Reply = (Result<[UInt8]?, Errno>) -> Void
 
@@ -10,6 +12,8 @@ package struct Keyboard {
     package let isTerminal: Bool
     /// Begins to read a line that a person types; it is given up when what this returns is let go.
     package let ask: (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject
+    /// Begins to read single keys without an echo; it is given up when what this returns is let go.
+    let keys: (EventLoop, @escaping KeyReport) throws(Errno) -> AnyObject
     /// Waits for a line of a standard input that is no terminal; nil at its end.
     package let readLine: () throws(Errno) -> [UInt8]?
     /// Reads what is there, at most so many bytes, and nothing at the end of input; for a thread that may wait.
@@ -17,6 +21,7 @@ package struct Keyboard {
 
     package init(
         isTerminal: Bool, ask: @escaping (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject,
+        keys: @escaping (EventLoop, @escaping KeyReport) throws(Errno) -> AnyObject,
         readLine: @escaping () throws(Errno) -> [UInt8]?,
         readSome: @escaping @Sendable (Int) throws -> [UInt8] = { limit in
             try StandardInput.readSome(limit: limit)
@@ -24,6 +29,7 @@ package struct Keyboard {
     ) {
         self.isTerminal = isTerminal
         self.ask = ask
+        self.keys = keys
         self.readLine = readLine
         self.readSome = readSome
     }
@@ -40,6 +46,7 @@ package struct Keyboard {
             ask: { form, loop, reply throws(Errno) in
                 try TerminalLine(isTerminal ? .standardInput : .controlling, form, on: loop, reply)
             },
+            keys: { loop, report throws(Errno) in try TerminalKeys(.standardInput, on: loop, report) },
             readLine: { () throws(Errno) in try StandardInput.readLine(limit: maxLine) })
     }
 }

@@ -55,7 +55,7 @@ package enum Program {
             }
         } catch {
             let failure = CommandFailure.system("run the event loop", why: "\(error)")
-            console.writeDiagnostics(failure.text(json: Invocation.wantsJSON(arguments)))
+            console.writeFailure(failure, json: Invocation.wantsJSON(arguments))
             return .failed
         }
     }
@@ -88,7 +88,7 @@ package enum Program {
                 return .running(context)
             }
         } catch {
-            console.writeDiagnostics(CommandFailure(error).text(json: json))
+            console.writeFailure(CommandFailure(error), json: json)
             return .ended(.wrongUsage)
         }
     }

@@ -21,7 +21,7 @@ final class PublishSession {
     private var wasOffered = false
     private var isEnding = false
     private var lastAdvice: String?
-    private var hasToldObstacle = false
+    private var hasToldReach = false
     /// The connection that asks why nobody is offered the activity.
     private var asking: ControlClient?
 
@@ -87,24 +87,41 @@ final class PublishSession {
             say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
             session.calls.becomeCurrent(session: session.id, activity: published.id) { [weak self] result in
                 guard let self, attachment.accept(result) != nil else { return }
-                tellObstacle()
+                tellReach()
             }
         }
     }
 
-    /// Says once why nobody is offered the activity, if that is so. A daemon that does not say it has more to do.
-    private func tellObstacle() {
-        guard !hasToldObstacle, let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
+    /// Says once who is offered the activity, or why nobody is. A daemon that does not say it has more to do.
+    private func tellReach() {
+        guard !hasToldReach, let client = try? ControlClient(path: context.socketPath, loop: context.loop) else {
             return
         }
-        hasToldObstacle = true
+        hasToldReach = true
         asking = client
         client.getStatus { [weak self] result in
             guard let self else { return }
             asking = nil
-            guard case .success(let status) = result, let obstacle = Obstacle.first(.advertise, status) else { return }
-            context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
+            guard case .success(let status) = result else { return }
+            if let obstacle = Obstacle.first(.advertise, status) {
+                context.note("offered to nobody: \(obstacle.message)", remedy: obstacle.remedy)
+            } else if context.console.diagnosticsAreTerminal {
+                tellAudience(status)
+            }
         }
+    }
+
+    /// Tells the person at the terminal what is on offer, and who sees it.
+    private func tellAudience(_ status: ControlStatus) {
+        let title = Describe.title(request.title, type: request.type)
+        let audience: String
+        if let recipient = request.recipient {
+            audience = VisibleText.escape(recipient)
+        } else {
+            let names = Audience.names(status)
+            audience = names.count == 1 ? "one device (\(names[0]))" : "\(names.count) devices"
+        }
+        context.note("\(title) is offered to \(audience); Ctrl-C ends that")
     }
 
     private func handle(_ event: AppEvent) {

@@ -32,6 +32,7 @@ extension Handler {
             throw HandlerFileError(line: nil, "no Name")
         }
         if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
+        if try !file.flag("DBusActivatable") { try check(try file.text("Exec"), at: line("Exec"), isThere) }
         let versions = try HandlerValues.versions(
             try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
         return .handler(
@@ -43,6 +44,18 @@ extension Handler {
 
         func line(_ key: String) -> Int? { file.entry(key)?.line }
     }
+
+    /// Whether the program of `Exec` is there, so that nothing is offered that could not be started.
+    private static func check(
+        _ exec: String?, at line: Int?, _ isThere: (String) -> Bool
+    ) throws(HandlerFileError) {
+        guard let exec else { return }
+        guard let program = ExecLine.program(exec) else { throw HandlerFileError(line: line, "Exec names no program") }
+        guard isThere(program) else {
+            throw HandlerFileError(line: line, "Exec names a program that is not there: \(program)")
+        }
+    }
+
     /// Of an entry in a folder below, too, the name of the file alone is that on the bus.
     private static func launch(_ path: String, isBusApp: Bool) -> Launch {
         let file = path.split(separator: "/").last ?? ""

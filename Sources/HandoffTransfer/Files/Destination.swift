@@ -68,20 +68,20 @@ package final class Destination {
         case .standardOutput: return .standardOutput
         case .inside(let folder):
             let name = try FileName.checked(header.name)
-            return try Self.open(header, sender, in: folder, name: name, isNew: true, mask: mask, limits: limits)
+            return try Self.open(header, sender, in: folder, name: name, .numbered, mask: mask, limits: limits)
         case .named(let folder, let name, let isFile):
             guard header.kind != .folder || !isFile else { throw .taken(folder.path(of: name)) }
-            let isNew = header.kind == .folder
-            return try Self.open(header, sender, in: folder, name: name, isNew: isNew, mask: mask, limits: limits)
+            let naming = header.kind == .folder ? Naming.new : .replacing
+            return try Self.open(header, sender, in: folder, name: name, naming, mask: mask, limits: limits)
         }
     }
 
     private static func open(
-        _ header: TransferHeader, _ sender: DeviceID, in folder: OpenFolder, name: String, isNew: Bool,
+        _ header: TransferHeader, _ sender: DeviceID, in folder: OpenFolder, name: String, _ naming: Naming,
         mask: UInt32, limits: TarLimits
     ) throws(TransferFailure) -> Incoming {
         do throws(Errno) {
-            if isNew, try folder.status(of: name) != nil { throw .exists }
+            if naming == .new, try folder.status(of: name) != nil { throw .exists }
         } catch .exists {
             throw .taken(folder.path(of: name))
         } catch {
@@ -91,10 +91,10 @@ package final class Destination {
         switch header.kind {
         case .folder:
             return .folder(
-                try PartFolder(in: folder, name: name, key: key, header: header, mask: mask, limits: limits))
+                try PartFolder(in: folder, name: name, naming, key: key, header: header, mask: mask, limits: limits))
         case .file, .stream:
             return .file(
-                try PartFile(in: folder, name: name, key: key, header: header, replaces: !isNew, mask: mask))
+                try PartFile(in: folder, name: name, naming, key: key, header: header, mask: mask))
         }
     }
 

@@ -37,6 +37,19 @@ package enum FileName {
         return name
     }
 
+    /// The name with a number before its extension, for content whose own name is taken: `report (2).pdf`. What is too long is cut.
+    /// - Parameter isFolder: whether it is a folder, whose name has no extension.
+    package static func numbered(_ name: String, _ number: Int, isFolder: Bool) -> String {
+        var end = " (\(number))"
+        var stem = name
+        // A dot at the beginning begins no extension.
+        if !isFolder, let dot = name.dropFirst().lastIndex(of: "."), name[dot...].utf8.count <= 32 {
+            end += name[dot...]
+            stem = String(name[..<dot])
+        }
+        return stem.prefix(utf8Count: TransferLimits.name - end.utf8.count) + end
+    }
+
     /// Where a content of that name is kept until it is complete: in the same folder, hidden, and the same each time for the
     /// same content of the same sender. So much of the digest that no sender can find a content that has another's part.
     /// - Parameter key: what the content is known by.

@@ -7,7 +7,7 @@ import LoopIO
 /// A cut transfer finds it again, also after restarts of everything. It is locked as long as this value lives. What can
 /// never be continued is deleted with the value. Not to be used by two threads at once.
 package final class PartFile {
-    /// The path that it will have, for messages.
+    /// The path that it is to have, for messages; a number may come to the name.
     package let path: String
     /// How much of a beginning is there that may go on; 0 when it starts anew. Its digest has to be compared first.
     package let resumable: Int64
@@ -17,17 +17,17 @@ package final class PartFile {
     private let name: String
     private let part: String
     private let header: TransferHeader
-    private let replaces: Bool
+    private let naming: Naming
     private let mask: UInt32
     private var isFinished = false
 
     /// Opens or makes the part.
     /// - Parameters:
     ///   - key: what the content is known by, see `FileName.part`.
-    ///   - replaces: whether a file that has the name is replaced in the end.
+    ///   - naming: how it gets its name in the end.
     ///   - mask: permissions that are never given (umask(2)).
     init(
-        in folder: OpenFolder, name: String, key: [UInt8], header: TransferHeader, replaces: Bool, mask: UInt32
+        in folder: OpenFolder, name: String, _ naming: Naming, key: [UInt8], header: TransferHeader, mask: UInt32
     ) throws(TransferFailure) {
         part = FileName.part(of: name, key: key)
         path = folder.path(of: name)
@@ -45,7 +45,7 @@ package final class PartFile {
         self.folder = folder
         self.name = name
         self.header = header
-        self.replaces = replaces
+        self.naming = naming
         self.mask = mask
     }
 
@@ -101,17 +101,13 @@ package final class PartFile {
     /// - Throws: `exists` when a name that is not to be replaced was taken meanwhile; the part then stays.
     @discardableResult
     package func finish() throws(TransferFailure) -> String {
+        let given: String
         do throws(Errno) {
             let raw = descriptor.raw
             FileWriting.setTime(header.modified, of: raw)
             try SystemCall.retrying { fchmod(raw, (header.mode ?? 0o666) & 0o777 & ~mask) }
             try SystemCall.retrying { fsync(raw) }
-            if replaces {
-                let (number, part, name) = (folder.raw, self.part, self.name)
-                try SystemCall.retrying { renameat(number, part, number, name) }
-            } else {
-                try folder.rename(part, toNew: name)
-            }
+            given = try naming.give(name, to: part, isFolder: false, in: folder)
         } catch .exists {
             throw .taken(path)
         } catch {
@@ -121,9 +117,9 @@ package final class PartFile {
         do throws(Errno) {
             try folder.synchronize()
         } catch {
-            throw .stored(path, error)
+            throw .stored(folder.path(of: given), error)
         }
-        return path
+        return folder.path(of: given)
     }
 
     /// Deletes it: what arrived is of no use.

@@ -7,13 +7,14 @@ import LoopIO
 ///
 /// It is deleted with this value unless it was finished: folders never go on. One thread at a time.
 package final class PartFolder {
-    /// The path that it will have, for messages.
+    /// The path that it is to have, for messages; a number may come to the name.
     package let path: String
 
     private let folder: OpenFolder
     private let root: Descriptor
     private let name: String
     private let part: String
+    private let naming: Naming
     private let header: TransferHeader
     private let mask: UInt32
     private var parser: TarParser
@@ -31,7 +32,7 @@ package final class PartFolder {
 
     /// Makes the part, and deletes what an attempt before has left of it.
     init(
-        in folder: OpenFolder, name: String, key: [UInt8], header: TransferHeader, mask: UInt32,
+        in folder: OpenFolder, name: String, _ naming: Naming, key: [UInt8], header: TransferHeader, mask: UInt32,
         limits: TarLimits
     ) throws(TransferFailure) {
         part = FileName.part(of: name, key: key)
@@ -44,6 +45,7 @@ package final class PartFolder {
         }
         self.folder = folder
         self.name = name
+        self.naming = naming
         self.header = header
         self.mask = mask
         self.limits = limits
@@ -82,6 +84,7 @@ package final class PartFolder {
     package func finish() throws(TransferFailure) -> String {
         try parser.finish()
         parent = nil
+        let given: String
         do throws(Errno) {
             for entry in folders.reversed() {
                 let flags = O_RDONLY | O_DIRECTORY
@@ -92,7 +95,7 @@ package final class PartFolder {
             try seal(raw, mode: header.mode ?? 0o777, modified: header.modified)
             // One call for all files: a call for each would take as long as many small files are.
             try SystemCall.retrying { clinux_sync_file_system(raw) }
-            try folder.rename(part, toNew: name)
+            given = try naming.give(name, to: part, isFolder: true, in: folder)
         } catch .exists {
             throw .taken(path)
         } catch {
@@ -102,9 +105,9 @@ package final class PartFolder {
         do throws(Errno) {
             try folder.synchronize()
         } catch {
-            throw .stored(path, error)
+            throw .stored(folder.path(of: given), error)
         }
-        return path
+        return folder.path(of: given)
     }
 
     /// Deletes what arrived.

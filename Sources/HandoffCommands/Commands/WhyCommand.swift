@@ -1,0 +1,86 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+
+/// `why`: what stands between this device and what another one offers.
+package struct WhyCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
+        summary: "say what stands between this device and an offer, or another device",
+        details: """
+            Follows the way of an activity: the account, the other device, the network, the switches of this device, the offer,
+            and the app that opens it. Status 0: nothing stands between; 1: something does, and it says what to do.
+            """,
+        example: "handoffctl why laptop")
+
+    private let subject: String
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        subject = try ArgumentValue.text(arguments.operands.first ?? "", option: "ID|DEVICE")
+    }
+
+    package func run(in context: CommandContext) {
+        context.request { client, then in
+            client.getStatus { status in
+                client.listDevices { devices in
+                    client.listActivities(here: false) { activities in
+                        client.diagnose { diagnosis in
+                            then(Self.facts(status, devices, activities, diagnosis))
+                        }
+                    }
+                }
+            }
+        } present: { facts in
+            do throws(CommandFailure) {
+                let checks = try checks(facts)
+                for check in checks { context.show(check) }
+                context.finish(checks.contains { $0.state == .problem } ? .failed : .done)
+            } catch {
+                context.fail(error)
+            }
+        }
+    }
+
+    private struct Facts {
+        let status: ControlStatus
+        let devices: [ControlDevice]
+        let activities: [ControlActivity]
+        let diagnosis: ControlDiagnosis?
+    }
+
+    private static func facts(
+        _ status: Result<ControlStatus, ClientError>, _ devices: Result<[ControlDevice], ClientError>,
+        _ activities: Result<[ControlActivity], ClientError>, _ diagnosis: Result<ControlDiagnosis, ClientError>
+    ) -> Result<Facts, ClientError> {
+        do throws(ClientError) {
+            return .success(
+                Facts(
+                    status: try status.get(), devices: try devices.get(), activities: try activities.get(),
+                    // An older daemon does not know the question; the rest can be said without.
+                    diagnosis: try? diagnosis.get()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func checks(_ facts: Facts) throws(CommandFailure) -> [DoctorCheck] {
+        let digits = DeviceChoice.digits(subject)
+        let offers = facts.activities.filter { !digits.isEmpty && $0.id.hex.hasPrefix(digits) }
+        if let offer = offers.first, let origin = facts.devices.first(where: { $0.id == offer.device }) {
+            guard offers.count == 1 else { throw .ambiguousActivity(subject, candidates: offers.map(\.id.hex)) }
+            return Doctor.way(
+                from: origin, activity: offer, offers: facts.activities, facts.status, facts.diagnosis)
+        }
+        // Without an account, or while nothing is received, that is the answer, whatever is asked about.
+        let obstacle = Doctor.account(facts.status)
+        if obstacle.state == .problem { return [obstacle] }
+        let device: ControlDevice
+        do throws(CommandFailure) {
+            device = try DeviceChoice.find(subject, in: facts.devices)
+        } catch {
+            throw error.name == "NoSuchDevice" ? .noSuchSubject(subject) : error
+        }
+        guard !device.isSelf else { throw .isThisDevice(subject) }
+        return Doctor.way(from: device, offers: facts.activities, facts.status, facts.diagnosis)
+    }
+}

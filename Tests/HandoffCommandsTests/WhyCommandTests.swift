@@ -1,0 +1,119 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import HandoffTestSupport
+import Testing
+
+@testable import HandoffCommands
+
+/// What stands between this device and an offer.
+@Suite struct WhyCommandTests {
+    private static let deskID = DeviceID(checked: [UInt8](repeating: 0xD1, count: DeviceID.byteCount))
+    private static let ownID = DeviceID(checked: [UInt8](repeating: 0x01, count: DeviceID.byteCount))
+
+    private static func status(
+        account: AccountID? = AccountID(checked: [UInt8](repeating: 7, count: AccountID.byteCount)),
+        holds: [ControlRestriction] = []
+    ) -> ControlStatus {
+        ControlStatus(
+            daemon: "handoffd/1", device: ownID, name: "here", kind: .laptop, account: account,
+            standing: account == nil ? nil : .member, epoch: 1, discovery: "embedded", discoveryState: "running",
+            port: 24863, peers: [], published: 0, offered: 0, tickets: [],
+            switches: ControlSwitches(advertising: true, receiving: holds.isEmpty, holds: holds), warnings: [])
+    }
+
+    private static func desk(online: Bool = true, current: Bool = true, unfinished: Bool = false) -> ControlDevice {
+        ControlDevice(
+            id: deskID, name: "desk", kind: .desktop, isSelf: false, online: online, current: current,
+            unfinished: unfinished, heard: 7_200)
+    }
+
+    private static func offer(opens: ControlOpens, streams: Bool = false) throws -> ControlActivity {
+        ControlActivity(
+            id: ActivityID(checked: [UInt8](repeating: 0xAB, count: ActivityID.byteCount)),
+            type: try #require(ActivityType("com.example.editing")), title: "Draft", team: nil, device: deskID,
+            deviceName: "desk", deviceKind: .desktop, streams: streams, hasWebpageURL: false, age: 60, opens: opens)
+    }
+
+    private static let editor = ControlOpens(kind: .app, name: "Editor")
+
+    private static func states(_ checks: [DoctorCheck]) -> [String: DoctorCheck.State] {
+        Dictionary(checks.map { ($0.name, $0.state) }) { first, _ in first }
+    }
+
+    @Test func `nothing stands in the way of an offer that opens`() throws {
+        let offer = try Self.offer(opens: Self.editor)
+        let checks = Doctor.way(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)
+        #expect(checks.map(\.name) == ["account", "device", "network", "switches", "offer", "app"], "in its order")
+        #expect(checks.allSatisfy { $0.state == .ok }, "\(checks)")
+    }
+
+    @Test func `each step says what is wrong with it, and what to do`() throws {
+        let hold = ControlRestriction(
+            direction: .receive, author: .user, device: nil, until: nil, message: "receiving is switched off")
+        let nothing = try Self.offer(opens: ControlOpens(kind: .nothing, reason: "no app continues it"))
+        for (name, checks) in [
+            ("account", Doctor.way(from: Self.desk(), offers: [], Self.status(account: nil), nil)),
+            ("device", Doctor.way(from: Self.desk(unfinished: true), offers: [], Self.status(), nil)),
+            ("device", Doctor.way(from: Self.desk(current: false), offers: [], Self.status(), nil)),
+            ("network", Doctor.way(from: Self.desk(online: false), offers: [], Self.status(), nil)),
+            ("switches", Doctor.way(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)),
+            ("app", Doctor.way(from: Self.desk(), activity: nothing, offers: [nothing], Self.status(), nil)),
+        ] {
+            #expect(Self.states(checks)[name] == .problem, "\(name): \(checks)")
+            #expect(checks.first { $0.name == name }?.remedy != nil)
+        }
+        let silent = Doctor.way(from: Self.desk(), offers: [], Self.status(), nil)
+        #expect(Self.states(silent)["offers"] == .warning, "it is well, and has nothing")
+    }
+
+    @Test func `a switch for another device is no reason`() {
+        let hold = ControlRestriction(
+            direction: .receive, author: .user, device: Self.ownID, until: nil, message: "off for another one")
+        let checks = Doctor.way(from: Self.desk(), offers: [], Self.status(holds: [hold]), nil)
+        #expect(Self.states(checks)["switches"] == .ok)
+    }
+
+    private static func run(_ subject: String, _ device: ControlDevice, json: Bool = false) throws -> (
+        HandoffCommands.ExitStatus, CommandRun
+    ) {
+        let run = try CommandRun()
+        let offer = try offer(opens: editor)
+        let own = ControlDevice(id: ownID, name: "here", kind: .laptop, isSelf: true, online: true)
+        let status = try run.run(["why", subject] + (json ? ["--json"] : [])) { call in
+            switch call.method {
+            case "dev.handoff1.Control.GetStatus": call.reply(Self.status().json)
+            case "dev.handoff1.Control.ListDevices":
+                call.reply(["devices": .array([own, device].map { .object($0.json) })])
+            case "dev.handoff1.Control.ListActivities":
+                call.reply(["activities": [.object(offer.json)]])
+            default: call.fail("org.varlink.service.MethodNotFound", ["method": .string(call.method)])
+            }
+        }
+        return (status, run)
+    }
+
+    @Test func `a device and an activity are found by name and by id`() throws {
+        for subject in ["desk", "d1d1d1d", "ABABABAB"] {
+            let (status, run) = try Self.run(subject, Self.desk())
+            #expect(status == .done, "\(run.diagnostics)")
+            #expect(run.output.contains("“Draft” (ababab"))
+            #expect(run.output.contains("opens in Editor"))
+        }
+    }
+
+    @Test func `its status says whether something is in the way`() throws {
+        let (status, run) = try Self.run("desk", Self.desk(online: false), json: true)
+        #expect(status == .failed)
+        #expect(run.objects.first { $0["check"] == "network" }?["state"] == "problem")
+    }
+
+    @Test func `what means nothing is refused with where to look`() throws {
+        let (status, run) = try Self.run("nobody", Self.desk())
+        #expect(status == .failed)
+        #expect(run.diagnostics.contains("handoffctl list"))
+        let (own, other) = try Self.run("here", Self.desk())
+        #expect(own == .wrongUsage)
+        #expect(other.diagnostics.contains("handoffctl doctor"))
+    }
+}
