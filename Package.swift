@@ -99,8 +99,8 @@ let package = Package(
         .target(
             name: "HandoffCommands",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffStreamTransfer",
-                "HandoffTransfer", "LoopIO", "QRText", "Timing",
+                "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel",
+                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO", "QRText", "Timing",
             ], swiftSettings: strict),
         .target(
             name: "HandoffConfiguration",

@@ -206,7 +206,8 @@ package final class AppLauncher {
 
     /// A program without a unit: its end tells how it went, and so does that it runs on.
     private func watch(
-        _ started: DetachedProgram.Started, _ program: String, _ completion: @escaping (Result<Void, StartFailure>) -> Void
+        _ started: DetachedProgram.Started, _ program: String,
+        _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var completion: ((Result<Void, StartFailure>) -> Void)? = completion
         func report(_ result: Result<Void, StartFailure>) {

@@ -68,7 +68,8 @@ package struct Handler: Sendable, Equatable {
     package var source: Source {
         switch launch {
         case .desktopEntry, .bus: .desktop
-        case .command: .manifest
+        // Of a desktop entry with X-Handoff-Exec, too.
+        case .command: path.hasSuffix(".desktop") ? .desktop : .manifest
         case .elsewhere(let source): source
         }
     }

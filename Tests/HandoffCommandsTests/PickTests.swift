@@ -114,7 +114,8 @@ import Testing
     @Test func `what another device says moves no cursor and takes one line`() throws {
         let hostile = "\u{1B}[2J\n" + String(repeating: "wide ", count: 200)
         let (_, _, run) = try Self.pick(
-            [try Self.offer(1, hostile), try Self.offer(2, "Second", device: "\u{1B}[1A")], ["continue"], keys: [.leave],
+            [try Self.offer(1, hostile), try Self.offer(2, "Second", device: "\u{1B}[1A")], ["continue"],
+            keys: [.leave],
             columns: 40)
         let sequences = run.diagnostics.split(separator: "\u{1B}").dropFirst().map { String($0.prefix(4)) }
         #expect(sequences.allSatisfy { $0.hasPrefix("[J") || $0.hasSuffix("A") }, "\(sequences)")

@@ -50,7 +50,7 @@ struct DesktopEntryTests {
             [Desktop Action new]
             Name=New
             X-Handoff-ActivityTypes=none.of.ours;
-            """.replacing(" ; ", with: ";"))
+            """.replacing(" ; ", with: ";"), programs: ["editor"])
         #expect(
             handler?.types == [
                 try #require(ActivityType("com.example.edit")), try #require(ActivityType("com.example.view")),
@@ -152,6 +152,24 @@ struct DesktopEntryTests {
         #expect(handler?.name == name)
     }
 
+    @Test func `an app that knows nothing of Handoff is opened with what came`() throws {
+        let page = try Self.read(Self.entry("Exec=gone", "X-Handoff-Exec=viewer --new %u"), programs: ["viewer"])
+        #expect(page?.types == [.browsingWeb] && page?.source == .desktop)
+        #expect(
+            page?.launch
+                == .command([
+                    "handoffctl", "handle", "NSUserActivityTypeBrowsingWeb", "--app", "org.example.Editor",
+                    "--open-with",
+                    "viewer --new %u",
+                ]))
+        #expect(try Self.read(Self.entry("X-Handoff-Exec=viewer %f"), programs: ["viewer"])?.types == [.content])
+        let named = Self.entry("X-Handoff-Exec=viewer %f %u", "X-Handoff-ActivityTypes=b;a;")
+        let handler = try Self.read(named, programs: ["viewer"])
+        #expect(handler?.types.map(\.text).sorted() == ["a", "b"])
+        guard case .command(let words) = handler?.launch else { return #expect(Bool(false), "\(handler as Any)") }
+        #expect(words.prefix(4) == ["handoffctl", "handle", "a", "b"])
+    }
+
     @Test func `hidden entries, and those whose program is missing, are no handlers`() throws {
         #expect(try Self.read(Self.entry("Hidden=true", "X-Handoff-ActivityTypes=a;")) == nil)
         #expect(try Self.read(Self.entry("TryExec=editor", "X-Handoff-ActivityTypes=a;")) == nil)
@@ -181,6 +199,8 @@ struct DesktopEntryTests {
         (entry("X-Handoff-Domains=10.0.0.1;"), "line 4: 10.0.0.1 is no domain"),
         (entry("X-Handoff-ActivityTypes=a;", "Exec=gone %u"), "line 5: Exec names a program that is not there: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="/opt/My App/run" --x"#), "line 5: Exec names a program that is"),
+        (entry("X-Handoff-Exec=viewer"), "line 4: X-Handoff-Exec takes neither a page (%u) nor a file (%f)"),
+        (entry("X-Handoff-Exec=gone %f"), "line 4: X-Handoff-Exec names a program that is not there: gone"),
         (entry("X-Handoff-ActivityTypes=a;", #"Exec="open"#), "line 5: Exec names no program"),
         (entry("X-Handoff-ActivityTypes=a;", "what"), "line 5: neither KEY=VALUE"),
         (entry("X-Handoff-ActivityTypes=a;", "Hidden=yes"), "line 5: Hidden is neither true nor false"),

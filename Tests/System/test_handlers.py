@@ -11,7 +11,7 @@ import time
 
 from bus import text
 from desk import TYPE, Desk, error, events
-from harness import expect, main, test
+from harness import BIN, ROOT, expect, main, test
 from played_manager import PlayedManager
 from streaming import Connection
 from user_manager import UserManager
@@ -170,6 +170,82 @@ def claims(stage):
     expect(content["webpageURL"] == "https://www.Shop.example/1", f"wrong: {content}")
     expect("HANDOFF_ACTIVITY_TYPE" not in events(app, "started")["environment"], "it declares no type")
     expect(not os.path.exists(browser), "the browser was asked, too")
+
+
+def downloads(desk):
+    folder = os.path.join(desk.home, "Fetched")
+    desk.write(os.path.dirname(desk.config), "user-dirs.dirs", 'XDG_DOWNLOAD_DIR="$HOME/Fetched"\n')
+    os.symlink(os.path.join(BIN, "handoffctl"), os.path.join(desk.programs, "handoffctl"))
+    return folder
+
+
+def received(path, content):
+    """Waits until a file is complete; it gets its name only then."""
+    limit = time.monotonic() + 30
+    while not os.path.exists(path):
+        expect(time.monotonic() < limit, f"{path} did not come: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
+        time.sleep(0.02)
+    with open(path, "rb") as file:
+        expect(file.read() == content, f"{path} is another file")
+
+
+@test("a file that is offered goes to the folder for downloads, with a number where its name is taken", limit=90)
+def to_downloads(stage):
+    desk = Desk(stage)
+    folder = downloads(desk)
+    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
+        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
+    desk.start()
+    content = os.urandom(3_000_000)
+    path = os.path.join(stage.folder, "report.pdf")
+    with open(path, "wb") as file:
+        file.write(content)
+    publish = desk.publish(path)
+    desk.opens(kind="app", name="Downloads")
+    done = desk.ctl("continue", desk.offer["id"]).line
+    expect(done["opens"]["name"] == "Downloads", f"wrong: {done}")
+    received(os.path.join(folder, "report.pdf"), content)
+    publish.wait("stream", state="finished")
+    # Its receiver is gone, and the next one is another.
+    desk.opens(kind="app", reason="the only app that continues it")
+    desk.ctl("continue", desk.offer["id"])
+    received(os.path.join(folder, "report (2).pdf"), content)
+
+
+@test("an app that knows nothing of Handoff opens a page, and a file that was received", limit=90)
+def knows_nothing(stage):
+    desk = Desk(stage)
+    folder = downloads(desk)
+    record = desk.record()
+    viewer = desk.write(desk.programs, "viewer", f"""#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
+/bin/mv '{record}.part' '{record}'
+""")
+    os.chmod(viewer, 0o755)
+    desk.entry("org.example.Viewer", extra="X-Handoff-Exec=viewer --show %u %f", exec="viewer")
+    desk.start()
+
+    def words():
+        limit = time.monotonic() + 30
+        while not os.path.exists(record):
+            expect(time.monotonic() < limit, "the viewer was not started")
+            time.sleep(0.02)
+        with open(record) as file:
+            found = file.read().split("\n")[:-1]
+        os.remove(record)
+        return found
+
+    page = "https://news.example/a?b=$(c)&d=%20"
+    first = desk.publish(page)
+    desk.opens(kind="app", name="The org.example.Viewer")
+    desk.ctl("continue", desk.offer["id"])
+    expect(words() == ["--show", "https://news.example/a?b=%24(c)&d=%20"], "wrong words")
+    first.wait("continued")
+    path = stage.file("a file.txt", "text")
+    desk.publish(path)
+    desk.ctl("continue", desk.offer["id"])
+    expect(words() == ["--show", os.path.join(folder, "a file.txt")], "wrong words")
+    received(os.path.join(folder, "a file.txt"), b"text")
 
 
 @test("list says what would open an offer and why, and --here leaves out the others")

@@ -36,9 +36,6 @@ package struct ContinueCommand: Command {
 
     /// How much longer than asked for is waited for the daemon's own word.
     private static let grace = Duration.seconds(5)
-    /// How long nothing may move while something is received.
-    private static let receivingPatience = Duration.seconds(120)
-
     private let request: ContinueRequest
     private let isHandler: Bool
     /// Whether a person may be asked which one is meant.
@@ -71,7 +68,7 @@ package struct ContinueCommand: Command {
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
         receiving = output.map { [request] output in
             ReceiveRequest(
-                activity: request, output: output, timeout: timeout.map { .seconds($0) } ?? Self.receivingPatience)
+                activity: request, output: output, timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.usualTimeout)
         }
     }
 
@@ -185,4 +182,9 @@ struct ReceiveRequest {
     let output: String
     /// How long nothing may move before it is given up.
     let timeout: Duration
+    /// Whether the process starts a program when the content is complete, and so gives up no rights.
+    var runsMore = false
+
+    /// How long nothing may move while something is received, in general.
+    static let usualTimeout = Duration.seconds(120)
 }

@@ -9,7 +9,8 @@ extension Doctor {
     ///   - activity: what is asked about; nil for all that the device offers.
     ///   - diagnosis: what only the daemon knows; nil when it does not tell.
     package static func way(
-        from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity], _ status: ControlStatus,
+        from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
+        _ status: ControlStatus,
         _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
         let name = DeviceText.label(device.name, device.id.short)
@@ -42,7 +43,8 @@ extension Doctor {
         return DoctorCheck("network", device.online ? check.state : .problem, check.message, remedy: check.remedy)
     }
 
-    private static func receiving(from device: ControlDevice, _ name: String, _ status: ControlStatus) -> [DoctorCheck] {
+    private static func receiving(from device: ControlDevice, _ name: String, _ status: ControlStatus) -> [DoctorCheck]
+    {
         let holds = status.holds.filter { $0.direction == .receive && ($0.device ?? device.id) == device.id }
         if holds.isEmpty { return [DoctorCheck("switches", .ok, "what \(name) offers may be received")] }
         return holds.map { hold in
@@ -66,7 +68,8 @@ extension Doctor {
         let title = Describe.title(activity.title, type: activity.type)
         let since = RelativeAge.text(seconds: activity.age)
         let offered = DoctorCheck(
-            "offer", .ok, "\(title) (\(activity.id.short)) is \(activity.sent ? "sent to this device" : "offered"), \(since)")
+            "offer", .ok,
+            "\(title) (\(activity.id.short)) is \(activity.sent ? "sent to this device" : "offered"), \(since)")
         guard activity.opens.kind == .nothing else {
             return [offered, DoctorCheck("app", .ok, Describe.opensPhrase(activity.opens))]
         }

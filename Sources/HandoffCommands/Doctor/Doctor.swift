@@ -102,8 +102,8 @@ package enum Doctor {
                     "no app here continues activities: only web pages are opened, and handoffctl continue --print works",
                     remedy: apps.contains { !$0.enabled }
                         ? "handoffctl apps shows what is switched off; on again with: handoffctl app enable ID"
-                        : "put X-Handoff-ActivityTypes=TYPE; into the desktop entry of an app; what is known is shown by: "
-                            + "handoffctl apps"))
+                        : "put X-Handoff-ActivityTypes=TYPE; into the desktop entry of an app, or X-Handoff-Exec=COMMAND %u %f into "
+                            + "that of one which knows nothing of Handoff; what is known is shown by: handoffctl apps"))
         }
         return checks
     }

@@ -74,7 +74,8 @@ final class ActivityPicker {
         for index in activities.indices {
             let activity = activities[index]
             table.add([
-                "\(index == list.selected ? ">" : " ") \(index + 1)", title(activity), VisibleText.escape(activity.deviceName),
+                "\(index == list.selected ? ">" : " ") \(index + 1)", title(activity),
+                VisibleText.escape(activity.deviceName),
                 RelativeAge.text(seconds: activity.age), Describe.opens(activity.opens),
             ])
         }

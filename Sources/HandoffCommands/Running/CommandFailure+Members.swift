@@ -126,7 +126,9 @@ extension CommandFailure {
     static func isThisDevice(_ text: String) -> CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage", "'\(text)' is this device",
-            advice: ["see what stops it with: handoffctl doctor", "and what others see of it with: handoffctl list --mine"])
+            advice: [
+                "see what stops it with: handoffctl doctor", "and what others see of it with: handoffctl list --mine",
+            ])
     }
 
     /// The beginning of an id fits several activities.

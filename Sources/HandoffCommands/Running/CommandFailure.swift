@@ -151,6 +151,11 @@ package struct CommandFailure: Error, Equatable, Sendable {
         CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")
     }
 
+    /// What came could not be opened; it is here, and nothing is lost.
+    static func cannotOpen(with program: String, why: String) -> CommandFailure {
+        CommandFailure(.failed, "SpawnFailed", "cannot open what came with \(program): \(why)")
+    }
+
     /// A call of the operating system failed that should never fail.
     package static func system(_ action: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "SystemFailed", "cannot \(action): \(why)")

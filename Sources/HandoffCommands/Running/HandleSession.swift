@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 import LoopIO
@@ -18,7 +19,9 @@ final class HandleSession {
         attachment = AppAttachment(
             path: context.socketPath, loop: context.loop,
             app: AttachRequest(
-                app: ProgramVersion.program, version: ProgramVersion.number, team: request.team, types: request.types))
+                // The version of an app in whose place this is is not known.
+                app: request.app, version: request.app == ProgramVersion.program ? ProgramVersion.number : nil,
+                team: request.team, types: request.types))
     }
 
     /// Attaches, and begins to wait for activities.
@@ -73,9 +76,11 @@ final class HandleSession {
         let title = Describe.title(content.title, type: content.type)
         let device = VisibleText.escape(content.origin.deviceName)
         say("continue", continuation, "\(title) from \(device)", fields: content.json)
+        if request.once { takeNoMore(in: session) }
+        if request.opensOnly { return open(content, continuation, in: session) }
         guard let command = request.command else {
             if !context.json { context.console.write(ContinuedText.text(content)) }
-            return answer(session, continuation, handled: true)
+            return answer(session, continuation, handled: true) { [weak self] in self?.endAfterOne() }
         }
         let input = Array((JSONLine.text(content.json) + "\n").utf8)
         do throws(Errno) {
@@ -84,7 +89,7 @@ final class HandleSession {
             let child = try ShellCommand(command, input: input, output: output)
             try child.wait(on: context.loop) { [weak self] status in
                 if status != 0 { self?.context.note("the command ended with status \(status)") }
-                self?.answer(session, continuation, handled: status == 0)
+                self?.answer(session, continuation, handled: status == 0) { self?.endAfterOne() }
             }
         } catch {
             context.note(CommandFailure.spawn(why: "\(error)").message)
@@ -92,7 +97,70 @@ final class HandleSession {
         }
     }
 
-    private func answer(_ session: Attachment, _ continuation: ContinuationID, handled: Bool) {
+    private func endAfterOne() {
+        if request.once { context.finish(.done) }
+    }
+
+    /// The next one is for a handler that is started for it.
+    private func takeNoMore(in session: Attachment) {
+        let none = DeclareRequest(session: session.id, types: [])
+        session.calls.declare(none) { [weak self] result in
+            if case .failure(.refused(let refusal)) = result {
+                self?.context.note("may be asked for another activity: \(VisibleText.escape(refusal.message))")
+            }
+        }
+    }
+
+    /// Opens the page or the file of an activity in the place of its app.
+    private func open(_ content: ContinuedActivity, _ continuation: ContinuationID, in session: Attachment) {
+        let page = content.webpageURL.flatMap { WebPage($0) }
+        let opensPage = request.opener?.takesPage == true && page != nil
+        guard request.receives && content.streams || opensPage else {
+            context.note("the activity has nothing that is opened here")
+            return answer(session, continuation, handled: false) { [context] in context.finish(.failed) }
+        }
+        answer(session, continuation, handled: true) { [self] in
+            guard request.receives, content.streams else { return run(page: page?.argument, file: nil) }
+            receive(content, continuation)
+        }
+    }
+
+    private func receive(_ content: ContinuedActivity, _ continuation: ContinuationID) {
+        do throws(CommandFailure) {
+            let asked = ContinueRequest(
+                activity: content.id.hex, from: content.origin.device.hex, take: true)
+            let receiving = ReceiveRequest(
+                activity: asked, output: try DownloadFolder.make(), timeout: ReceiveRequest.usualTimeout,
+                runsMore: request.opener != nil)
+            let session = try ReceiveSession(receiving, context) { [weak self] path in
+                self?.run(page: nil, file: path)
+            }
+            context.keep(session)
+            session.start(content, continuation)
+        } catch {
+            context.fail(error)
+        }
+    }
+
+    /// Opens what came, if there is something for it, and ends. What was started outlives this program.
+    private func run(page: String?, file: String?) {
+        guard let opener = request.opener else { return context.finish(.done) }
+        let environment = ProcessEnvironment.all
+        guard let program = ProgramSearch(path: environment["PATH"]).find(opener.program) else {
+            return context.fail(.cannotOpen(with: opener.program, why: "there is no such program"))
+        }
+        let words = [program] + opener.expanded(page: page, file: file).dropFirst()
+        do throws(Errno) {
+            _ = try DetachedProgram.start(words, environment: environment, folder: environment["HOME"] ?? "/")
+            context.finish(.done)
+        } catch {
+            context.fail(.cannotOpen(with: opener.program, why: "\(error)"))
+        }
+    }
+
+    private func answer(
+        _ session: Attachment, _ continuation: ContinuationID, handled: Bool, then: @escaping () -> Void = {}
+    ) {
         session.calls.answerContinue(
             session: session.id, continuation: continuation, handled: handled
         ) { [weak self] result in
@@ -100,6 +168,7 @@ final class HandleSession {
             if case .failure(.refused(let refusal)) = result {
                 self?.context.note("not accepted: \(VisibleText.escape(refusal.message))")
             }
+            then()
         }
     }
 

@@ -45,11 +45,16 @@ final class ReceiveSession {
     private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
     private var isInterrupted = false
+    private let onReceived: ((String?) -> Void)?
 
+    /// - Parameter onReceived: called once with the path of what is complete, in the place of ending the command.
     /// - Throws: `CommandFailure` when the content can go nowhere.
-    init(_ request: ReceiveRequest, _ context: CommandContext) throws(CommandFailure) {
+    init(
+        _ request: ReceiveRequest, _ context: CommandContext, onReceived: ((String?) -> Void)? = nil
+    ) throws(CommandFailure) {
         self.request = request
         self.context = context
+        self.onReceived = onReceived
         lastProgress = context.loop.now
         do throws(TransferFailure) {
             destination = try Destination(output: request.output)
@@ -60,11 +65,7 @@ final class ReceiveSession {
 
     /// Continues the activity.
     func start() {
-        context.onInterrupt { [unowned self] in interrupted() }
-        // Before the first word that another device may have chosen. All threads that there will be are started later.
-        if context.ownsProcess { destination.confine() }
-        status = TransferStatus(
-            context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
+        prepare()
         if let timeout = request.activity.timeout {
             // The daemon gives up by itself, and says why; this is for one that does nothing any more.
             context.after(.seconds(timeout) + Self.grace) { [unowned self] in
@@ -73,6 +74,21 @@ final class ReceiveSession {
             }
         }
         carryOn(request.activity)
+    }
+
+    /// Goes on with an activity that this program has continued as a handler.
+    func start(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
+        prepare()
+        self.activity = activity
+        open(activity, continuation)
+    }
+
+    private func prepare() {
+        context.onInterrupt { [unowned self] in interrupted() }
+        // Before the first word that another device may have chosen. All threads that there will be are started later.
+        if context.ownsProcess, !request.runsMore { destination.confine() }
+        status = TransferStatus(
+            context, verb: "receiving", tick: context.json ? { [unowned self] in sayProgress() } : nil)
     }
 
     /// Looks now and then whether the content has stopped coming, on a connection that is not cut.
@@ -126,6 +142,10 @@ final class ReceiveSession {
     private func continued(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
         if self.activity == nil { show(activity) }
         self.activity = activity
+        open(activity, continuation)
+    }
+
+    private func open(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
         guard activity.streams else {
             return context.fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
@@ -304,7 +324,8 @@ final class ReceiveSession {
                 "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
                 "sha256": received.digest.map { .string($0.hex) } ?? .null,
             ])
-        context.finish(.done)
+        guard let onReceived else { return context.finish(.done) }
+        onReceived(received.path)
     }
 
     /// Ends without the content: with a failure, or interrupted.

@@ -31,8 +31,9 @@ package enum NotificationContent: Sendable, Equatable {
         switch self {
         case .offer(let offer):
             headline = offer.isSent ? "\(offer.deviceName) sends you \(offer.title ?? offer.opener)" : offer.headline
-            detail = offer.isSent ? "opens in: \(offer.opener)" : "from \(offer.deviceName)"
-            let label = offer.isSent ? "Open" : "Continue"
+            let opens = offer.isFile ? "goes to: \(offer.opener)" : "opens in: \(offer.opener)"
+            detail = offer.isSent ? opens : "from \(offer.deviceName)"
+            let label = offer.isFile ? "Save" : offer.isSent ? "Open" : "Continue"
             choices = [
                 DesktopNotification.Choice(key: Key.click, label: label),
                 DesktopNotification.Choice(key: Key.continue, label: label),

@@ -15,6 +15,8 @@ package struct NotificationOffer: Sendable, Equatable {
     private let givenApp: String?
     private let givenTitle: String?
     private let givenName: String
+    /// Whether it is a file, a folder or a stream, which is received here.
+    package let isFile: Bool
     /// Whether its user has sent it here.
     package let isSent: Bool
 
@@ -31,6 +33,7 @@ package struct NotificationOffer: Sendable, Equatable {
         givenApp = offer.opens.name
         givenTitle = offer.title
         givenName = offer.deviceName
+        isFile = offer.type == .content
         isSent = offer.sent
     }
 

@@ -17,8 +17,9 @@ package struct DesktopFile: Sendable, Equatable {
     private static let group = "Desktop Entry"
     /// Keys that are kept; all others cost nothing.
     private static let keys: Set<String> = [
-        "Type", "Name", "Hidden", "TryExec", "DBusActivatable",
+        "Type", "Name", "Hidden", "TryExec", "Exec", "DBusActivatable",
         "X-Handoff-ActivityTypes", "X-Handoff-ActivityVersions", "X-Handoff-TeamID", "X-Handoff-Domains",
+        "X-Handoff-Exec",
     ]
     /// What makes a file one of ours, so that nobody else's mistakes are reported.
     private static let mark = Array("X-Handoff-".utf8)

@@ -1,12 +1,72 @@
 /// The value of `Exec` in a desktop entry: words with quotes and field codes.
 ///
 /// https://specifications.freedesktop.org/desktop-entry-spec/latest/exec-variables.html
-enum ExecLine {
-    /// The program: the first word, without its quotes; nil when there is none.
-    static func program(_ text: String) -> String? { words(text)?.first }
+package struct ExecLine: Equatable, Sendable {
+    /// The words without their quotes, field codes as they are; at least one, the program.
+    package let words: [String]
 
-    /// The words; nil when a quote is not closed, or there are none. The value's own escapes were undone before.
-    static func words(_ text: String) -> [String]? {
+    /// Reads the value, whose own escapes were undone before; nil when a quote is not closed, or there are no words.
+    package init?(_ text: String) {
+        guard let words = Self.words(text) else { return nil }
+        self.words = words
+    }
+
+    /// The program: an absolute path, or a name that is looked up in `PATH`.
+    package var program: String { words[0] }
+
+    /// Whether it takes the address of a page (`%u`, `%U`).
+    package var takesPage: Bool { has("u") || has("U") }
+
+    /// Whether it takes the path of a file (`%f`, `%F`).
+    package var takesFile: Bool { has("f") || has("F") }
+
+    private func has(_ code: Character) -> Bool {
+        words.contains { word in Self.pieces(word).contains { $0 == .code(code) } }
+    }
+
+    /// The words that are run: codes replaced, each inside of its word, and those without a value left out. A word that was a
+    /// code alone and has no value is none.
+    package func expanded(page: String? = nil, file: String? = nil) -> [String] {
+        words.compactMap { word in
+            let pieces = Self.pieces(word)
+            let text = pieces.map { piece in
+                switch piece {
+                case .text(let text): text
+                case .code("%"): "%"
+                case .code("u"), .code("U"): page ?? ""
+                case .code("f"), .code("F"): file ?? ""
+                case .code: ""
+                }
+            }.joined()
+            return text.isEmpty && !word.isEmpty ? nil : text
+        }
+    }
+
+    private enum Piece: Equatable {
+        case text(String)
+        case code(Character)
+    }
+
+    private static func pieces(_ word: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var text = ""
+        var isCode = false
+        for character in word {
+            if isCode {
+                pieces.append(.text(text))
+                pieces.append(.code(character))
+                text = ""
+                isCode = false
+            } else if character == "%" {
+                isCode = true
+            } else {
+                text.append(character)
+            }
+        }
+        return pieces + [.text(text)]
+    }
+
+    private static func words(_ text: String) -> [String]? {
         var words: [String] = []
         var word: String?
         var isQuoted = false

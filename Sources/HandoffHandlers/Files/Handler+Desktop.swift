@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// What the file of an app came to.
 package enum HandlerDeclaration: Sendable, Equatable {
     /// The app continues something.
@@ -21,9 +23,21 @@ extension Handler {
         guard DesktopFile.mayDeclare(bytes) else { return .none }
         let file = try DesktopFile(parsing: bytes)
         if try file.flag("Hidden") { return .none }
-        let types = try HandlerValues.types(
+        var types = try HandlerValues.types(
             try file.list("X-Handoff-ActivityTypes"), at: line("X-Handoff-ActivityTypes"))
         let domains = try HandlerValues.domains(try file.list("X-Handoff-Domains"), at: line("X-Handoff-Domains"))
+        let opener = try file.text("X-Handoff-Exec")
+        let command = opener.flatMap(ExecLine.init)
+        if opener != nil {
+            guard let command, command.takesPage || command.takesFile else {
+                throw HandlerFileError(
+                    line: line("X-Handoff-Exec"), "X-Handoff-Exec takes neither a page (%u) nor a file (%f)")
+            }
+            if types.isEmpty, domains.isEmpty {
+                if command.takesPage { types.insert(.browsingWeb) }
+                if command.takesFile { types.insert(.content) }
+            }
+        }
         guard !types.isEmpty || !domains.isEmpty else { return .none }
         guard try file.text("Type") == "Application" else {
             throw HandlerFileError(line: line("Type"), "Type is not Application")
@@ -32,28 +46,39 @@ extension Handler {
             throw HandlerFileError(line: nil, "no Name")
         }
         if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
-        if try !file.flag("DBusActivatable") { try check(try file.text("Exec"), at: line("Exec"), isThere) }
+        let isBusApp = try file.flag("DBusActivatable")
+        if opener != nil {
+            try check(opener, of: "X-Handoff-Exec", at: line("X-Handoff-Exec"), isThere)
+        } else if !isBusApp {
+            try check(try file.text("Exec"), of: "Exec", at: line("Exec"), isThere)
+        }
         let versions = try HandlerValues.versions(
             try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
+        let launch =
+            opener.map { Launch.command(opening(types, with: $0, as: id)) } ?? launch(path, isBusApp: isBusApp)
         return .handler(
             Handler(
                 id: id, name: try HandlerValues.name(name, at: line("Name")), types: types, versions: versions,
                 team: try HandlerValues.team(try file.text("X-Handoff-TeamID"), at: line("X-Handoff-TeamID")),
-                domains: domains, launch: launch(path, isBusApp: try file.flag("DBusActivatable")), path: path,
-                installed: installed))
+                domains: domains, launch: launch, path: path, installed: installed))
 
         func line(_ key: String) -> Int? { file.entry(key)?.line }
     }
 
-    /// Whether the program of `Exec` is there, so that nothing is offered that could not be started.
+    /// Whether the program of a command is there, so that nothing is offered that could not be started.
     private static func check(
-        _ exec: String?, at line: Int?, _ isThere: (String) -> Bool
+        _ command: String?, of key: String, at line: Int?, _ isThere: (String) -> Bool
     ) throws(HandlerFileError) {
-        guard let exec else { return }
-        guard let program = ExecLine.program(exec) else { throw HandlerFileError(line: line, "Exec names no program") }
-        guard isThere(program) else {
-            throw HandlerFileError(line: line, "Exec names a program that is not there: \(program)")
+        guard let command else { return }
+        guard let words = ExecLine(command) else { throw HandlerFileError(line: line, "\(key) names no program") }
+        guard isThere(words.program) else {
+            throw HandlerFileError(line: line, "\(key) names a program that is not there: \(words.program)")
         }
+    }
+
+    /// Who continues in the place of an app that knows nothing of Handoff, and then opens what came with its command.
+    private static func opening(_ types: Set<ActivityType>, with command: String, as id: AppID) -> [String] {
+        ["handoffctl", "handle"] + types.map(\.text).sorted() + ["--app", id.text, "--open-with", command]
     }
 
     /// Of an entry in a folder below, too, the name of the file alone is that on the bus.

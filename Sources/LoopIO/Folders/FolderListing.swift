@@ -21,6 +21,11 @@ package enum FolderListing {
         return names
     }
 
+    /// Makes a folder, in one that is there (mkdir(2)); the user's mask says for whom.
+    package static func makeFolder(_ path: String) throws(Errno) {
+        try SystemCall.retrying { mkdir(path, 0o777) }
+    }
+
     /// Whether there is a folder at this path (stat(2)); links are followed.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()

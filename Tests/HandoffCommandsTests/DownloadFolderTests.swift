@@ -1,0 +1,21 @@
+import Testing
+
+@testable import HandoffCommands
+
+/// Where the user's desktop keeps downloads.
+@Suite struct DownloadFolderTests {
+    @Test(
+        arguments: [
+            (nil, "/home/a/Downloads"),
+            ("", "/home/a/Downloads"),
+            ("# a comment\nXDG_DOWNLOAD_DIR=\"$HOME/Ladda ner\"\n", "/home/a/Ladda ner"),
+            ("XDG_DOWNLOAD_DIR=\"/data/in\"\nXDG_MUSIC_DIR=\"$HOME/Music\"", "/data/in"),
+            (#"  XDG_DOWNLOAD_DIR="$HOME/a \"b\" \\ c""#, #"/home/a/a "b" \ c"#),
+            ("XDG_DOWNLOAD_DIR=relative", "/home/a/Downloads"),
+            ("XDG_DOWNLOAD_DIR=\"relative\"", "/home/a/Downloads"),
+            ("XDG_DOWNLOAD_DIR=\"/one\"\nXDG_DOWNLOAD_DIR=\"/two\"", "/two"),
+        ] as [(String?, String)])
+    func `it is that of the desktop, or the usual one`(text: String?, path: String) {
+        #expect(DownloadFolder.path(home: "/home/a", userFolders: text) == path)
+    }
+}

@@ -1,0 +1,34 @@
+import HandoffHandlers
+import Testing
+
+/// Commands of desktop entries.
+@Suite struct ExecLineTests {
+    @Test(arguments: [
+        ("app", ["app"]), ("app  %u --x\ty", ["app", "%u", "--x", "y"]),
+        (#""/opt/My App/run" "a \"b\" \$c \\ d" ''"#, ["/opt/My App/run", #"a "b" $c \ d"#, "''"]),
+        (#"app "" b"#, ["app", "", "b"]), (#"a"b c"d"#, ["ab cd"]),
+    ])
+    func `words are separated by blanks outside of quotes`(text: String, words: [String]) {
+        #expect(ExecLine(text)?.words == words)
+    }
+
+    @Test(arguments: ["", "  ", #""app"#, #""" b"#, #""a\"#])
+    func `what names no program is none`(text: String) {
+        #expect(ExecLine(text) == nil)
+    }
+
+    @Test func `codes are replaced inside of their words, and no word is split or joined`() {
+        let line = ExecLine(#"app %i --page=%u %f %c %k 100%% %F"#)
+        #expect(line?.takesPage == true && line?.takesFile == true)
+        #expect(
+            line?.expanded(page: "https://a.example/ x;$(y)", file: nil)
+                == ["app", "--page=https://a.example/ x;$(y)", "100%"])
+        #expect(line?.expanded(file: "/d/%u b.pdf") == ["app", "--page=", "/d/%u b.pdf", "100%", "/d/%u b.pdf"])
+    }
+
+    @Test func `an escaped percent sign is no code`() {
+        #expect(ExecLine("app %%u")?.takesPage == false)
+        #expect(ExecLine("app %%u")?.expanded(page: "p") == ["app", "%u"])
+        #expect(ExecLine("app %")?.expanded() == ["app"], "a code that is cut off")
+    }
+}
