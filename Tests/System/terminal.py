@@ -29,7 +29,7 @@ class Screen:
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         self.process = subprocess.Popen(
-            words, env={**environment, "TERM": "xterm-256color"}, stdin=theirs, stdout=theirs, stderr=theirs,
+            words, env={"NO_COLOR": "1", "TERM": "xterm-256color", **environment}, stdin=theirs, stdout=theirs, stderr=theirs,
             preexec_fn=own_terminal)
         stage.processes.append(self.process)
         os.close(theirs)

@@ -4,7 +4,7 @@ import os
 import signal
 import termios
 
-from harness import expect, main, test
+from harness import BIN, expect, main, run, test
 from terminal import Terminal
 
 # The beginning of an account file that is protected by a passphrase; the daemon is not asked before it was typed.
@@ -70,7 +70,7 @@ def stopped(stage):
 def window(stage):
     daemon = stage.daemon("one")
     daemon.ctl("account", "create")
-    terminal = Terminal(daemon, "pair")
+    terminal = Terminal(daemon, "pair", "--qr")
     terminal.sees(r"\x1b\[38;5;231;48;5;16m")
     terminal.sees(r"code +\d{4} \d{4}")
     terminal.sees(r"(3:00|2:\d\d) left")
@@ -79,6 +79,57 @@ def window(stage):
     comes_back(terminal, before, 130)
     terminal.ends()
     expect(terminal.shown.replace("^C", "").endswith("\r\x1b[K"), f"at the end: {terminal.shown!r}")
+
+
+@test("of several offers one is picked by arrow keys, and Ctrl-C leaves the terminal as it was")
+def pick(stage):
+    origin, taker = stage.pair()
+    for title in ("First", "Second", "Third"):
+        origin.publish("com.example.editing", "--title", title)
+    titles = []
+    watch = taker.follow("watch")
+    while len(titles) < 3:
+        titles.append(watch.wait("added")["title"])
+    plain = Terminal(taker, "join")
+    plain.sees("Code that the other device shows: ")
+    before = settings(plain)
+    plain.type("\x03")
+    plain.ends()
+    terminal = Terminal(taker, "continue", "--print")
+    terminal.sees("Which one goes on here")
+    # Three lines, the newest first, and what is known of the selected one.
+    terminal.sees(r"(?s)> 1 +Third.*2 +Second.*3 +First.*\r\n\r\nThird\r\n")
+    expect(not settings(terminal)[0] & (termios.ECHO | termios.ICANON), "what is typed would be shown")
+    terminal.type("\x1b[B")
+    terminal.sees("> 2 +Second")
+    terminal.type("\r")
+    terminal.sees("title +Second")
+    comes_back(terminal, before, 0)
+    terminal = Terminal(taker, "open")
+    expect(terminal.ends() == 1 and "no app continues" in terminal.shown, "something opens these here")
+    left = Terminal(taker, "continue", "--print")
+    left.sees("> 1 +Third")
+    left.type("\x03")
+    comes_back(left, before, 130)
+    left = Terminal(taker, "continue", "--print")
+    left.sees("> 1 +Third")
+    left.type("3")
+    left.sees("title +First")
+    comes_back(left, before, 0)
+
+
+@test("words stand out by colours on a terminal, and nowhere else")
+def colours(stage):
+    daemon = stage.daemon("one")
+    red = "\x1b[1;31mproblem\x1b[0m"
+    for more, expected in (({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)):
+        daemon.environment.update({"TERM": "xterm-256color", **more})
+        terminal = Terminal(daemon, "doctor")
+        expect(terminal.ends() == 1, f"no account is a problem: {terminal.shown}")
+        expect((red in terminal.shown) == expected, f"{more}: {terminal.shown!r}")
+    daemon.environment.update({"TERM": "xterm-256color", "NO_COLOR": ""})
+    done = run([os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, "doctor"], daemon.environment)
+    expect(done.code == 1 and "problem" in done.output and "\x1b" not in done.output, f"a pipe gets colours: {done}")
 
 
 if __name__ == "__main__":
