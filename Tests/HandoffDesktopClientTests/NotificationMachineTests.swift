@@ -231,6 +231,58 @@ import Timing
         #expect(screen.titles == ["Editor: Second"], "who was away is told of it later")
     }
 
+    @Test
+    mutating func `what takes a while after a choice is shown until it is done, or has failed`() throws {
+        let offer = try #require(first)
+        screen.finishes = false
+        screen.take([first])
+        screen.change { $0.chosen(1, key: "continue", now: $1) }
+        screen.pass(.milliseconds(999))
+        #expect(screen.standing.isEmpty, "what is fast shows nothing")
+        screen.pass(.milliseconds(1))
+        #expect(screen.titles == ["Continuing: First"])
+        #expect(screen.standing.values.first?.body == "from Telephone, in Editor")
+        screen.change { $0.done(offer, now: $1) }
+        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+
+        screen.take([second])
+        screen.pass(.seconds(60))
+        let other = try #require(second)
+        let id = screen.id
+        screen.change { $0.chosen(id, key: "continue", now: $1) }
+        screen.pass(.seconds(5))
+        #expect(screen.titles == ["Continuing: Second"])
+        screen.change { $0.failed(other, "no answer", now: $1) }
+        screen.pass(.seconds(5))
+        #expect(screen.titles == ["Not continued: Second"])
+    }
+
+    @Test
+    mutating func `who takes the progress off the screen does not see it again`() {
+        screen.finishes = false
+        screen.take([first])
+        screen.change { $0.chosen(1, key: "continue", now: $1) }
+        screen.pass(.seconds(2))
+        screen.close(screen.id, 2)
+        screen.pass(.seconds(60))
+        #expect(screen.standing.isEmpty && screen.machine.deadline == nil)
+    }
+
+    @Test
+    mutating func `how much more a device offers is said, and disturbs nobody when it changes`() {
+        screen.take([third, second, first])
+        #expect(screen.standing.values.first?.body == "from Telephone, which offers 2 more")
+        screen.take([third, second])
+        screen.pass(.seconds(60))
+        #expect(screen.shown.count == 1, "it would come to the front again")
+        let id = screen.id
+        screen.change { $0.chosen(id, key: "dismiss", now: $1) }
+        screen.take([Sample.notificationOffer(title: "Fourth", activity: 4), third])
+        screen.pass(.seconds(60))
+        #expect(screen.titles == ["Editor: Fourth"])
+        #expect(screen.standing.values.first?.body == "from Telephone", "what is not wanted does not count")
+    }
+
     // MARK: - The session and the setting
 
     @Test

@@ -47,6 +47,8 @@ struct PlayedScreen {
             if answers { answer() }
         }
     }
+    /// Whether what is continued is done at once.
+    var finishes = true
     /// What the server would answer when it is asked; nil: there is none.
     var capabilities: [String]? = ["body", "body-markup", "actions"]
     private(set) var questions = 0
@@ -128,7 +130,9 @@ struct PlayedScreen {
             withdrawn.append(id)
             guard standing.removeValue(forKey: id) != nil else { return }
             pending.append(.closed(id))
-        case .continue(let offer, let token): continued.append((offer, token))
+        case .continue(let offer, let token):
+            continued.append((offer, token))
+            if finishes { change { $0.done(offer, now: $1) } }
         }
     }
 

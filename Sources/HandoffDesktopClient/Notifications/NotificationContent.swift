@@ -3,16 +3,24 @@ import HandoffModel
 
 /// What stands in the place that a device has on the screen.
 package enum NotificationContent: Sendable, Equatable {
-    /// Something that can be continued.
-    case offer(NotificationOffer)
+    /// Something that can be continued; `more` is what the device offers beside it.
+    case offer(NotificationOffer, more: Int = 0)
+    /// What the user has chosen, while it is on its way: its app may have to be started first.
+    case progress(NotificationOffer)
     /// Why something that the user wanted to continue was not; the reason is one line, safe to show.
     case failure(NotificationOffer, reason: String)
 
     /// The offer that it is about.
     var offer: NotificationOffer {
         switch self {
-        case .offer(let offer), .failure(let offer, _): offer
+        case .offer(let offer, _), .progress(let offer), .failure(let offer, _): offer
         }
+    }
+
+    /// Whether it says the same as another one, but for how much more there is: nobody is disturbed for that.
+    func isSame(as other: NotificationContent) -> Bool {
+        guard case .offer(let offer, _) = self, case .offer(let another, _) = other else { return self == other }
+        return offer == another
     }
 
     /// The keys of what the user can choose.
@@ -29,16 +37,20 @@ package enum NotificationContent: Sendable, Equatable {
         let detail: String
         var choices: [DesktopNotification.Choice] = []
         switch self {
-        case .offer(let offer):
+        case .offer(let offer, let more):
             headline = offer.isSent ? "\(offer.deviceName) sends you \(offer.title ?? offer.opener)" : offer.headline
             let opens = offer.isFile ? "goes to: \(offer.opener)" : "opens in: \(offer.opener)"
-            detail = offer.isSent ? opens : "from \(offer.deviceName)"
+            let origin = offer.isSent ? opens : "from \(offer.deviceName)"
+            detail = more > 0 ? "\(origin), which offers \(more) more" : origin
             let label = offer.isFile ? "Save" : offer.isSent ? "Open" : "Continue"
             choices = [
                 DesktopNotification.Choice(key: Key.click, label: label),
                 DesktopNotification.Choice(key: Key.continue, label: label),
                 DesktopNotification.Choice(key: Key.dismiss, label: "Dismiss"),
             ]
+        case .progress(let offer):
+            headline = "Continuing: \(offer.title ?? offer.opener)"
+            detail = "from \(offer.deviceName), in \(offer.opener)"
         case .failure(let offer, let reason):
             headline = "Not continued: \(offer.title ?? offer.opener)"
             detail = NotificationText.sentence(reason)

@@ -55,7 +55,8 @@ package struct NotificationMachine: Sendable {
     /// When `deadlinePassed` is to be called: something waits for its time.
     package var deadline: MonotonicInstant? {
         guard case .present = server, mayShow else { return nil }
-        return places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.pace.next, pace.next) }.min()
+        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.pace.next, pace.next) }
+        return (changes + places.values.compactMap(\.becomesSlow)).min()
     }
 
     /// Whether the notification of a place may stand there, beside those that do.
@@ -99,10 +100,17 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
+    /// What the user has chosen was continued.
+    package mutating func done(_ offer: NotificationOffer, now: MonotonicInstant) -> [Action] {
+        places[offer.device]?.ended(offer.activity)
+        return settle(now)
+    }
+
     /// An activity that the user wanted to continue could not be.
     ///
     /// - Parameter reason: a lower-case fragment, unchecked.
     package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
+        places[offer.device]?.ended(offer.activity)
         // Who has gone away meanwhile is not told of it later.
         guard mayShow else { return [] }
         let line = NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "the reason is not known"
@@ -177,7 +185,7 @@ package struct NotificationMachine: Sendable {
         let wish: (offer: NotificationOffer, token: ActivationToken?)?
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
-            wish = places[device]?.accept(id)
+            wish = places[device]?.accept(id, now: now)
         case NotificationContent.Key.dismiss:
             places[device]?.closed(id, byUser: true)
             wish = nil
@@ -198,6 +206,7 @@ package struct NotificationMachine: Sendable {
         // In an order that a test can know.
         for device in places.keys.sorted() {
             guard var place = places[device] else { continue }
+            place.look(at: now)
             if let action = settle(&place, now) { actions.append(action) }
             places[device] = place.isForgettable(at: now) ? nil : place
         }

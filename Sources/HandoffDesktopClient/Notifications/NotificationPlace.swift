@@ -41,15 +41,23 @@ struct NotificationPlace: Sendable {
     private var screen = Screen.empty
     /// Why something was not continued, until the user has seen it.
     var failure: NotificationContent?
+    /// What the user has chosen and is being continued, and when it is shown that this takes a while.
+    private(set) var underway: (offer: NotificationOffer, shownFrom: MonotonicInstant)?
+    /// Whether it takes a while.
+    private var isSlow = false
+
+    /// How long what was chosen may take before anything is shown of it.
+    private static let patience = Duration.seconds(1)
     /// When it may change.
     private(set) var pace = NotificationRateLimiter.ofDevice
 
     /// What ought to stand there.
     var wish: NotificationContent? {
         if let failure { return failure }
+        if let underway, isSlow { return .progress(underway.offer) }
         // Not the next one: what is older than something that the user does not want was passed over there, too.
         guard let newest = offers.first, verdict(on: newest.activity) == nil else { return nil }
-        return .offer(newest)
+        return .offer(newest, more: offers.dropFirst().count { verdict(on: $0.activity) != .settled })
     }
 
     /// Whether something else ought to stand there than does.
@@ -58,7 +66,7 @@ struct NotificationPlace: Sendable {
         return switch screen {
         case .empty: true
         case .sending: false
-        case .standing(let standing): standing.content != wish
+        case .standing(let standing): !standing.content.isSame(as: wish)
         }
     }
 
@@ -74,14 +82,14 @@ struct NotificationPlace: Sendable {
 
     /// Whether what stands there is on offer no more.
     var isOutdated: Bool {
-        guard case .standing(let standing) = screen, case .offer(let offer) = standing.content else { return false }
+        guard case .standing(let standing) = screen, case .offer(let offer, _) = standing.content else { return false }
         return !offers.contains { $0.activity == offer.activity }
     }
 
     /// Whether nothing would be lost with it.
     func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
-        return offers.isEmpty && failure == nil && verdicts.isEmpty && pace.hasRested(at: now)
+        return offers.isEmpty && failure == nil && underway == nil && verdicts.isEmpty && pace.hasRested(at: now)
     }
 
     /// Takes what the device offers now, newest first.
@@ -172,11 +180,26 @@ struct NotificationPlace: Sendable {
     /// The user wants to continue what a notification offers.
     ///
     /// - Returns: what that is; nil when it offers nothing.
-    mutating func accept(_ id: UInt32) -> (offer: NotificationOffer, token: ActivationToken?)? {
+    mutating func accept(_ id: UInt32, now: MonotonicInstant) -> (offer: NotificationOffer, token: ActivationToken?)? {
         guard let standing = take(id) else { return nil }
         leave(standing.content, .settled)
-        guard case .offer(let offer) = standing.content else { return nil }
+        guard case .offer(let offer, _) = standing.content else { return nil }
+        underway = (offer, now + Self.patience)
+        isSlow = false
         return (offer, standing.token)
+    }
+
+    /// What was chosen is continued, or will not be.
+    mutating func ended(_ activity: ActivityID) {
+        if underway?.offer.activity == activity { underway = nil }
+    }
+
+    /// When what was chosen takes a while; nil when nothing was, or it does already.
+    var becomesSlow: MonotonicInstant? { isSlow ? nil : underway?.shownFrom }
+
+    /// Looks whether what was chosen takes a while.
+    mutating func look(at now: MonotonicInstant) {
+        isSlow = underway.map { now >= $0.shownFrom } ?? false
     }
 
     /// Keeps the token for what the user is about to choose.
@@ -209,7 +232,9 @@ struct NotificationPlace: Sendable {
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
         case .failure: if failure == content { failure = nil }
-        case .offer(let offer): judge(offer.activity, verdict)
+        // Who takes it off does not want to see it; the activity comes all the same.
+        case .progress: underway = nil
+        case .offer(let offer, _): judge(offer.activity, verdict)
         }
     }
 }

@@ -139,7 +139,10 @@ package final class NotificationService {
         case .continue(let offer, let token):
             log.info("Continues what was chosen", ["device": offer.device.short])
             continuing(offer, token) { [weak self] reason in
-                guard let reason else { return }
+                guard let reason else {
+                    self?.change { $0.done(offer, now: $1) }
+                    return
+                }
                 self?.change { $0.failed(offer, reason, now: $1) }
             }
         }
