@@ -112,4 +112,13 @@ extension ControlClient {
         request(
             ControlMethod.setAppEnabled.rawValue, ["app": .string(app), "enabled": .bool(enabled)], field: "app", then)
     }
+
+    /// `SetAppNotified`: whether notifications are shown of what the app of this id, or the beginning of it, would open; the whole id.
+    package func setApp(
+        _ app: String, notified: Bool, _ then: @escaping (Result<String, ClientError>) -> Void
+    ) {
+        request(
+            ControlMethod.setAppNotified.rawValue, ["app": .string(app), "notified": .bool(notified)], field: "app",
+            then)
+    }
 }

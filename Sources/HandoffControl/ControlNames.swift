@@ -68,6 +68,7 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case `continue` = "dev.handoff1.Control.Continue"
     case listApps = "dev.handoff1.Control.ListApps"
     case setAppEnabled = "dev.handoff1.Control.SetAppEnabled"
+    case setAppNotified = "dev.handoff1.Control.SetAppNotified"
 }
 
 /// The errors of `dev.handoff1.Control`; the raw value is the full name.

@@ -70,6 +70,7 @@ private struct DeclaredApp: ControlValue {
     var team: String?
     var domains: [String]
     var source: Handler.Source
+    var icon: String?
     var file: String
     var installed: Int64
 
@@ -81,6 +82,7 @@ private struct DeclaredApp: ControlValue {
         team = handler.team
         domains = handler.domains.map(\.description)
         source = handler.source
+        icon = handler.icon
         file = handler.path
         installed = handler.installed
     }
@@ -90,8 +92,8 @@ private struct DeclaredApp: ControlValue {
         Handler(
             id: id, name: name, types: Set(types.compactMap { ActivityType($0) }),
             versions: TypeVersions.ranges(versions), team: team,
-            domains: domains.compactMap { DomainClaim($0) }, launch: .elsewhere(source), path: file,
-            installed: installed)
+            domains: domains.compactMap { DomainClaim($0) }, launch: .elsewhere(source), icon: icon,
+            path: file, installed: installed)
     }
 }
 

@@ -38,6 +38,8 @@ package struct Handler: Sendable, Equatable {
     package let domains: [DomainClaim]
     /// How it is started.
     package let launch: Launch
+    /// Its icon: a name in the desktop's theme, or an absolute path; nil when the file names none.
+    package let icon: String?
     /// The file that says all this, for people.
     package let path: String
     /// When the file came to be as it is, in nanoseconds since 1970: an update makes it new.
@@ -46,7 +48,7 @@ package struct Handler: Sendable, Equatable {
     /// An app as a file declares it.
     package init(
         id: AppID, name: String, types: Set<ActivityType>, versions: [ActivityType: VersionRange] = [:], team: String?,
-        domains: [DomainClaim], launch: Launch, path: String, installed: Int64
+        domains: [DomainClaim], launch: Launch, icon: String? = nil, path: String, installed: Int64
     ) {
         self.id = id
         self.name = name
@@ -55,6 +57,7 @@ package struct Handler: Sendable, Equatable {
         self.team = team
         self.domains = domains
         self.launch = launch
+        self.icon = icon
         self.path = path
         self.installed = installed
     }

@@ -11,7 +11,7 @@ package enum StateFile: String, Sendable, CaseIterable {
     case boot
     /// Static peers (`PeersFile`), for people to read.
     case peers
-    /// Apps that are switched off (`DisabledApps`), for people to read.
+    /// Apps that are switched off (`AppSwitches`), for people to read.
     case apps
     /// Which app claimed what first (`ClaimHistory`), for people to read.
     case claims
@@ -33,7 +33,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .account: FileFormat.account.maxFile
         case .boot: FileFormat.boot.maxFile
         case .peers: PeersFile.longest
-        case .apps: DisabledApps.longest
+        case .apps: AppSwitches.longest
         case .claims: ClaimHistory.longest
         case .switches: Switches.maxFile
         case .leaving: 256

@@ -77,7 +77,7 @@ extension StateFolder: AccountPersistence {
     }
 
     /// Writes which apps are switched off; the caller has seen that they fit in a file.
-    package func store(apps: DisabledApps) throws(StateError) {
+    package func store(apps: AppSwitches) throws(StateError) {
         guard let bytes = apps.encoded() else { throw .cannotWrite(path: path(of: .apps), .fileTooLarge) }
         try replace(.apps, SecretBytes(copying: bytes))
     }
@@ -125,10 +125,10 @@ extension StateFolder: AccountPersistence {
         }
     }
 
-    private func readApps() throws(StateError) -> DisabledApps {
-        guard let bytes = try read(.apps) else { return DisabledApps() }
+    private func readApps() throws(StateError) -> AppSwitches {
+        guard let bytes = try read(.apps) else { return AppSwitches() }
         do throws(PeersFile.BadLine) {
-            return try DisabledApps(decoding: bytes.exposedCopy())
+            return try AppSwitches(decoding: bytes.exposedCopy())
         } catch {
             throw .badApp(path: path(of: .apps), line: error.number)
         }

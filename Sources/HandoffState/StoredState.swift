@@ -15,7 +15,7 @@ package struct StoredState: Sendable {
     /// Static peers.
     package let peers: PeersFile
     /// Apps that are switched off.
-    package let apps: DisabledApps
+    package let apps: AppSwitches
     /// Which app claimed what first.
     package let claims: ClaimHistory
     /// What the user has switched off.
@@ -30,7 +30,7 @@ package struct StoredState: Sendable {
     ///   - claims: which app claimed what first.
     ///   - switches: what is switched off, as it is stored by now.
     package func renewed(
-        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: DisabledApps, claims: ClaimHistory,
+        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
         switches: Switches
     ) -> StoredState {
         StoredState(

@@ -1,3 +1,4 @@
+import HandoffControl
 import HandoffDesktop
 import HandoffDesktopClient
 import HandoffModel
@@ -281,6 +282,27 @@ import Timing
         screen.pass(.seconds(60))
         #expect(screen.titles == ["Editor: Fourth"])
         #expect(screen.standing.values.first?.body == "from Telephone", "what is not wanted does not count")
+    }
+
+    @Test
+    mutating func `an app of which nothing is wanted is muted, and its icon is shown until then`() throws {
+        let opens = ControlOpens(kind: .app, name: "Editor", app: "org.example.Editor", icon: "accessories-text-editor")
+        screen.take([Sample.notificationOffer(opens: opens, title: "First")])
+        let shown = try #require(screen.standing.values.first)
+        #expect(shown.icon == "accessories-text-editor")
+        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Not from Editor")
+        let id = screen.id
+        screen.change { $0.chosen(id, key: "mute", now: $1) }
+        #expect(screen.muted == ["org.example.Editor"])
+        #expect(screen.standing.isEmpty && screen.continued.isEmpty)
+        // What is sent by hand is wanted, and the browser is no app of this list.
+        for offer in [
+            Sample.notificationOffer(opens: opens, device: 2, sent: true),
+            Sample.notificationOffer(opens: ControlOpens(kind: .web), device: 3),
+        ] {
+            screen.take([offer])
+            #expect(screen.standing.values.first?.choices.contains { $0.key == "mute" } == false)
+        }
     }
 
     // MARK: - The session and the setting

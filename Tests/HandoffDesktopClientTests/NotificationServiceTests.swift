@@ -1,5 +1,6 @@
 import HandoffDesktop
 import HandoffDesktopClient
+import HandoffHandlers
 import HandoffLog
 import HandoffModel
 import HandoffTestSupport
@@ -28,10 +29,24 @@ import Testing
         func stop() { isStopped = true }
     }
 
+    /// Somebody whose choices come true at once.
+    private final class PlayedUser: NotificationServiceDelegate {
+        private(set) var muted: [AppID] = []
+
+        func continueChosen(
+            _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
+        ) {
+            completion(nil)
+        }
+
+        func mute(_ app: AppID) { muted.append(app) }
+    }
+
     private let clock = ManualClock()
     private let test: LoopTest
     private let server = PlayedServer()
     private let offers: [NotificationOffer]
+    private let user = PlayedUser()
 
     init() throws {
         test = try LoopTest(clock: clock)
@@ -41,7 +56,7 @@ import Testing
     private func desk() -> NotificationService {
         let desk = NotificationService(
             loop: test.loop, log: Logger(subsystem: "notifications", sink: MemorySink(), level: .debug), isOn: true,
-            find: { [server] _, _ in server }, continuing: { _, _, completion in completion(nil) })
+            find: { [server] _, _ in server }, delegate: user)
         desk.setQuiet(false)
         return desk
     }

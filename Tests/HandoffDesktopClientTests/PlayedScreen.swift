@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffDesktop
 import HandoffDesktopClient
+import HandoffHandlers
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
@@ -47,6 +48,8 @@ struct PlayedScreen {
             if answers { answer() }
         }
     }
+    /// The apps of which no notification is wanted.
+    private(set) var muted: [String] = []
     /// Whether what is continued is done at once.
     var finishes = true
     /// What the server would answer when it is asked; nil: there is none.
@@ -133,6 +136,7 @@ struct PlayedScreen {
         case .continue(let offer, let token):
             continued.append((offer, token))
             if finishes { change { $0.done(offer, now: $1) } }
+        case .mute(let app): muted.append(app.text)
         }
     }
 

@@ -32,7 +32,9 @@ class Desk(AppDesk):
 
     def shown(self, title, **fields):
         """Waits for the one notification of an activity of this title."""
-        return self.server.one(summary=f"Editor: {title}", body="from origin", **fields)
+        notification = self.server.one(summary=f"Editor: {title}", **fields)
+        expect(notification["body"].split(", which offers ")[0] == "from origin", f"wrong: {notification}")
+        return notification
 
     def logged(self, text, within=20):
         limit = time.monotonic() + within
@@ -50,8 +52,8 @@ def shown(stage):
     publish = desk.publish(TYPE, "--title", "Draft")
     notification = desk.shown("Draft")
     expect(notification["app"] == "Handoff" and notification["replaces"] == 0, f"wrong: {notification}")
-    expect(notification["actions"] == ["default", "Continue", "continue", "Continue", "dismiss", "Dismiss"],
-           f"wrong: {notification}")
+    expect(notification["actions"] == ["default", "Continue", "continue", "Continue", "dismiss", "Dismiss",
+                                        "mute", "Not from Editor"], f"wrong: {notification}")
     expect(notification["hints"] == {"urgency": 0, "category": "device", "desktop-entry": "handoffd"},
            f"wrong: {notification}")
     expect(notification["timeout"] == -1, f"wrong: {notification}")
@@ -133,6 +135,36 @@ def dismissed(stage):
     titles = [entry["summary"] for entry in desk.server.notified()]
     expect(titles == [f"Editor: {word}" for word in ("First", "Second", "Third", "Fourth")], f"wrong: {titles}")
     expect(not os.path.exists(desk.played), "an app was started")
+
+
+@test("an app that is not wanted is shown no more, also after a restart, and its icon is that of its desktop entry")
+def muted(stage):
+    desk = Desk(stage)
+    desk.entry("org.example.Painter", types=["com.example.painting"], extra="Icon=painter")
+    publish = desk.publish("com.example.painting", "--title", "Sky")
+    notification = desk.server.one(summary="The org.example.Painter: Sky", icon="painter")
+    desk.server.choose(notification["id"], "mute", TOKEN)
+    desk.server.none()
+
+    def app():
+        return next(one for one in desk.ctl("apps").lines if one["id"] == "org.example.Painter")
+
+    limit = time.monotonic() + 20
+    while app()["notified"]:
+        expect(time.monotonic() < limit, "it is not muted")
+        time.sleep(0.02)
+    expect(app()["enabled"], f"it is switched off: {app()}")
+    desk.daemon.stop()
+    desk.daemon.start()
+    expect(not app()["notified"], "a restart has forgotten it")
+    desk.watch = desk.daemon.follow("watch")
+    desk.watch.wait("added", title="Sky")
+    desk.publish(TYPE, "--title", "Draft")
+    desk.shown("Draft")
+    expect(desk.ctl("app", "unmute", "org.example.P").line == {"version": 1, "unmuted": "org.example.Painter"}, "wrong answer")
+    publish.interrupt()
+    desk.publish("com.example.painting", "--title", "Sea")
+    desk.server.one(summary="The org.example.Painter: Sea")
 
 
 @test("a newer activity takes the place of the older, which comes back when it ends")

@@ -40,9 +40,9 @@ private func peers(_ bytes: [UInt8]) {
 }
 
 private func apps(_ bytes: [UInt8]) {
-    guard let apps = try? DisabledApps(decoding: bytes) else { return }
+    guard let apps = try? AppSwitches(decoding: bytes) else { return }
     guard let written = apps.encoded() else { return }
-    require((try? DisabledApps(decoding: written)) == apps, "the apps read differently")
+    require((try? AppSwitches(decoding: written)) == apps, "the apps read differently")
     require(written.count <= bytes.count, "the file grows by being read")
 }
 

@@ -52,6 +52,7 @@ package struct AppsCommand: Command {
     private static func state(_ app: ControlApp) -> String {
         var words: [String] = []
         if !app.enabled { words.append("off") }
+        if !app.notified { words.append("muted") }
         if app.running { words.append(app.verified == true ? "running" : "running, unverified") }
         return words.isEmpty ? "installed" : words.joined(separator: ", ")
     }
@@ -68,7 +69,7 @@ package struct AppEnableCommand: Command {
     private let change: AppChange
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        change = try AppChange(enabled: true, arguments, command: Self.specification.name)
+        change = try AppChange(.enable, arguments, command: Self.specification.name)
     }
 
     package func run(in context: CommandContext) { change.run(in: context) }
@@ -85,31 +86,75 @@ package struct AppDisableCommand: Command {
     private let change: AppChange
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
-        change = try AppChange(enabled: false, arguments, command: Self.specification.name)
+        change = try AppChange(.disable, arguments, command: Self.specification.name)
     }
 
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// What `app enable` and `app disable` do.
-private struct AppChange {
-    let app: String
-    let enabled: Bool
+/// `app mute`: show no notification of what an app would open.
+package struct AppMuteCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "mute"], operands: "ID", operandCount: 1...1,
+        summary: "show no notification of what an app would open",
+        details: "It stays in handoffctl list. An ID may be shortened to any beginning that fits only one app.",
+        example: "handoffctl app mute org.example.Editor")
 
-    init(enabled: Bool, _ arguments: ParsedArguments, command: String) throws(UsageError) {
+    private let change: AppChange
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        change = try AppChange(.mute, arguments, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) { change.run(in: context) }
+}
+
+/// `app unmute`: show notifications of what an app would open again.
+package struct AppUnmuteCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
+        summary: "show notifications of what an app would open again",
+        details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
+        example: "handoffctl app unmute org.example.Editor")
+
+    private let change: AppChange
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        change = try AppChange(.unmute, arguments, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) { change.run(in: context) }
+}
+
+/// What the commands do that switch something of one app.
+private struct AppChange {
+    /// What is switched; the raw value is the word for it when it is done.
+    enum Kind: String {
+        case enable = "enabled"
+        case disable = "disabled"
+        case mute = "muted"
+        case unmute = "unmuted"
+    }
+
+    let app: String
+    let kind: Kind
+
+    init(_ kind: Kind, _ arguments: ParsedArguments, command: String) throws(UsageError) {
         app = try ArgumentValue.appID(arguments.operands, command: command)
-        self.enabled = enabled
+        self.kind = kind
     }
 
     func run(in context: CommandContext) {
-        let done = enabled ? "enabled" : "disabled"
         context.request { client, then in
-            client.setApp(app, enabled: enabled, then)
+            switch kind {
+            case .enable, .disable: client.setApp(app, enabled: kind == .enable, then)
+            case .mute, .unmute: client.setApp(app, notified: kind == .unmute, then)
+            }
         } present: { app in
             if context.json {
-                context.console.line([done: .string(app)])
+                context.console.line([kind.rawValue: .string(app)])
             } else {
-                context.console.line("\(done) \(app)")
+                context.console.line("\(kind.rawValue) \(app)")
             }
         }
     }

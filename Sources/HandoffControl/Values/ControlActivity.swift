@@ -70,20 +70,30 @@ package struct ControlOpens: ControlValue {
     package var name: String?
     /// Why nothing would, as a fragment.
     package var reason: String?
+    /// The app's id.
+    package var app: String?
+    /// The app's icon: a name in the desktop's theme, or an absolute path.
+    package var icon: String?
 
     /// An app or a browser, by name, or nothing for a reason.
-    package init(kind: Kind, name: String? = nil, reason: String? = nil) {
+    package init(
+        kind: Kind, name: String? = nil, reason: String? = nil, app: String? = nil, icon: String? = nil
+    ) {
         self.kind = kind
         self.name = name
         self.reason = reason
+        self.app = app
+        self.icon = icon
     }
 
-    /// Name and reason only when they are there, also in a reply.
+    /// All but the kind only when they are there, also in a reply.
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(kind, forKey: .kind)
         if let name { try fields.encode(name, forKey: .name) }
         if let reason { try fields.encode(reason, forKey: .reason) }
+        if let app { try fields.encode(app, forKey: .app) }
+        if let icon { try fields.encode(icon, forKey: .icon) }
     }
 }
 

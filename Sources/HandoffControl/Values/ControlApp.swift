@@ -46,6 +46,8 @@ package struct ControlApp: ControlValue {
     package var verified: Bool?
     /// Whether it may publish and continue.
     package var enabled: Bool
+    /// Whether notifications are shown of what it would open.
+    package var notified: Bool
     /// What it claims and another app opens, since that was here before and the user has not chosen;
     /// daemons of before do not tell.
     package var yields: [Yield]?
@@ -53,7 +55,7 @@ package struct ControlApp: ControlValue {
     /// An app with these properties.
     package init(
         id: String, name: String, source: Source, file: String?, types: [String], team: String?, domains: [String],
-        running: Bool, verified: Bool?, enabled: Bool, yields: [Yield]? = []
+        running: Bool, verified: Bool?, enabled: Bool, notified: Bool = true, yields: [Yield]? = []
     ) {
         self.id = id
         self.name = name
@@ -65,6 +67,7 @@ package struct ControlApp: ControlValue {
         self.running = running
         self.verified = verified
         self.enabled = enabled
+        self.notified = notified
         self.yields = yields
     }
 }

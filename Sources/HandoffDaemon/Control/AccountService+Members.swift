@@ -131,7 +131,7 @@ extension AccountService {
             switch result {
             case .success(let identity):
                 let next = core.stored.renewed(
-                    identity: identity, boot: core.boot, peers: core.peersFile, apps: core.disabledApps,
+                    identity: identity, boot: core.boot, peers: core.peersFile, apps: core.appSwitches,
                     claims: core.installed.registry.history, switches: core.switches.switches)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.

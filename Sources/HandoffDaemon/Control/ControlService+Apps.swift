@@ -25,6 +25,7 @@ extension ControlService {
                 types: handler.types.map(\.text).sorted(), team: handler.team,
                 domains: handler.domains.map(\.description), running: !sessions.isEmpty,
                 verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text),
+                notified: !core.appSwitches.muted.contains(handler.id),
                 yields: (yields[handler.id] ?? []).map { ControlApp.Yield(claim: $0.claim, to: $0.to.id.text) })
         }
         var known = Set(list.map { Array($0.id.utf8) })
@@ -33,23 +34,32 @@ extension ControlService {
                 ControlApp(
                     id: session.app, name: session.app, source: .attached, file: nil,
                     types: session.types.map(\.text).sorted(), team: session.team, domains: [], running: true,
-                    verified: session.isVerified, enabled: registry.isEnabled(session.app)))
+                    verified: session.isVerified, enabled: registry.isEnabled(session.app),
+                    notified: !isMuted(session.app)))
         }
-        for id in core.disabledApps.ids where known.insert(Array(id.text.utf8)).inserted {
+        for id in core.appSwitches.disabled.union(core.appSwitches.muted)
+        where known.insert(Array(id.text.utf8)).inserted {
             list.append(
                 ControlApp(
                     id: id.text, name: id.text, source: .none, file: nil, types: [], team: nil, domains: [],
-                    running: false, verified: nil, enabled: false))
+                    running: false, verified: nil, enabled: !core.appSwitches.disabled.contains(id),
+                    notified: !core.appSwitches.muted.contains(id)))
         }
         return list.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
-    /// Switches an app on or off, for ever.
+    private func isMuted(_ app: String) -> Bool { AppID(app).map(core.appSwitches.muted.contains) ?? false }
+
+    /// Switches an app on or off, or its notifications, for ever.
     ///
     /// - Parameters:
     ///   - text: its id, or the beginning of its id if no other has that.
+    ///   - change: what is changed of the switches for the app.
     ///   - completion: gets the whole id.
-    func setApp(_ text: String, enabled: Bool, completion: @escaping (Result<String, any Error>) -> Void) {
+    func setApp(
+        _ text: String, _ change: (inout AppSwitches, AppID) -> Void,
+        completion: @escaping (Result<String, any Error>) -> Void
+    ) {
         let known = listApps().map(\.id)
         let fitting =
             known.contains { $0.utf8.elementsEqual(text.utf8) }
@@ -60,8 +70,8 @@ extension ControlService {
         guard !text.isEmpty, let full = fitting.first, let id = AppID(full) else {
             return completion(.failure(CallError.noSuchApp(text)))
         }
-        var next = core.disabledApps
-        if enabled { next.ids.remove(id) } else { next.ids.insert(id) }
+        var next = core.appSwitches
+        change(&next, id)
         guard next.encoded() != nil else {
             return completion(.failure(CallError.limitExceeded("apps", "too many apps are switched off")))
         }
@@ -70,7 +80,7 @@ extension ControlService {
             guard let self else { return }
             switch result {
             case .success:
-                core.takeDisabled(next)
+                core.takeAppSwitches(next)
                 completion(.success(full))
             case .failure(let error): completion(.failure(error))
             }

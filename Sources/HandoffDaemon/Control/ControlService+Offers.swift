@@ -63,7 +63,14 @@ extension ControlService {
         let decision = decide(activity)
         let words = decision.words
         switch decision.opener {
-        case .running, .launch: return ControlOpens(kind: .app, name: decision.name, reason: words)
+        case .running(let session):
+            let app = core.apps.registry.session(session)?.app
+            return ControlOpens(
+                kind: .app, name: decision.name, reason: words, app: app,
+                icon: app.flatMap(core.installed.registry.icon))
+        case .launch(let handler):
+            return ControlOpens(
+                kind: .app, name: decision.name, reason: words, app: handler.id.text, icon: handler.icon)
         case .browser, .page: return ControlOpens(kind: .web, reason: words)
         case .nothing: return ControlOpens(kind: .nothing, reason: words)
         }

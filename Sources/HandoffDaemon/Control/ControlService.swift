@@ -64,6 +64,7 @@ final class ControlService {
             case .listApps:
                 call.reply(["apps": .array(listApps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
+            case .setAppNotified: try setAppNotified(call)
             }
         } catch {
             call.fail(error)
@@ -75,7 +76,7 @@ final class ControlService {
         let offers = offers().map(shown)
         let events = offerTable.update(offers)
         guard !events.isEmpty else { return }
-        core.notifications.take(offers.compactMap(NotificationOffer.init))
+        core.notifications.take(offers.compactMap(NotificationOffer.init).filter(isNotified))
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
@@ -107,12 +108,29 @@ final class ControlService {
 
     private func setAppEnabled(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        setApp(try fields.text("app"), enabled: try fields.flag("enabled")) { result in
-            switch result {
-            case .success(let app): call.reply(["app": .string(app)])
-            case .failure(let error): call.fail(error)
-            }
+        let isOn = try fields.flag("enabled")
+        setApp(try fields.text("app"), { if isOn { $0.disabled.remove($1) } else { $0.disabled.insert($1) } }) {
+            Self.answer(call, $0)
         }
+    }
+
+    private func setAppNotified(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let isOn = try fields.flag("notified")
+        setApp(try fields.text("app"), { if isOn { $0.muted.remove($1) } else { $0.muted.insert($1) } }) {
+            Self.answer(call, $0)
+        }
+    }
+
+    private static func answer(_ call: ControlCall, _ result: Result<String, any Error>) {
+        switch result {
+        case .success(let app): call.reply(["app": .string(app)])
+        case .failure(let error): call.fail(error)
+        }
+    }
+
+    private func isNotified(_ offer: NotificationOffer) -> Bool {
+        offer.app.map { !core.appSwitches.muted.contains($0) } ?? true
     }
 
     /// Switches on or off; the device is a member's name or the beginning of its id.
@@ -217,25 +235,6 @@ final class ControlService {
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
                     recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
-        }
-    }
-
-    /// Continues what the user chose in a notification, as `Continue` of the control interface does.
-    func continueChosen(
-        _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void
-    ) {
-        // Under the same id its device may have named another type or page since, which something else opens.
-        if let present = offered(offer.activity, by: offer.device),
-            NotificationOffer(present)?.opener != offer.opener
-        {
-            return completion("something else would open it now than the notification said")
-        }
-        let caller = NotificationContinuation(completion)
-        do {
-            let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
-            try begin(request, token: token, for: caller)
-        } catch {
-            caller.failed(CallError(error))
         }
     }
 

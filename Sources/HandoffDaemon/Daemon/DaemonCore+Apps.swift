@@ -20,7 +20,7 @@ extension DaemonCore {
 
     /// Tells who chooses apps which of them the user has switched off, or the administrator forbids.
     func disableApps() {
-        installed.setDisabled(disabledApps.ids.union(switches.policy.forbiddenApps.compactMap { AppID($0) }))
+        installed.setDisabled(appSwitches.disabled.union(switches.policy.forbiddenApps.compactMap { AppID($0) }))
     }
 
     /// Something is allowed, or forbidden, that was not before.
@@ -30,9 +30,10 @@ extension DaemonCore {
         control.offersChanged()
     }
 
-    /// Takes which apps are switched off: what they publish is on offer no more, and they continue nothing.
-    func takeDisabled(_ disabled: DisabledApps) {
-        disabledApps = disabled
+    /// Takes which apps are switched off: what they publish is on offer no more, and they continue nothing; and those of which
+    /// no notification is shown.
+    func takeAppSwitches(_ switches: AppSwitches) {
+        appSwitches = switches
         disableApps()
         network.say()
         control.offersChanged()

@@ -56,7 +56,7 @@ final class DaemonCore {
     /// Addresses that were added by command, as they are stored.
     var peersFile: PeersFile
     /// The apps that the user has switched off, as they are stored.
-    var disabledApps: DisabledApps
+    var appSwitches: AppSwitches
     /// Who waits to hear that the others know of a removal.
     let removals = RemovalReports()
     /// Running while this device leaves its account.
@@ -88,7 +88,7 @@ final class DaemonCore {
         self.wallClock = wallClock
         boot = stored.boot
         peersFile = stored.peers
-        disabledApps = stored.apps
+        appSwitches = stored.apps
         desktopAccess = apps
         self.desktop = desktop
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
@@ -132,7 +132,7 @@ final class DaemonCore {
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
-        continuing: { [unowned self] in control.continueChosen($0, token: $1, completion: $2) })
+        delegate: control)
 
     /// How the notification server is found; nil: nothing is shown.
     private var findNotifications: NotificationServerFinding? {

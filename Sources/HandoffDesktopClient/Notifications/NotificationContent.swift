@@ -29,6 +29,7 @@ package enum NotificationContent: Sendable, Equatable {
         static let click = "default"
         static let `continue` = "continue"
         static let dismiss = "dismiss"
+        static let mute = "mute"
     }
 
     /// The notification for a server that can do this much.
@@ -48,6 +49,10 @@ package enum NotificationContent: Sendable, Equatable {
                 DesktopNotification.Choice(key: Key.continue, label: label),
                 DesktopNotification.Choice(key: Key.dismiss, label: "Dismiss"),
             ]
+            // What was sent by hand comes seldom, and is wanted.
+            if offer.app != nil, !offer.isSent {
+                choices.append(DesktopNotification.Choice(key: Key.mute, label: "Not from \(offer.opener)"))
+            }
         case .progress(let offer):
             headline = "Continuing: \(offer.title ?? offer.opener)"
             detail = "from \(offer.deviceName), in \(offer.opener)"
@@ -58,7 +63,7 @@ package enum NotificationContent: Sendable, Equatable {
         return DesktopNotification(
             summary: capabilities.hasBody ? headline : "\(headline) – \(detail)",
             body: !capabilities.hasBody ? "" : capabilities.hasMarkup ? NotificationText.escaped(detail) : detail,
-            icon: Self.icon(offer.kind), choices: capabilities.hasActions ? choices : [])
+            icon: offer.icon ?? Self.icon(offer.kind), choices: capabilities.hasActions ? choices : [])
     }
 
     /// The icon of a device's kind (Icon Naming Specification; `computer-laptop` is in all large themes).

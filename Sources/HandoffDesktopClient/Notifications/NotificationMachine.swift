@@ -1,4 +1,5 @@
 package import HandoffDesktop
+package import HandoffHandlers
 package import HandoffModel
 import LoopIO
 package import Timing
@@ -20,6 +21,8 @@ package struct NotificationMachine: Sendable {
         case withdraw(UInt32)
         /// Continue an activity; `failed` takes why it could not be.
         case `continue`(NotificationOffer, ActivationToken?)
+        /// Show nothing of this app any more.
+        case mute(AppID)
     }
 
     /// How long nobody is asked for a server where there is none, unless one comes: the bus may try to start one each time.
@@ -183,16 +186,22 @@ package struct NotificationMachine: Sendable {
         // Then the next one was sent before, and the server may have given it the same id.
         let isReplaced = places[device]?.isSending ?? false
         let wish: (offer: NotificationOffer, token: ActivationToken?)?
+        var muted: AppID?
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
             wish = places[device]?.accept(id, now: now)
         case NotificationContent.Key.dismiss:
             places[device]?.closed(id, byUser: true)
             wish = nil
+        case NotificationContent.Key.mute:
+            muted = places[device]?.standingOffer(id)?.app
+            places[device]?.closed(id, byUser: true)
+            wish = nil
         default: return []
         }
         // Most servers take it off by themselves, and not all.
         return (isReplaced ? [] : [.withdraw(id)]) + settle(now) + (wish.map { [.continue($0.offer, $0.token)] } ?? [])
+            + (muted.map { [.mute($0)] } ?? [])
     }
 
     private mutating func forgetScreen() {

@@ -1,4 +1,5 @@
 package import HandoffControl
+package import HandoffHandlers
 package import HandoffModel
 
 /// An activity on offer, as a notification speaks of it. Plain values; all text is one line and safe to show, and made so when it
@@ -12,6 +13,10 @@ package struct NotificationOffer: Sendable, Equatable {
     package let kind: DeviceKind
     /// Whether the browser would open it.
     private let isPage: Bool
+    /// The app that would open it; nil for the browser, and for one whose id is not known.
+    package let app: AppID?
+    /// The icon of that app, as the desktop's theme names it; nil when it says none.
+    package let icon: String?
     private let givenApp: String?
     private let givenTitle: String?
     private let givenName: String
@@ -30,6 +35,8 @@ package struct NotificationOffer: Sendable, Equatable {
         device = offer.device
         activity = offer.id
         kind = offer.deviceKind
+        app = offer.opens.app.flatMap { AppID($0) }
+        icon = isPage ? "web-browser" : offer.opens.icon
         givenApp = offer.opens.name
         givenTitle = offer.title
         givenName = offer.deviceName

@@ -171,6 +171,9 @@ struct NotificationPlace: Sendable {
     /// Whether a notification is the one that stands there, or stood there a moment ago.
     func stands(_ id: UInt32) -> Bool { standing(id) != nil }
 
+    /// What a notification that stands there offers.
+    func standingOffer(_ id: UInt32) -> NotificationOffer? { standing(id)?.content.offer }
+
     /// A notification has gone off the screen.
     mutating func closed(_ id: UInt32, byUser: Bool) {
         guard let content = take(id)?.content else { return }

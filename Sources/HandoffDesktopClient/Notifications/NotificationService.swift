@@ -1,4 +1,4 @@
-package import HandoffDesktop
+import HandoffDesktop
 package import HandoffLog
 package import HandoffModel
 package import LoopIO
@@ -8,16 +8,14 @@ import Timing
 ///
 /// `NotificationMachine` decides; this performs. Without a notification server nothing happens, and nobody minds.
 package final class NotificationService {
-    /// Continues an activity; the answer comes once: why it was not, as a lower-case fragment, or nil when it was.
-    package typealias Continuing = (NotificationOffer, ActivationToken?, @escaping (String?) -> Void) -> Void
-
     /// How long the end may wait for the server.
     private static let timeoutAtEnd = Duration.milliseconds(500)
 
     private let loop: EventLoop
     private let log: Logger
     private let find: NotificationServerFinding?
-    private let continuing: Continuing
+    /// Outlives this.
+    private unowned let delegate: any NotificationServiceDelegate
     private var machine: NotificationMachine
     private var isOn: Bool
     private var isRunning = false
@@ -27,13 +25,14 @@ package final class NotificationService {
 
     /// - Parameter find: how the server is found; nil: there is none.
     package init(
-        loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?, continuing: @escaping Continuing
+        loop: EventLoop, log: Logger, isOn: Bool, find: NotificationServerFinding?,
+        delegate: any NotificationServiceDelegate
     ) {
         self.loop = loop
         self.log = log
         self.isOn = isOn
         self.find = find
-        self.continuing = continuing
+        self.delegate = delegate
         machine = NotificationMachine(isOn: isOn)
     }
 
@@ -136,9 +135,10 @@ package final class NotificationService {
                 self?.change { $0.shown(number, as: id, now: $1) }
             }
         case .withdraw(let id): server?.withdraw(id)
+        case .mute(let app): delegate.mute(app)
         case .continue(let offer, let token):
             log.info("Continues what was chosen", ["device": offer.device.short])
-            continuing(offer, token) { [weak self] reason in
+            delegate.continueChosen(offer, token: token) { [weak self] reason in
                 guard let reason else {
                     self?.change { $0.done(offer, now: $1) }
                     return

@@ -59,6 +59,11 @@ package struct HandlerRegistry: Sendable, Equatable {
         AppID(app).flatMap { byID[$0] }?.name ?? app
     }
 
+    /// The icon of an app, by its id or what it calls itself; nil when its file names none.
+    package func icon(of app: String) -> String? {
+        AppID(app).flatMap { byID[$0] }?.icon
+    }
+
     /// Decides what opens an activity here.
     package func decide(
         _ type: ActivityType, team: String?, page: Page, running: [RunningApp]

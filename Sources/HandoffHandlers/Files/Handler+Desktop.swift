@@ -60,7 +60,8 @@ extension Handler {
             Handler(
                 id: id, name: try HandlerValues.name(name, at: line("Name")), types: types, versions: versions,
                 team: try HandlerValues.team(try file.text("X-Handoff-TeamID"), at: line("X-Handoff-TeamID")),
-                domains: domains, launch: launch, path: path, installed: installed))
+                domains: domains, launch: launch, icon: HandlerValues.icon(try file.text("Icon")), path: path,
+                installed: installed))
 
         func line(_ key: String) -> Int? { file.entry(key)?.line }
     }

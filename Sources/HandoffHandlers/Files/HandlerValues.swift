@@ -71,6 +71,14 @@ enum HandlerValues {
         return text
     }
 
+    /// An icon; nil for none, and for one that no theme could have: it is worth no refusal.
+    static func icon(_ text: String?) -> String? {
+        guard let text, !text.isEmpty, text.utf8.count <= HandlerLimits.name,
+            !text.unicodeScalars.contains(where: VisibleText.isHidden)
+        else { return nil }
+        return text
+    }
+
     /// The words of a command: a program by absolute path or by its name, and its arguments.
     static func command(_ words: [String], at line: Int?) throws(HandlerFileError) -> [String] {
         guard let program = words.first, (1...HandlerLimits.words).contains(words.count) else {

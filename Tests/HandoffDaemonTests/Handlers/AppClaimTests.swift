@@ -28,23 +28,26 @@ struct AppClaimTests {
         #expect(AppClaim(app: app, unit: unit) == claim)
     }
 
-    @Test func `apps that are switched off are one id a line`() throws {
-        let file = try DisabledApps(decoding: Array("# mine\nb.b\n\na.a\n".utf8))
-        #expect(file.ids == [try #require(AppID("a.a")), try #require(AppID("b.b"))])
-        #expect(file.encoded() == Array("a.a\nb.b\n".utf8))
-        #expect(try DisabledApps(decoding: []) == DisabledApps())
+    @Test func `apps that are switched off or muted have a line each`() throws {
+        let file = try AppSwitches(decoding: Array("# mine\nb.b\nmuted c.c\n\na.a\nmuted a.a\n".utf8))
+        #expect(file.disabled == [try #require(AppID("a.a")), try #require(AppID("b.b"))])
+        #expect(file.muted == [try #require(AppID("a.a")), try #require(AppID("c.c"))])
+        #expect(file.encoded() == Array("a.a\nb.b\nmuted a.a\nmuted c.c\n".utf8))
+        #expect(try AppSwitches(decoding: []) == AppSwitches())
     }
 
-    @Test(arguments: [("a.a", 1), ("a.a\nb b\n", 2), ("a/a\n", 1), ("a.a\n\u{0}\n", 2)])
+    @Test(arguments: [
+        ("a.a", 1), ("a.a\nb b\n", 2), ("a/a\n", 1), ("a.a\n\u{0}\n", 2), ("muted \n", 1), ("muted a b\n", 1),
+    ])
     func `a line that is no id is refused with its number`(text: String, line: Int) {
-        let error = #expect(throws: PeersFile.BadLine.self) { try DisabledApps(decoding: Array(text.utf8)) }
+        let error = #expect(throws: PeersFile.BadLine.self) { try AppSwitches(decoding: Array(text.utf8)) }
         #expect(error?.number == line)
     }
 
     @Test func `what does not fit in a file is not written`() throws {
-        var file = DisabledApps()
+        var file = AppSwitches()
         for number in 0..<400 {
-            file.ids.insert(try #require(AppID("a\(number)" + String(repeating: "x", count: 200))))
+            file.disabled.insert(try #require(AppID("a\(number)" + String(repeating: "x", count: 200))))
         }
         #expect(file.encoded() == nil)
     }

@@ -1,0 +1,16 @@
+package import HandoffDesktop
+package import HandoffHandlers
+
+/// Does what the user has chosen in a notification. On the daemon's loop.
+package protocol NotificationServiceDelegate: AnyObject {
+    /// Continues an activity.
+    ///
+    /// - Parameters:
+    ///   - token: lets the app come to the front.
+    ///   - completion: called once: why it was not continued, as a lower-case fragment, or nil when it was.
+    func continueChosen(
+        _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void)
+
+    /// No notification of an app is shown any more.
+    func mute(_ app: AppID)
+}
