@@ -84,6 +84,12 @@ extension ControlClient {
         followForever(ControlMethod.watch.rawValue, [:], each)
     }
 
+    /// `FollowChanges`: what may be asked for again, at once all of it and then after each change, until the connection ends; a failure is
+    /// the last thing that is said.
+    package func followChanges(_ each: @escaping (Result<ControlChanges, ClientError>) -> Void) {
+        followForever(ControlMethod.followChanges.rawValue, [:], each)
+    }
+
     /// `Continue`: `willContinue` once the daemon has chosen, then `continued` or a failure.
     package func continueActivity(
         _ request: ContinueRequest, _ each: @escaping (Result<ContinueEvent, ClientError>) -> Void

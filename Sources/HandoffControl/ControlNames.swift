@@ -42,6 +42,7 @@ package enum AppErrorName: String, Sendable, CaseIterable {
 /// The methods of `dev.handoff1.Control`; the raw value is the full name.
 package enum ControlMethod: String, Sendable, CaseIterable {
     case getStatus = "dev.handoff1.Control.GetStatus"
+    case followChanges = "dev.handoff1.Control.FollowChanges"
     case setSwitches = "dev.handoff1.Control.SetSwitches"
     case diagnose = "dev.handoff1.Control.Diagnose"
     case readLog = "dev.handoff1.Control.ReadLog"

@@ -165,6 +165,23 @@ import Testing
         #expect(daemon.log.first?.more == true)
     }
 
+    @Test func `what has changed is followed until the daemon goes away`() throws {
+        let changes = [ControlChanges(changed: [.status, .devices, .apps]), ControlChanges(changed: [.apps])]
+        daemon.onCall = { call in
+            call.reply(changes[0].json, continues: true)
+            call.reply(changes[1].json)
+        }
+        let client = try ControlClient(path: daemon.path, loop: test.loop)
+        var told: [Result<ControlChanges, ClientError>] = []
+        client.followChanges { result in
+            told.append(result)
+            if case .failure = result { test.end() }
+        }
+        try test.run()
+        #expect(told == [.success(changes[0]), .success(changes[1]), .failure(.lost(path: daemon.path))])
+        #expect(daemon.log.first?.more == true)
+    }
+
     @Test func `export sends a length of zero and collects the file`() throws {
         var first: [UInt8] = []
         daemon.onCall = { call in

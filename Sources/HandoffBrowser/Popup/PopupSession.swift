@@ -7,21 +7,18 @@ import QRText
 /// Serves the popup while it is open, over the daemon's control socket. Lives on the loop's thread; letting go of it ends all that it
 /// has begun, but for what the user has begun to continue.
 final class PopupSession {
-    /// How often the status is asked for, of whose changes the daemon does not tell.
-    private static let interval = Duration.seconds(2)
-
     private let path: String
     private let loop: EventLoop
     private let say: (PopupAnswer) -> Void
     /// Opens a page in this browser.
     private let open: (ContinuedActivity, ContinuationID) -> Void
     private var watch: ControlClient?
+    private var changes: ControlClient?
     private var calls: ControlClient?
     private var offers: [ControlActivity] = []
     private var isWatchReady = false
     private var status: ControlStatus?
     private var said: PopupAnswer?
-    private var timer: LoopTimer?
     private var requests: [DeviceID: TabRequest] = [:]
 
     init(
@@ -40,7 +37,15 @@ final class PopupSession {
             calls = try ControlClient(path: path, loop: loop)
             let watch = try ControlClient(path: path, loop: loop)
             self.watch = watch
-            askStatus()
+            let changes = try ControlClient(path: path, loop: loop)
+            self.changes = changes
+            changes.followChanges { [weak self] result in
+                // That the daemon has gone is said once, by the one that watches the offers.
+                guard case .success(let changes) = result, changes.changed.contains(where: { $0 != .apps }) else {
+                    return
+                }
+                self?.askStatus()
+            }
             watch.watch { [weak self] result in
                 switch result {
                 case .success(let event): self?.take(event)
@@ -84,7 +89,6 @@ final class PopupSession {
             let answer = PopupAnswer.status(status, (try? result.get()) ?? [])
             if answer != said { say(answer) }
             said = answer
-            timer = loop.timer(after: Self.interval, accuracy: Self.interval / 4) { [weak self] in self?.askStatus() }
         }
     }
 

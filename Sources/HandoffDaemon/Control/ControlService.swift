@@ -22,6 +22,9 @@ final class ControlService {
     private let history: History
     private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
+    private lazy var changes = ChangeReports(loop: core.loop) { [unowned self] in
+        ChangeReports.Answers(status: status(), devices: account.devices(), apps: listApps())
+    }
 
     init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
         self.log = log
@@ -36,6 +39,7 @@ final class ControlService {
         do {
             switch method {
             case .getStatus: call.reply(status().json)
+            case .followChanges: try changes.follow(call)
             case .setSwitches: try setSwitches(call)
             case .diagnose: diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
@@ -73,6 +77,7 @@ final class ControlService {
 
     /// The offers, or what would open them, may have changed: watchers are told the difference.
     func offersChanged() {
+        changes.review()
         let offers = offers().map(shown)
         let events = offerTable.update(offers)
         guard !events.isEmpty else { return }
@@ -81,6 +86,9 @@ final class ControlService {
             for event in events { call.replyContinuing(event.json) }
         }
     }
+
+    /// Something else that the device says of itself may have changed.
+    func reviewChanges() { changes.review() }
 
     /// Stores a change of the configured addresses, then acts on it.
     private func changePeers(

@@ -48,6 +48,7 @@ extension DaemonCore: LinkPoolDelegate {
         members.heard(link.device, at: loop.now)
         members[link.device].trouble = nil
         network.linkEstablished(link, hello)
+        control.reviewChanges()
         sync.heard(hello, over: link, isFirst: true)
     }
 
@@ -89,6 +90,7 @@ extension DaemonCore: LinkPoolDelegate {
         }
         network.linkEnded(link)
         staticPeers.review()
+        control.reviewChanges()
     }
 }
 
@@ -109,6 +111,7 @@ extension DaemonCore: PeerNetworkDelegate {
     func heard(_ device: DeviceID) {
         members.heard(device, at: loop.now)
         guard members.heardUnderKey(device, in: snapshot) else { return }
+        control.reviewChanges()
         removals.heard(device)
         accountStore.finished(device)
     }
@@ -151,6 +154,7 @@ extension DaemonCore: AppServiceDelegate {
 
     func ownOffersChanged() {
         network.say()
+        control.reviewChanges()
         apps.payloads.reviewRecords()
     }
 

@@ -248,6 +248,7 @@ final class DaemonCore {
     /// Takes what discovery found.
     func discovered(_ event: DiscoveryEvent) {
         if case .state(let kind, let state) = event { discoveryStates.note(kind, state, log: log) }
+        control.reviewChanges()
         network.discovered(event)
         if case .networkChanged = event {
             pool.networkChanged()
