@@ -1,0 +1,186 @@
+"""The devices of the account: who is there, names, adding and removing."""
+
+from typing import Callable, Optional
+
+from gi.repository import Adw, Gtk
+
+from . import values
+from .model import Model
+from .pairing import PairingDialog
+from .texts import short, visible
+from .varlink import Call, Failure
+from .widgets import Page, Row, Rows, button, icon_button, label, name, show_kind
+
+# Of a device's name, in bytes.
+_LONGEST_NAME = 64
+
+
+class DeviceRow(Row):
+    """A device with what can be done with it."""
+
+    def __init__(self, page: "DevicesPage") -> None:
+        super().__init__()
+        self.device: Optional[values.Device] = None
+        self._icon = Gtk.Image()
+        self.add_prefix(self._icon)
+        self._rename = icon_button("document-edit-symbolic", "Rename", lambda: page.rename(self.device))
+        self._remove = icon_button("user-trash-symbolic", "Remove", lambda: page.remove(self.device))
+        self.add_suffix(self._rename)
+        self.add_suffix(self._remove)
+
+    def show_device(self, device: values.Device, called_alike: bool) -> None:
+        self.device = device
+        show_kind(self._icon, device.kind)
+        shown = visible(device.name)
+        # The number tells those apart that look alike.
+        self.show(shown, "  ·  ".join(_state(device) + ([short(device.id)] if called_alike else [])))
+        self._remove.set_visible(not device.is_self)
+        name(self._rename, f"Rename {shown}")
+        name(self._remove, f"Remove {shown}")
+
+
+def _state(device: values.Device) -> list[str]:
+    """How a device is, in words."""
+    if device.is_self:
+        words = ["This device"]
+    elif device.online:
+        words = ["Here now"]
+    elif device.seen:
+        words = [f"Last seen {device.seen}"]
+    else:
+        words = ["Away"]
+    if device.unfinished:
+        words.append("has not finished joining: let it join again, or remove it")
+    elif not device.current and device.is_self:
+        words.append("has not got the latest key yet")
+    elif not device.current and device.online:
+        words.append("does not have the latest key yet")
+    return words
+
+
+class DevicesPage(Page):
+    """The page of devices. `tell` shows a sentence for a moment."""
+
+    def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._model, self._tell = model, tell
+        self._rows = Rows(lambda _: DeviceRow(self), lambda row, item: row.show_device(*item))
+        self.heading("Devices", "They see what each other offers, and nobody else does.")
+        self._add = button(
+            "_Add a Device…", self.pair, "suggested-action", "pill", halign=Gtk.Align.CENTER, margin_top=6
+        )
+        self._alone = label("Add another device to hand something over.", "dim-label")
+        self.add(self._rows, self._alone, self._add)
+        self.heading("Account", "A device that leaves keeps nothing of the account. To come back it joins again.")
+        self.add(button("_Leave the Account…", self.leave, halign=Gtk.Align.START))
+
+    def refresh(self) -> None:
+        """Shows what the model has."""
+        devices = self._model.devices
+        looks = [visible(each.name).casefold() for each in devices]
+        self._rows.show_all((each.id, (each, looks.count(look) > 1)) for each, look in zip(devices, looks))
+        self._alone.set_visible(len(devices) < 2)
+
+    def _failed(self, failure: Failure) -> None:
+        self._tell(visible(failure.message, 1000))
+
+    def _done(self, failure: Optional[Failure]) -> None:
+        if failure:
+            self._failed(failure)
+
+    # ---- Adding, naming, removing, leaving ---------------------------------------------------------------------------
+
+    def pair(self) -> None:
+        """Lets a device in."""
+        dialog = PairingDialog(self.get_root(), lambda device: self._tell(f"{visible(device.name)} was added"))
+        dialog.present()
+
+    def rename(self, device: values.Device) -> None:
+        """Asks for another name."""
+        dialog = Adw.MessageDialog(
+            transient_for=self.get_root(),
+            heading=f"Rename {visible(device.name)}",
+            body="All your devices see the name.",
+        )
+        entry = Gtk.Entry(text=device.name, activates_default=True)
+        name(entry, "Name")
+        dialog.set_extra_child(entry)
+        dialog.add_response("cancel", "_Cancel")
+        dialog.add_response("rename", "_Rename")
+        dialog.set_response_appearance("rename", Adw.ResponseAppearance.SUGGESTED)
+        dialog.set_default_response("rename")
+
+        def typed(*_: object) -> None:
+            dialog.set_response_enabled("rename", 0 < len(entry.get_text().strip().encode()) <= _LONGEST_NAME)
+
+        def answered(_dialog: Adw.MessageDialog, response: str) -> None:
+            if response == "rename":
+                self._model.do(
+                    "RenameDevice", {"device": device.id, "name": entry.get_text().strip()}, self._done, "devices"
+                )
+
+        entry.connect("changed", typed)
+        dialog.connect("response", answered)
+        dialog.present()
+
+    def remove(self, device: values.Device) -> None:
+        """Asks, and takes a device out."""
+        shown = visible(device.name)
+        dialog = Adw.MessageDialog(
+            transient_for=self.get_root(),
+            heading=f"Remove {shown}?",
+            body=f"It ({short(device.id)}) is out for ever: it sees nothing of your other devices any more, and joins again by "
+            "a new code only. Until another device has heard of this, the removed one can read what that device offers.",
+        )
+        dialog.add_response("cancel", "_Cancel")
+        dialog.add_response("remove", "_Remove")
+        dialog.set_response_appearance("remove", Adw.ResponseAppearance.DESTRUCTIVE)
+        dialog.set_default_response("cancel")
+        admitted = [each for each in self._model.devices if each.admitted_by == device.id and not each.is_self]
+        checks = [
+            (each, Gtk.CheckButton(label=f"Remove {visible(each.name)} too, which it has let in")) for each in admitted
+        ]
+        if checks:
+            box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+            for _, check in checks:
+                box.append(check)
+            dialog.set_extra_child(box)
+
+        def answered(_dialog: Adw.MessageDialog, response: str) -> None:
+            if response == "remove":
+                self._remove(device, [each.id for each, check in checks if check.get_active()])
+
+        dialog.connect("response", answered)
+        dialog.present()
+
+    def _remove(self, device: values.Device, dropped: list[str]) -> None:
+        shown = visible(device.name)
+
+        def reply(results: dict) -> None:
+            left = values.texts(results, "waiting")
+            if results.get("event") == "removed" and left:
+                names = [visible(found.name) for found in map(self._model.device, left) if found]
+                self._tell(f"{shown} was removed. {', '.join(names) or len(left)} will hear of it when in reach")
+            elif not left:
+                self._tell(f"{shown} was removed, and all devices know it")
+
+        Call("RemoveDevice", {"device": device.id, "drop": dropped}, more=True, reply=reply, failed=self._failed)
+
+    def leave(self) -> None:
+        """Asks, and takes this device out."""
+        others = sum(not each.is_self for each in self._model.devices)
+        dialog = Adw.MessageDialog(
+            transient_for=self.get_root(), heading="Leave the Account?",
+            body="This device sees nothing of your others any more, and they nothing of it." if others else
+            "This is the last device of the account: it ends with this.")
+        dialog.add_response("cancel", "_Cancel")
+        dialog.add_response("leave", "_Leave")
+        dialog.set_response_appearance("leave", Adw.ResponseAppearance.DESTRUCTIVE)
+        dialog.set_default_response("cancel")
+
+        def answered(_dialog: Adw.MessageDialog, response: str) -> None:
+            if response == "leave":
+                self._model.do("LeaveAccount", {}, self._done, "status")
+
+        dialog.connect("response", answered)
+        dialog.present()

@@ -1,0 +1,46 @@
+"""What a device without an account shows: the two ways to one."""
+
+from typing import Callable
+
+from gi.repository import Adw, Gtk
+
+from .widgets import Row, button, status_page
+
+
+class FirstRun(Gtk.ScrolledWindow):
+    """`create` makes an account, `join` opens the way into one."""
+
+    def __init__(self, create: Callable[[], None], join: Callable[[], None]) -> None:
+        super().__init__(hscrollbar_policy=Gtk.PolicyType.NEVER, vexpand=True)
+        rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
+        rows.add_css_class("boxed-list")
+        self.create = button("_Create", create, "suggested-action", valign=Gtk.Align.CENTER)
+        self.join = button("_Join…", join, valign=Gtk.Align.CENTER)
+        for title, sentence, chosen in (
+            (
+                "Create an Account on This Device",
+                "For your first device. Nothing is registered anywhere: an account is a key that only "
+                "your devices have.",
+                self.create,
+            ),
+            (
+                "Join Another Device",
+                "When one of your devices has an account already: it shows eight digits, which you enter here.",
+                self.join,
+            ),
+        ):
+            row = Row(title, sentence, activatable_widget=chosen)
+            row.add_suffix(chosen)
+            rows.append(row)
+        page = status_page(
+            "dev.handoff1.Settings",
+            "Welcome to Handoff",
+            "Continue on one of your devices what you began on another. They find each other on the local network, "
+            "without a server.",
+        )
+        page.set_child(Adw.Clamp(child=rows, maximum_size=520))
+        self.set_child(page)
+
+    def set_waiting(self, is_waiting: bool) -> None:
+        """Whether the daemon makes an account just now."""
+        self.create.set_sensitive(not is_waiting)

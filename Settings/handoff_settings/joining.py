@@ -1,0 +1,130 @@
+"""Joining the account of another device: by digits, or by a link that was pasted, scanned or opened."""
+
+from typing import Callable, Optional
+
+from gi.repository import Adw, Gtk
+
+from . import link as links
+from . import values
+from .texts import short, visible
+from .varlink import Call, Failure
+from .widgets import Dialog, button, choices, label, status_page, waiting
+
+
+class JoiningDialog(Dialog):
+    """Asks for the code and joins (`Join`); closing it gives up. `own` is this device's id, `joined` gets the device
+    that let this one in.
+
+    A link that somebody else has opened here, such as a web page, is shown first, and nothing comes of it until the
+    user says so.
+    """
+
+    def __init__(
+        self, parent: Gtk.Window, own: str, joined: Callable[[values.Peer], None], link: Optional[str] = None
+    ) -> None:
+        super().__init__(parent, "Join Another Device")
+        self._own = own
+        self._joined = joined
+        self._call: Optional[Call] = None
+        self._host = values.Peer("", "")
+        self._given = ""
+        self._address = ""
+        self.connect("close-request", lambda _: self._end())
+        if link:
+            self.take_link(link)
+        else:
+            self._ask()
+
+    def _end(self) -> bool:
+        if self._call:
+            self._call.cancel()
+        return False
+
+    @property
+    def is_joining(self) -> bool:
+        """Whether a call is on its way, which another link must not take the place of."""
+        return self._call is not None
+
+    # ---- What to join by -------------------------------------------------------------------------------------------
+
+    def take_link(self, link: str) -> None:
+        """Shows a link, and asks whether it is to be followed."""
+        places = ", ".join(visible(each, 60) for each in links.places(link))
+        cancel = button("_Cancel", self.close)
+        join = button("_Join", lambda: self._join({"link": link}), "suggested-action")
+        page = status_page(
+            "dialog-question-symbolic",
+            "Join by This Link?",
+            "Whoever made it sees from then on what you offer on this device. Join only if you have just got the link from "
+            f"a device of your own.\n\nThe other device is called at: {places}",
+        )
+        # A page can open the link, and does not know when Return is pressed.
+        self.show_content(page, choices(cancel, join), focus=cancel)
+
+    def _ask(self, problem: str = "") -> None:
+        entry = Adw.EntryRow(title="Digits or link", text=self._given)
+        address = Adw.EntryRow(title="Address, if it is not found (host:port)", text=self._address)
+        rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
+        rows.add_css_class("boxed-list")
+        rows.append(entry)
+        rows.append(address)
+
+        def go(*_: object) -> None:
+            self._given, self._address = entry.get_text(), address.get_text().strip()
+            found = links.read(self._given)
+            if found:
+                self._join({"link": found})
+            elif links.is_code(self._given):
+                self._join({"code": self._given, **({"address": self._address} if self._address else {})})
+
+        join = button("_Join", go, "suggested-action")
+
+        def typed(*_: object) -> None:
+            text = entry.get_text()
+            is_link = links.read(text) is not None
+            join.set_sensitive(is_link or links.is_code(text))
+            # A link says itself where to call.
+            address.set_sensitive(not is_link)
+
+        entry.connect("changed", typed)
+        entry.connect("entry-activated", go)
+        address.connect("entry-activated", go)
+        typed()
+        intro = label(
+            "On the other device choose “Add a Device”. Enter the eight digits that it shows, or paste its link."
+        )
+        warning = label(problem, "error", visible=bool(problem))
+        self.show_content(intro, rows, warning, choices(button("_Cancel", self.close), join), focus=entry)
+
+    # ---- Joining -------------------------------------------------------------------------------------------------
+
+    def _join(self, parameters: dict) -> None:
+        self._show_progress("Looking for the other device…")
+        self._call = Call("Join", parameters, more=True, reply=self._took, failed=self._failed)
+
+    def _show_progress(self, text: str) -> None:
+        cancel = button("_Cancel", self.close, halign=Gtk.Align.CENTER)
+        self.show_content(waiting(text), cancel, focus=cancel)
+
+    def _took(self, results: dict) -> None:
+        event = results.get("event")
+        if event == "calling":
+            self._show_progress(f"Calling {visible(str(results.get('address')), 80)}…")
+        elif event == "waiting":
+            self._host = values.Peer.read(results.get("device"))
+            self._show_progress(
+                f"{visible(self._host.name)} ({short(self._host.id)}) asks whether to let this device in. "
+                f"Answer there. This device has the number {short(self._own)}."
+            )
+        elif event == "joined":
+            self._call = None
+            done = button("_Done", self.close, "suggested-action", "pill", halign=Gtk.Align.CENTER)
+            page = status_page(
+                "emblem-ok-symbolic", "Joined", f"This device is in one account with {visible(self._host.name)} now."
+            )
+            self.show_content(page, done, focus=done)
+            self._joined(self._host)
+
+    def _failed(self, failure: Failure) -> None:
+        self._call = None
+        self._ask(visible(failure.message, 1000))

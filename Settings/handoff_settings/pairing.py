@@ -1,0 +1,163 @@
+"""Letting a device in: digits and a QR code, the question who it is, and what became of it."""
+
+from typing import Callable, Optional
+
+from gi.repository import Gdk, GLib, Gtk
+
+from . import qrcode, values
+from .texts import groups, short, span, visible
+from .varlink import Call, Failure
+from .widgets import Dialog, button, choices, label, name, status_page, waiting
+
+_CODE_SIZE = 220
+
+
+class PairingDialog(Dialog):
+    """A pairing window (`Pair`), which ends with this dialog. `joined` gets the device that was let in."""
+
+    def __init__(self, parent: Gtk.Window, joined: Callable[[values.Peer], None]) -> None:
+        super().__init__(parent, "Add a Device")
+        self._joined = joined
+        self._call: Optional[Call] = None
+        self._timer: Optional[int] = None
+        self._window: dict = {}
+        self._left = 0
+        self._countdown = label("", "dim-label")
+        self._warning = label("", "error", visible=False)
+        self.connect("close-request", lambda _: self._end())
+        self._open()
+
+    def _open(self) -> None:
+        self._warning.set_visible(False)
+        self.show_content(waiting("Getting a code…"))
+        self._call = Call("Pair", more=True, reply=self._took, failed=self._failed)
+
+    def _end(self) -> bool:
+        if self._call:
+            self._call.cancel()
+        self._stop_timer()
+        return False
+
+    def _took(self, results: dict) -> None:
+        device = values.Peer.read(results.get("device"))
+        event = results.get("event")
+        if event == "opened":
+            window = results.get("window")
+            self._window = window if isinstance(window, dict) else {}
+            self._start_timer()
+            self._show_code()
+        elif event == "wrongCode":
+            self._warn(f"Somebody entered a wrong code. Guesses left: {results.get('guessesLeft')}")
+        elif event == "codeEnded":
+            self._window["code"] = None
+            self._warn("Too many wrong codes were entered: only the QR code and its link work now.")
+            self._show_code()
+        elif event == "confirm":
+            self._ask(device)
+        elif event == "gone":
+            self._warn("The device went away before you answered. The code still works.")
+            self._show_code()
+        elif event == "joining":
+            self._stop_timer()
+            self.show_content(waiting("Handing the account over…"))
+        elif event == "joined":
+            self._stop_timer()
+            done = button("_Done", self.close, "suggested-action", "pill", halign=Gtk.Align.CENTER)
+            page = status_page("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is in your account.")
+            self.show_content(page, done, focus=done)
+            self._joined(device)
+
+    # ---- The code ------------------------------------------------------------------------------------------------
+
+    def _show_code(self) -> None:
+        code, link = self._window.get("code"), self._window.get("link")
+        widgets: list[Gtk.Widget] = []
+        if isinstance(code, str):
+            digits = label(groups(code), "title-1", "numeric", selectable=True)
+            widgets += [label("On the new device choose “Join Another Device”, and enter these digits."), digits]
+        if isinstance(link, str):
+            # As many pixels as the screen has there, so that no edge is blurred.
+            scale = self.get_scale_factor()
+            picture = qrcode.texture(link, scale * _CODE_SIZE)
+            if picture:
+                widgets.append(
+                    label("Or scan this code with its camera:" if code else "Scan this code with its camera:")
+                )
+                shown = Gtk.Image(paintable=picture, pixel_size=picture.get_width() // scale)
+                name(shown, "The pairing link as a QR code")
+                widgets.append(shown)
+        widgets += [self._warning, self._countdown]
+        cancel = button("_Cancel", self.close)
+        copy = button(
+            "Copy _Link", self._copy, tooltip_text="For a device to which you can send a text that nobody else reads"
+        )
+        copy.set_visible(isinstance(link, str))
+        self.show_content(*_freed(widgets), choices(cancel, copy), focus=cancel)
+
+    def _copy(self) -> None:
+        self.get_clipboard().set_content(Gdk.ContentProvider.new_for_value(self._window["link"]))
+
+    def _warn(self, text: str) -> None:
+        self._warning.set_label(text)
+        self._warning.set_visible(True)
+
+    def _start_timer(self) -> None:
+        seconds = self._window.get("seconds")
+        self._left = seconds if isinstance(seconds, int) else 0
+        self._stop_timer()
+        self._timer = GLib.timeout_add_seconds(1, self._tick)
+        self._show_left()
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            GLib.source_remove(self._timer)
+        self._timer = None
+
+    def _tick(self) -> bool:
+        self._left = max(0, self._left - 1)
+        self._show_left()
+        return GLib.SOURCE_CONTINUE
+
+    def _show_left(self) -> None:
+        self._countdown.set_label(f"Valid for {span(self._left)}")
+
+    # ---- The question --------------------------------------------------------------------------------------------
+
+    def _ask(self, device: values.Peer) -> None:
+        self._warning.set_visible(False)
+        refuse = button("_Refuse", lambda: self._answer(device, False))
+        accept = button("_Let It In", lambda: self._answer(device, True), "suggested-action")
+        page = status_page(
+            "dialog-question-symbolic",
+            f"Let {visible(device.name)} In?",
+            f"It knows the code, and has the number {short(device.id)}. In your account it sees what your other "
+            "devices offer.",
+        )
+        # Whoever presses Return without reading lets nobody in.
+        self.show_content(page, *_freed([self._warning]), choices(refuse, accept), focus=refuse)
+        self.present()
+
+    def _answer(self, device: values.Peer, accept: bool) -> None:
+        if accept:
+            self.show_content(waiting("Letting it in…"))
+
+        def failed(failure: Failure) -> None:
+            self._warn(visible(failure.message, 1000))
+            self._show_code()
+
+        Call("AnswerPairing", {"device": device.id, "accept": accept}, failed=failed)
+
+    def _failed(self, failure: Failure) -> None:
+        self._stop_timer()
+        again = button("_Try Again", self._open, "suggested-action")
+        page = status_page("dialog-warning-symbolic", "No Device Was Added", visible(failure.message, 1000))
+        self.show_content(page, choices(button("_Close", self.close), again), focus=again)
+
+
+def _freed(widgets: list[Gtk.Widget]) -> list[Gtk.Widget]:
+    """The widgets, out of where they were shown before."""
+    for each in widgets:
+        parent = each.get_parent()
+        if parent:
+            parent.remove(each)
+    return widgets

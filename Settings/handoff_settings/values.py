@@ -1,0 +1,193 @@
+"""What the daemon tells, as values. A field that is missing or of another kind is as if it were empty: what is shown may
+be less, and nothing fails."""
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from .texts import moment
+
+
+def _text(fields: dict, key: str, otherwise: str = "") -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else otherwise
+
+
+def _flag(fields: dict, key: str) -> bool:
+    return fields.get(key) is True
+
+
+def _number(fields: dict, key: str) -> Optional[float]:
+    value = fields.get(key)
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _objects(fields: dict, key: str) -> list[dict]:
+    value = fields.get(key)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def texts(fields: dict, key: str) -> list[str]:
+    """The texts of a list."""
+    value = fields.get(key)
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Why `advertise` or `receive` (`direction`) is off; `by` is `user`, `configuration`, `policy` or `session`."""
+
+    direction: str
+    by: str
+    device: Optional[str]
+    until: Optional[float]
+    message: str
+
+    @classmethod
+    def read(cls, fields: dict) -> "Hold":
+        return cls(
+            _text(fields, "direction"),
+            _text(fields, "by"),
+            _text(fields, "device") or None,
+            _number(fields, "until"),
+            _text(fields, "message"),
+        )
+
+
+@dataclass(frozen=True)
+class Status:
+    """`GetStatus`, as far as it is shown."""
+
+    daemon: str = ""
+    device: str = ""
+    name: str = ""
+    account: Optional[str] = None
+    standing: str = ""
+    advertising: bool = True
+    receiving: bool = True
+    holds: tuple[Hold, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, fields: dict) -> "Status":
+        return cls(
+            _text(fields, "daemon"), _text(fields, "device"), _text(fields, "name"), _text(fields, "account") or None,
+            _text(fields, "standing"), _flag(fields, "advertising"), _flag(fields, "receiving"),
+            tuple(map(Hold.read, _objects(fields, "holds"))), tuple(texts(fields, "warnings")))
+
+    def hold(self, direction: str) -> Optional[Hold]:
+        """What keeps all of a direction off, the strongest first."""
+        strength = ("policy", "configuration", "user", "session")
+        found = [each for each in self.holds if each.direction == direction and each.device is None]
+        return min(
+            found, key=lambda each: strength.index(each.by) if each.by in strength else len(strength), default=None
+        )
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of the account."""
+
+    id: str
+    name: str
+    kind: str
+    is_self: bool
+    online: bool
+    current: bool
+    unfinished: bool
+    admitted_by: Optional[str]
+    # When it was heard last, in words, while it is away.
+    seen: str
+
+    @classmethod
+    def read(cls, fields: dict) -> "Device":
+        heard = None if _flag(fields, "online") else _number(fields, "heard")
+        return cls(
+            _text(fields, "id"),
+            _text(fields, "name"),
+            _text(fields, "kind"),
+            _flag(fields, "self"),
+            _flag(fields, "online"),
+            _flag(fields, "current"),
+            _flag(fields, "unfinished"),
+            _text(fields, "admittedBy") or None,
+            "" if heard is None else moment(heard),
+        )
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What another device offers. `opens` is `app`, `web` or `nothing`."""
+
+    id: str
+    type: str
+    title: str
+    device: str
+    device_name: str
+    device_kind: str
+    age: float
+    sent: bool
+    opens: str
+    opener: str
+    reason: str
+
+    @classmethod
+    def read(cls, fields: Any) -> "Offer":
+        fields = fields if isinstance(fields, dict) else {}
+        opens = fields.get("opens")
+        opens = opens if isinstance(opens, dict) else {}
+        return cls(
+            _text(fields, "id"),
+            _text(fields, "type"),
+            _text(fields, "title"),
+            _text(fields, "device"),
+            _text(fields, "deviceName"),
+            _text(fields, "deviceKind"),
+            _number(fields, "age") or 0.0,
+            _flag(fields, "sent"),
+            _text(opens, "kind", "nothing"),
+            _text(opens, "name"),
+            _text(opens, "reason"),
+        )
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Two devices may offer the same id."""
+        return self.device, self.id
+
+
+@dataclass(frozen=True)
+class App:
+    """An app that continues something here, is attached, or is switched off."""
+
+    id: str
+    name: str
+    running: bool
+    enabled: bool
+
+    @classmethod
+    def read(cls, fields: dict) -> "App":
+        return cls(_text(fields, "id"), _text(fields, "name"), _flag(fields, "running"), _flag(fields, "enabled"))
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A device at the other end of a pairing."""
+
+    id: str
+    name: str
+
+    @classmethod
+    def read(cls, fields: Any) -> "Peer":
+        fields = fields if isinstance(fields, dict) else {}
+        return cls(_text(fields, "id"), _text(fields, "name"))
+
+
+def devices(fields: dict) -> list[Device]:
+    """The results of `ListDevices`: this one first, then those in reach, by their names."""
+    found = map(Device.read, _objects(fields, "devices"))
+    return sorted(found, key=lambda each: (not each.is_self, not each.online, each.name.casefold(), each.id))
+
+
+def apps(fields: dict) -> list[App]:
+    """The results of `ListApps`, by their names."""
+    return sorted(map(App.read, _objects(fields, "apps")), key=lambda each: (each.name.casefold(), each.id))

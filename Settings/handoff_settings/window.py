@@ -1,0 +1,191 @@
+"""The window: one page for each thing, or what is in the way of all of them."""
+
+from typing import Optional
+
+from gi.repository import Adw, Gio, GLib, Gtk
+
+from .devices import DevicesPage
+from .doctor import Doctor, run_program
+from .first_run import FirstRun
+from .joining import JoiningDialog
+from .model import Model
+from .offers import OffersPage
+from .problems import ProblemsPage
+from .switches import SwitchesPage
+from .texts import visible
+from .varlink import Failure
+from .widgets import button, describe, status_page, toast, waiting
+
+_START = ["systemctl", "--user", "start", "handoffd.service"]
+
+
+class Window(Adw.ApplicationWindow):
+    """Shows what the model has, and what the doctor has found."""
+
+    def __init__(self, application: Adw.Application, model: Model, doctor: Doctor) -> None:
+        super().__init__(application=application, title="Handoff", default_width=720, default_height=680,
+                         icon_name="dev.handoff1.Settings")
+        self.set_size_request(360, 300)
+        self._model, self._doctor = model, doctor
+        self._joining: Optional[JoiningDialog] = None
+        # One that was opened before the daemon has answered.
+        self._link: Optional[str] = None
+        self._toasts = Adw.ToastOverlay()
+        self._devices = DevicesPage(model, self.tell)
+        self._offers = OffersPage(model, self.tell)
+        self._switches = SwitchesPage(model, self.tell)
+        self.pages = Adw.ViewStack()
+        self._problems = ProblemsPage(doctor, self.pages.set_visible_child_name)
+        for page, key, title, icon in (
+            (self._devices, "devices", "Devices", "computer-symbolic"),
+            (self._offers, "offers", "Offers", "dev.handoff1.Settings-symbolic"),
+            (self._switches, "switches", "Switches", "preferences-system-symbolic"),
+            (self._problems, "problems", "Problems", "dialog-warning-symbolic"),
+        ):
+            added = self.pages.add_titled(page, key, title)
+            added.set_icon_name(icon)
+        self.pages.connect("notify::visible-child-name", self._page_chosen)
+        self._first = FirstRun(self._create, self.join)
+        self._stopped = status_page("dialog-warning-symbolic", "Handoff Is Not Running")
+        self._start = button("_Start", self.start_daemon, "suggested-action", "pill", halign=Gtk.Align.CENTER)
+        self._stopped.set_child(self._start)
+        self._phases = Gtk.Stack(vexpand=True)
+        busy = waiting("Asking handoffd…")
+        busy.set_valign(Gtk.Align.CENTER)
+        for child, key in (
+            (busy, "connecting"),
+            (self._stopped, "stopped"),
+            (self._first, "first"),
+            (self.pages, "main"),
+        ):
+            self._phases.add_named(child, key)
+        self._lay_out()
+        model.connect("changed", lambda _, part: self._changed(part))
+        doctor.connect("changed", lambda _: self._show_doctor())
+        self._changed("phase")
+
+    def _lay_out(self) -> None:
+        self._switcher = Adw.ViewSwitcherTitle(stack=self.pages, title="Handoff")
+        bar = Adw.ViewSwitcherBar(stack=self.pages)
+        self._bar = bar
+        # Not at once: it changes while the window gets its size, and another one would be too late for that.
+        self._switcher.connect("notify::title-visible", lambda *_: GLib.idle_add(self._show_bar))
+        header = Adw.HeaderBar(title_widget=self._switcher)
+        menu = Gio.Menu()
+        menu.append("About Handoff", "app.about")
+        header.pack_end(
+            Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Menu", primary=True)
+        )
+        # What is wrong, above whatever page is shown.
+        self._banner_button = button("", lambda: self.pages.set_visible_child_name("problems"), "flat", "trouble")
+        self._banner = Gtk.Revealer(child=self._banner_button)
+        content = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+        for each in (header, self._banner, self._phases, bar):
+            content.append(each)
+        self._toasts.set_child(content)
+        self.set_content(self._toasts)
+
+    # ---- What is shown -------------------------------------------------------------------------------------------
+
+    def _changed(self, part: str) -> None:
+        model = self._model
+        if model.phase == "stopped":
+            describe(self._stopped, visible(model.reason, 1000))
+            self._start.set_sensitive(True)
+        if model.phase != "ready":
+            self._phases.set_visible_child_name(model.phase)
+        else:
+            if part in ("phase", "devices", "status"):
+                self._devices.refresh()
+            if part in ("phase", "offers", "devices", "status"):
+                self._offers.refresh()
+            if part in ("phase", "status", "apps"):
+                self._switches.refresh()
+            self._phases.set_visible_child_name("main" if model.status.account else "first")
+            if part != "offers" and model.status.account:
+                self._doctor.review()
+        self._show_bar()
+        self._show_doctor()
+        self._take_link()
+
+    def _show_bar(self) -> None:
+        is_main = self._phases.get_visible_child_name() == "main"
+        self._switcher.set_view_switcher_enabled(is_main)
+        self._bar.set_reveal(is_main and self._switcher.get_title_visible())
+
+    def _show_doctor(self) -> None:
+        self._problems.refresh()
+        is_main = self._phases.get_visible_child_name() == "main"
+        wrong = self._doctor.problems
+        warnings = self._model.status.warnings
+        text = f"{wrong} problems: see what to do" if wrong > 1 else "A problem: see what to do"
+        if not wrong and warnings:
+            text = visible(warnings[0], 120)
+        self._banner_button.set_label(text)
+        is_elsewhere = is_main and self.pages.get_visible_child_name() != "problems"
+        self._banner.set_reveal_child(is_elsewhere and bool(wrong or warnings))
+        self.pages.get_page(self._problems).set_needs_attention(bool(wrong))
+
+    def _page_chosen(self, *_: object) -> None:
+        if self.pages.get_visible_child_name() == "problems":
+            self._doctor.look()
+        self._show_doctor()
+
+    def tell(self, text: str) -> None:
+        """Shows a sentence for a moment."""
+        self._toasts.add_toast(toast(text))
+
+    # ---- What the user does --------------------------------------------------------------------------------------
+
+    def start_daemon(self) -> None:
+        """Starts the daemon, and says why where that fails."""
+        def ended(code: Optional[int], _output: str, errors: str) -> None:
+            if code == 0:
+                return self._model.connect_daemon()
+            self._start.set_sensitive(True)
+            self.tell(visible(errors or f"systemctl ended with {code}", 1000))
+
+        self._start.set_sensitive(False)
+        run_program(_START, ended)
+
+    def _create(self) -> None:
+        def done(failure: Optional[Failure]) -> None:
+            self._first.set_waiting(False)
+            if failure:
+                self.tell(visible(failure.message, 1000))
+
+        self._first.set_waiting(True)
+        self._model.do("CreateAccount", {}, done, "status")
+
+    def join(self, link: Optional[str] = None) -> None:
+        """Opens the way into an account; with a link that asks first. There is one such dialog at a time."""
+        if self._joining:
+            if link and not self._joining.is_joining:
+                self._joining.take_link(link)
+            return self._joining.present()
+
+        def closed(_dialog: JoiningDialog) -> bool:
+            self._joining = None
+            return False
+
+        self._joining = JoiningDialog(
+            self, self._model.status.device, lambda device: self.tell(f"Joined {visible(device.name)}"), link
+        )
+        self._joining.connect("close-request", closed)
+        self._joining.present()
+
+    def open_link(self, link: Optional[str]) -> None:
+        """Somebody has opened a link: asks what to do with it, or says why nothing."""
+        if link is None:
+            return self.tell("This is no pairing link")
+        self._link = link
+        self._take_link()
+
+    def _take_link(self) -> None:
+        # Whether it can be followed is known once the daemon has said whether there is an account.
+        if self._model.phase != "ready" or self._link is None:
+            return
+        link, self._link = self._link, None
+        if self._model.status.account:
+            return self.tell("This device is in an account already. To join another one, leave it first")
+        self.join(link)

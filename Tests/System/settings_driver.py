@@ -1,0 +1,272 @@
+"""Uses the window of handoff-settings as a person does: presses what is on the screen and reads what stands there.
+
+Run by windows.py:
+
+    /usr/bin/python3 settings_driver.py FOLDER [LINK]
+
+FOLDER has the package. Each line of standard input is a command as JSON, answered by one line: {"ok": …} or
+{"failure": …}. What a command needs is waited for. The application itself knows nothing of this: it is the installed one, with its own
+main loop.
+"""
+
+import ctypes
+import json
+import sys
+import time
+
+sys.path.insert(0, sys.argv[1])
+
+from handoff_settings.application import Application  # noqa: E402
+
+from gi.repository import Adw, GLib, Gtk  # noqa: E402
+
+PAUSE = 25  # Milliseconds between two looks at the screen: widgets tell nobody that they are shown.
+FRAMES = 5
+
+
+def windows():
+    """The windows that take input: those that are modal keep it from the others."""
+    shown = [window for window in Gtk.Window.list_toplevels() if window.get_mapped()]
+    return [window for window in shown if window.get_modal()] or shown
+
+
+def widgets(root):
+    """What is on the screen of a widget, itself included."""
+    if not root.get_mapped():
+        return
+    yield root
+    child = root.get_first_child()
+    while child:
+        yield from widgets(child)
+        child = child.get_next_sibling()
+
+
+def text_of(widget):
+    """What a widget shows by itself."""
+    if isinstance(widget, Gtk.Label):
+        return widget.get_text()
+    if isinstance(widget, Gtk.Text):
+        return widget.get_text()
+    return ""
+
+
+def texts():
+    found = [text_of(widget) for window in windows() for widget in widgets(window)]
+    return [text for text in found if text]
+
+
+def named(widget):
+    """Everything by which a person may know a widget."""
+    return {*filter(None, map(text_of, widgets(widget))), widget.get_tooltip_text() or ""}
+
+
+def find(kind, name, row=None):
+    """The widgets of a kind that show a text, in a row that shows another one."""
+    found = []
+    for window in windows():
+        roots = [window]
+        if row is not None:
+            roots = [each for each in widgets(window) if isinstance(each, Gtk.ListBoxRow) and row in named(each)]
+        found += [each for root in roots for each in widgets(root)
+                  if isinstance(each, kind) and (name is None or name in named(each)) and each.is_sensitive()]
+    return found
+
+
+def gtk(function, *arguments):
+    """Calls a C function of GTK that takes pointers and answers one."""
+    called = ctypes.CDLL("libgtk-4.so.1")[function]
+    called.restype = ctypes.c_void_p
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    pointers = [get(each.__gpointer__, None) if hasattr(each, "__gpointer__") else each for each in arguments]
+    return called(*(ctypes.c_char_p(each) if isinstance(each, bytes) else ctypes.c_void_p(each) for each in pointers))
+
+
+class Commands:
+    """Each method does one command, or answers None when what it needs is not on the screen yet."""
+
+    frames = None
+
+    def _count_frame(self, window, _clock):
+        self.frames += 1
+        window.queue_draw()
+        return GLib.SOURCE_CONTINUE if self.frames < FRAMES else GLib.SOURCE_REMOVE
+
+    def texts(self):
+        return texts()
+
+    def see(self, text):
+        return any(text in each for each in texts()) or None
+
+    def miss(self, text):
+        return not any(text in each for each in texts()) or None
+
+    def press(self, name, row=None):
+        found = find(Gtk.Button, name, row)
+        if not found:
+            return None
+        found[0].emit("clicked")
+        return True
+
+    def switch(self, row):
+        found = find(Gtk.Switch, None, row)
+        if not found:
+            return None
+        found[0].emit("activate")
+        return True
+
+    def state(self, row, is_on):
+        found = [each for window in windows() for each in widgets(window)
+                 if isinstance(each, Gtk.ListBoxRow) and row in named(each)]
+        switches = [each for one in found for each in widgets(one) if isinstance(each, Gtk.Switch)]
+        return True if switches and switches[0].get_active() == is_on else None
+
+    def sensitive(self, name, row=None):
+        """Whether a button that is on the screen can be pressed."""
+        for window in windows():
+            for each in widgets(window):
+                if isinstance(each, Gtk.Button) and name in named(each):
+                    if row is None or row in named(each.get_ancestor(Gtk.ListBoxRow) or each):
+                        return {"sensitive": each.is_sensitive()}
+        return None
+
+    def type(self, text, name=None):
+        """Types into the entry of a name, or the only one."""
+        found = [each for window in windows() for each in widgets(window)
+                 if isinstance(each, (Adw.EntryRow, Gtk.Entry)) and (name is None or name in named(each))]
+        if not found:
+            return None
+        found[0].set_text(text)
+        return True
+
+    def enter(self):
+        """Presses Return, which activates what has the focus or is the default."""
+        focus = windows()[0].get_focus()
+        if focus is None:
+            return None
+        focus.activate()
+        return {"focus": sorted(named(focus))}
+
+    def focused(self):
+        focus = windows()[0].get_focus()
+        return {"focus": sorted(named(focus)) if focus else []}
+
+    def close(self):
+        windows()[0].close()
+        return True
+
+    def count(self):
+        """How many windows there are."""
+        return {"windows": len([each for each in Gtk.Window.list_toplevels() if each.get_mapped()])}
+
+    def size(self, width, height):
+        """Makes the window as large as that; the rest is its edge."""
+        window = application.window
+        window.set_default_size(width, height)
+        if window.get_width() > width or window.get_height() > height:
+            return None
+        return {"width": window.get_width(), "height": window.get_height()}
+
+    def unlabelled(self):
+        """The controls that have no text: screen readers could say nothing of them."""
+        return [each.get_css_name() + str(each.get_css_classes()) for window in windows() for each in widgets(window)
+                if isinstance(each, Gtk.Button) and not any(named(each))
+                # GTK names its own ones, and those of menus by the menu's button.
+                and not {"minimize", "maximize", "close"} & set(each.get_css_classes())
+                and not isinstance(each.get_parent(), Gtk.MenuButton)]
+
+    def turning(self):
+        """The spinners that turn where nobody sees them: each frame would wake the processor."""
+        def all_of(widget):
+            yield widget
+            child = widget.get_first_child()
+            while child:
+                yield from all_of(child)
+                child = child.get_next_sibling()
+
+        return [str(each) for window in Gtk.Window.list_toplevels() for each in all_of(window)
+                if isinstance(each, Gtk.Spinner) and each.get_spinning() and not each.get_mapped()]
+
+    def scheme(self, dark):
+        scheme = Adw.ColorScheme.FORCE_DARK if dark else Adw.ColorScheme.FORCE_LIGHT
+        Adw.StyleManager.get_default().set_color_scheme(scheme)
+        return True
+
+    def picture(self, path):
+        """Writes the topmost window, with what is in it and without the shadow, twice as large."""
+        window = windows()[0]
+        width, height = window.get_width(), window.get_height()
+        # What was changed last is on the screen some frames later.
+        if self.frames is None:
+            self.frames = 0
+            window.add_tick_callback(self._count_frame)
+            window.queue_draw()
+        if not width or not height or self.frames < FRAMES:
+            return None
+        self.frames = None
+        snapshot = Gtk.Snapshot()
+        snapshot.scale(2, 2)
+        Gtk.WidgetPaintable(widget=window).snapshot(snapshot, width, height)
+        # Render nodes are of a kind that PyGObject knows only from 3.48 on.
+        node = gtk("gtk_snapshot_to_node", snapshot)
+        if not node:
+            return None
+        texture = gtk("gsk_renderer_render_texture", window.get_renderer(), node, None)
+        gtk("gdk_texture_save_to_png", texture, path.encode())
+        return {"width": width, "height": height}
+
+    def quit(self):
+        application.quit()
+        return True
+
+
+def answer(value):
+    print(json.dumps(value), flush=True)
+
+
+def take(line):
+    request = json.loads(line)
+    limit = time.monotonic() + request.pop("within")
+    method = getattr(commands, request.pop("do"))
+
+    def look():
+        try:
+            result = method(**request)
+        except Exception as error:
+            answer({"failure": f"{type(error).__name__}: {error}", "texts": texts()})
+            raise
+        if result is None:
+            if time.monotonic() < limit:
+                return GLib.SOURCE_CONTINUE
+            answer({"failure": "it did not come about", "texts": texts()})
+        else:
+            answer({"ok": result})
+        return GLib.SOURCE_REMOVE
+
+    if look():
+        GLib.timeout_add(PAUSE, look)
+
+
+def readable(channel, _condition):
+    line = channel.readline()
+    if not line:
+        application.quit()
+        return GLib.SOURCE_REMOVE
+    take(line)
+    return GLib.SOURCE_CONTINUE
+
+
+def mistake(kind, error, trace):
+    # The window would go on; a test must not.
+    sys.__excepthook__(kind, error, trace)
+    print("MISTAKE in the window", file=sys.stderr, flush=True)
+
+
+Gtk.init()
+Gtk.Settings.get_default().set_property("gtk-enable-animations", False)
+application = Application()
+commands = Commands()
+sys.excepthook = mistake
+application.connect_after("activate", lambda _: answer({"ok": "activated"}))
+GLib.io_add_watch(sys.stdin, GLib.PRIORITY_DEFAULT, GLib.IO_IN | GLib.IO_HUP, readable)
+sys.exit(application.run(["handoff-settings", *sys.argv[2:]]))

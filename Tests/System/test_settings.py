@@ -1,0 +1,509 @@
+#!/usr/bin/env python3
+"""The window handoff-settings, used as a person uses it: real daemons on loopback, real windows on an unseen screen."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+
+import harness
+from browsers import until
+from harness import ROOT, Skip, expect, main, run
+from notifications import SessionBus
+from pairing_stage import Call
+from played_daemon import PlayedDaemon, message
+from windows import PACKAGE, PYTHON, Screen, SettingsWindow, needs_window
+
+TYPE = "com.example.editing"
+LIMIT = 150
+JOINED = "Device Added"
+
+
+def test(name, limit=LIMIT):
+    """A test after which no window has made a mistake."""
+
+    def register(function):
+        def guarded(stage):
+            needs_window()
+            stage.windows = []
+            function(stage)
+            for window in stage.windows:
+                window.faultless()
+
+        harness.test(name, limit)(guarded)
+        return function
+
+    return register
+
+
+class Desk:
+    """Some devices, each with its window."""
+
+    def __init__(self, stage, *names, are_paired=True, programs=None):
+        self.screen = Screen(stage)
+        self.daemons = [stage.daemon(name, start=False) for name in names]
+        for daemon in self.daemons:
+            # None of this machine's apps.
+            daemon.extra = {"XDG_DATA_DIRS": os.path.join(stage.folder, "data")}
+            daemon.start()
+        if are_paired:
+            if len(names) == 1:
+                self.daemons[0].ctl("account", "create")
+            for other in self.daemons[1:]:
+                stage.join(self.daemons[0], other)
+        self.windows = [SettingsWindow(stage, self.screen, daemon, programs=programs) for daemon in self.daemons]
+
+
+def digits(window):
+    """The code that a pairing window shows."""
+    window.see("Valid for")
+    code = next((text for text in window.texts() if len(text) == 9 and text.replace(" ", "").isdigit()), None)
+    expect(code, f"no code: {window.texts()}")
+    return code
+
+
+def account(daemon):
+    return daemon.ctl("account", "show").line["account"]
+
+
+def link_of(daemon):
+    """The link of a pairing window at a daemon, and the window, which lets in who has it."""
+    call = Call(daemon, "Pair", automatic=True)
+    return call.wait("opened")["window"]["link"], call
+
+
+def program(stage, name, text):
+    """A program that goes before the machine's own; answers its folder."""
+    folder = os.path.join(stage.folder, "programs")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+    return folder
+
+
+# ---- Parts, without a screen -----------------------------------------------------------------------------------------
+
+@test("its parts: the client, what is read and shown, links and codes")
+def parts(stage):
+    done = run(
+        [PYTHON, "-B", os.path.join(ROOT, "Tests", "System", "settings_parts.py"), PACKAGE],
+        {"PATH": os.environ["PATH"], "HOME": stage.folder, "TMPDIR": stage.folder, "LANG": "C.UTF-8", "TZ": "UTC"},
+        90,
+    )
+    expect(done.code == 0, str(done))
+
+
+# ---- Accounts --------------------------------------------------------------------------------------------------------
+
+@test("two devices become one account by their windows alone: by digits, with the question who it is")
+def pairing(stage):
+    desk = Desk(stage, "Study", "Kitchen", are_paired=False)
+    study, kitchen = desk.windows
+    study.see("Welcome to Handoff").press("Create")
+    study.see("Study", "This device", "Add another device to hand something over.").press("Add a Device…")
+    code = digits(study)
+    kitchen.see("Welcome to Handoff").press("Join…")
+    kitchen.do("type", name="Digits or link", text=code)
+    kitchen.press("Join")
+    study.see("Let Kitchen In?")
+    # Both show the number by which the right one is known.
+    identifier = desk.daemons[1].ctl("status").line["device"]
+    kitchen.see("Study", "asks whether to let this device in", f"has the number {identifier[:7]}")
+    study.see(f"has the number {identifier[:7]}")
+    # Who presses Return at once has let nobody in.
+    expect("Refuse" in study.do("focused")["focus"], f"the focus is elsewhere: {study.do('focused')}")
+    study.press("Let It In")
+    study.see(JOINED, "Kitchen").press("Done")
+    kitchen.see("Joined", "Study").press("Done")
+    for window, other in ((study, "Kitchen"), (kitchen, "Study")):
+        window.see(other, "Here now").miss("Add another device to hand something over.")
+    expect(account(desk.daemons[0]) == account(desk.daemons[1]) is not None, "two accounts")
+
+
+@test("a device that is refused is told so, and a wrong code is counted; the user can try again")
+def refused(stage):
+    desk = Desk(stage, "Study", are_paired=True)
+    other = stage.daemon("Kitchen")
+    study, kitchen = desk.windows[0], SettingsWindow(stage, desk.screen, other)
+    study.press("Add a Device…")
+    code = digits(study)
+    kitchen.press("Join…")
+    wrong = f"{(int(code.replace(' ', '')) + 1) % 10 ** 8:08}"
+    kitchen.do("type", name="Digits or link", text=wrong)
+    kitchen.press("Join")
+    study.see("Somebody entered a wrong code. Guesses left: 4")
+    kitchen.see("code is wrong")
+    kitchen.do("type", name="Digits or link", text=code)
+    kitchen.press("Join")
+    study.see("Let Kitchen In?").press("Refuse")
+    study.see("No Device Was Added", "Try Again")
+    kitchen.see("Digits or link", "did not let this one in")
+    expect(account(other) is None, "it is in")
+
+
+@test("what is no code cannot be sent")
+def no_code(stage):
+    kitchen = Desk(stage, "Kitchen", are_paired=False).windows[0]
+    kitchen.press("Join…")
+    for text, is_good in (
+        ("", False),
+        ("1234567", False),
+        ("1234 5678", True),
+        ("1234-567x", False),
+        ("handoff:pair/1/", False),
+    ):
+        kitchen.do("type", name="Digits or link", text=text)
+        expect(kitchen.do("sensitive", name="Join")["sensitive"] == is_good, f"'{text}'")
+    kitchen.press("Cancel").see("Welcome to Handoff")
+
+
+@test("a link that is opened joins nothing before the user has agreed, whoever has opened it")
+def by_link(stage):
+    desk = Desk(stage, "Study")
+    other = stage.daemon("Kitchen")
+    link, pair = link_of(desk.daemons[0])
+    kitchen = SettingsWindow(stage, desk.screen, other, link=link)
+    kitchen.see("Join by This Link?", "127.0.0.1")
+    expect("Cancel" in kitchen.do("focused")["focus"], f"the focus is elsewhere: {kitchen.do('focused')}")
+    kitchen.do("enter")
+    kitchen.see("Welcome to Handoff").miss("Join by This Link?")
+    expect(account(other) is None, "it has joined by itself")
+    expect(pair.events() == ["opened"], f"it has called the other one: {pair.events()}")
+    kitchen.do("quit")
+    again = SettingsWindow(stage, desk.screen, other, link=link)
+    again.see("Join by This Link?").press("Join")
+    again.see("Joined", "Study").press("Done")
+    again.see("Study", "Here now")
+
+
+@test("links that are none, or come to a device with an account, come to nothing, and are shown as no more than text")
+def bad_links(stage):
+    desk = Desk(stage, "Study", are_paired=False)
+    for link in (
+        "handoff:pair/2/x/y:1",
+        "handoff:<b>x</b>",
+        "handoff:" + "a" * 9000,
+        "handoff:pair/1/" + "a" * 26 + "/h:1%0A--option",
+    ):
+        window = SettingsWindow(stage, desk.screen, desk.daemons[0], link=link)
+        window.see("This is no pairing link").miss("Join by This Link?")
+        expect(window.do("count")["windows"] == 1, "it has opened another window")
+        window.do("quit")
+    desk.windows[0].press("Create").see("This device")
+    window = SettingsWindow(stage, desk.screen, desk.daemons[0], link="handoff:pair/1/" + "a" * 26 + "/127.0.0.1:9")
+    window.see("in an account already").miss("Join by This Link?")
+
+
+@test("a second start, with a link, shows it in the window that is there; the desktop opens links with this program")
+def one_window(stage):
+    for program_name in ("gio", "update-desktop-database"):
+        if not shutil.which(program_name):
+            raise Skip(f"{program_name} is not installed (scripts/setup --tests)")
+    screen, bus = Screen(stage), SessionBus(stage)
+    daemon = stage.daemon("Kitchen")
+    window = SettingsWindow(stage, screen, daemon, bus=bus)
+    window.see("Welcome to Handoff")
+    # As the desktop does it: by the scheme's program, from its entry.
+    data = os.path.join(stage.folder, "data")
+    os.makedirs(os.path.join(data, "applications"))
+    entry = os.path.join(data, "applications", "dev.handoff1.Settings.desktop")
+    folder = program(stage, "handoff-settings", f'#!/bin/sh\nexec {PYTHON} -B {PACKAGE}/handoff-settings "$@"\n')
+    shutil.copy(os.path.join(PACKAGE, "dev.handoff1.Settings.desktop"), entry)
+    environment = {**screen.environment(daemon, folder, bus), "XDG_DATA_HOME": data, "XDG_DATA_DIRS": "/usr/share"}
+    made = subprocess.run(
+        ["update-desktop-database", os.path.join(data, "applications")], env=environment, capture_output=True
+    )
+    expect(made.returncode == 0, f"{made}")
+    for number, place in enumerate(("127.0.0.1:9", "127.0.0.1:10")):
+        link = "handoff:pair/1/" + "a" * 26 + "/" + place
+        # Once by the entry, which asks the bus, and once by the program itself.
+        words = ["gio", "open", link] if number == 0 else [os.path.join(folder, "handoff-settings"), link]
+        done = run(words, environment, 60)
+        expect(done.code == 0, str(done))
+        window.see("Join by This Link?", place)
+        expect(window.do("count")["windows"] == 2, f"windows: {window.do('count')}")
+    window.press("Cancel")
+    expect(window.do("count")["windows"] == 1, f"windows: {window.do('count')}")
+
+
+@test("a device is named and removed in the window; the one that is removed shows it")
+def devices(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, kitchen = desk.windows
+    study.see("Kitchen", "Here now")
+    study.press("Rename", row="Kitchen")
+    study.do("type", text="Pantry & <b>Co</b>")
+    study.press("Rename")
+    for window in (study, kitchen):
+        window.see("Pantry & <b>Co</b>")
+    study.press("Remove", row="Pantry & <b>Co</b>").see("Remove Pantry & <b>Co</b>?").press("Cancel")
+    study.press("Remove", row="Pantry & <b>Co</b>").press("Remove")
+    study.miss("Here now").see("Add another device")
+    expect(len(desk.daemons[0].ctl("devices").lines) == 1, "it is still there")
+    # It learns of it when the other one is next in reach.
+    kitchen.see("removed")
+    kitchen.press("Leave the Account…").press("Leave")
+    kitchen.see("Welcome to Handoff")
+
+
+# ---- Offers, switches ------------------------------------------------------------------------------------------------
+
+@test("an offer shows up by itself, is continued, and goes")
+def offers(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    kitchen = desk.windows[1]
+    kitchen.press("Offers").see("Nothing to Continue", "shows up here")
+    publish = desk.daemons[0].publish(TYPE, "--title", "Shopping list")
+    kitchen.see("Shopping list", "Study", "no app")
+    expect(kitchen.do("sensitive", name="Continue", row="Shopping list")["sensitive"] is False, "nothing opens it")
+    handle = desk.daemons[1].follow("handle", TYPE)
+    kitchen.see("opens in").press("Continue", row="Shopping list").see("Opened in")
+    handle.wait("continue")
+    publish.wait("continued", deviceName="Kitchen")
+    publish.interrupt()
+    kitchen.see("Nothing to Continue")
+    # What opens it may go.
+    desk.daemons[0].publish(TYPE, "--title", "Letter")
+    kitchen.see("Letter", "opens in")
+    handle.interrupt()
+    kitchen.see("no app")
+
+
+@test("why something could not be continued is said in the words of the daemon, and stays in its row")
+def offer_fails(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    kitchen = desk.windows[1]
+    # An app that takes nothing over.
+    handle = desk.daemons[1].follow("handle", TYPE, "--exec", "false")
+    desk.daemons[0].publish(TYPE, "--title", "Letter")
+    kitchen.press("Offers").see("Letter", "opens in")
+    kitchen.press("Continue", row="Letter").see("Could not continue: handoffctl")
+    # In the row, below what opens it.
+    kitchen.see("opens in handoffctl\nhandoffctl")
+    # A device that hangs, of which this one hears nothing.
+    desk.daemons[0].process.send_signal(signal.SIGSTOP)
+    try:
+        kitchen.press("Continue", row="Letter").see("Could not continue: cannot reach Study", within=60)
+    finally:
+        desk.daemons[0].process.send_signal(signal.SIGCONT)
+    handle.interrupt()
+
+
+@test("switches show what is so, whoever has switched, and switch")
+def switches(stage):
+    desk = Desk(stage, "Study")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    offering, showing = "Offer What I Do Here", "Show What Other Devices Offer"
+    study.press("Switches").see(offering, "Apps", "No App Takes Part Yet")
+    follow = lambda: {key: daemon.ctl("status").line[key] for key in ("advertising", "receiving")}
+    study.do("switch", row=offering)
+    study.see("advertising is switched off")
+    expect(follow() == {"advertising": False, "receiving": True}, f"{follow()}")
+    daemon.ctl("resume")
+    study.do("state", row=offering, is_on=True)
+    study.press("One Hour").see("Resume Now", "until")
+    expect(follow() == {"advertising": False, "receiving": False}, f"{follow()}")
+    study.do("state", row=showing, is_on=False)
+    study.press("Resume Now").do("state", row=showing, is_on=True)
+    expect(follow() == {"advertising": True, "receiving": True}, f"{follow()}")
+    daemon.follow("handle", TYPE)
+    study.see("running")
+    app = daemon.ctl("apps").line["id"]
+    study.do("switch", row=app + "  ·  running")
+    study.do("state", row=app + "  ·  running", is_on=False)
+    until("an app that is off", lambda: daemon.ctl("apps").line["enabled"] is False, 40)
+    daemon.ctl("app", "enable", app)
+    study.do("state", row=app + "  ·  running", is_on=True)
+
+
+# ---- What is wrong ---------------------------------------------------------------------------------------------------
+
+@test("a problem is shown with what to do about it, and goes when it is solved")
+def doctor(stage):
+    desk = Desk(stage, "Study")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    study.see("This device")
+    os.chmod(daemon.state, 0o755)
+    try:
+        study.press("Problems").see("thers may enter the state folder", "chmod 700", "What Works")
+        # Above the other pages too.
+        study.press("Devices").see("see what to do")
+        study.press("A problem: see what to do").see("chmod 700")
+    finally:
+        os.chmod(daemon.state, 0o700)
+    study.press("Look Again").miss("chmod 700")
+    # What can be done in the window is a step away.
+    study.see("only device of its account").press("Open Devices", row="This is the only device of its account").see(
+        "Add a Device…"
+    )
+    study.press("Devices").miss("see what to do")
+
+
+@test("without handoffctl there is a reason in the place of the checks")
+def no_doctor(stage):
+    folder = program(stage, "handoffctl", "#!/bin/sh\necho 'handoffctl: no <such> luck' >&2\nexit 3\n")
+    study = Desk(stage, "Study", programs=folder).windows[0]
+    study.press("Problems").see("Cannot Look", "no <such> luck")
+
+
+@test("a daemon that does not run is started by a button, and one that starts by itself is noticed")
+def not_running(stage):
+    screen = Screen(stage)
+    daemon = stage.daemon("Study", start=False)
+    folder = program(stage, "systemctl", "#!/bin/sh\necho \"Unit $3 <not> found.\" >&2\nexit 5\n")
+    study = SettingsWindow(stage, screen, daemon, programs=folder)
+    study.see("Handoff Is Not Running", "cannot reach handoffd").press("Start")
+    study.see("Unit handoffd.service <not> found.")
+    daemon.start()
+    study.see("Welcome to Handoff").press("Create").see("This device")
+    # What is open meanwhile stays whole.
+    study.press("Switches")
+    daemon.stop()
+    study.see("Handoff Is Not Running")
+    daemon.start()
+    study.see("Offer What I Do Here")
+    daemon.kill()
+    study.see("Handoff Is Not Running")
+    daemon.start()
+    study.see("Offer What I Do Here")
+
+
+@test("a daemon that goes away during a pairing is said, and the window goes on with the next one")
+def gone_meanwhile(stage):
+    desk = Desk(stage, "Study")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    study.press("Add a Device…")
+    digits(study)
+    daemon.kill()
+    study.see("No Device Was Added").press("Close")
+    daemon.start()
+    study.see("This device").press("Add a Device…")
+    digits(study)
+
+
+# ---- Hostile texts, small screens, screen readers --------------------------------------------------------------------
+
+@test("names and titles of others are text, whatever they hold: markup, control characters, 10,000 characters")
+def hostile(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, kitchen = desk.daemons
+    window = desk.windows[1]
+    for name in ("<b>bold</b>", "a\u202etxt.exe", "a\x07b\x1b[31m", "&amp; &", "%s%n", "\u0301" * 20, "_under_score"):
+        kitchen.ctl("device", "rename", "Study" if name == "<b>bold</b>" else study.ctl("status").line["device"], name)
+        shown = name.replace("\u202e", "\\u{202E}").replace("\x07", "\\u{7}").replace("\x1b", "\\u{1B}")
+        window.see(shown)
+    publishes = [
+        study.publish(TYPE + str(number), "--title", title)
+        for number, title in enumerate(
+            (
+                "<span foreground='red'>x</span> & <",
+                "x" * 1024,
+                "line\nline\u2028line",
+                "<a href='https://example.org/'>here</a>",
+            )
+        )
+    ]
+    window.press("Offers")
+    window.see("<a href='https://example.org/'>here</a>", "line\\u{A}line\\u{2028}line")
+    expect(all(len(text) < 1500 for text in window.texts()), "a text without an end")
+    for publish in publishes:
+        publish.interrupt()
+    window.see("Nothing to Continue")
+    window.press("Devices").press("Remove", row="_under_score").see("Remove _under_score?").press("Cancel")
+
+
+@test("a window of 360 pixels shows everything, no control is without a name, and nothing turns unseen")
+def narrow(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study = desk.windows[0]
+    study.see("Here now")
+    desk.daemons[1].publish(TYPE, "--title", "A rather long title of something that somebody does on another device")
+    study.do("size", width=360, height=560)
+    for page, text in (
+        ("Devices", "Here now"),
+        ("Offers", "A rather long"),
+        ("Switches", "Pause"),
+        ("Problems", "What Works"),
+    ):
+        study.press(page).see(text)
+        expect(study.do("unlabelled") == [], f"{page}: {study.do('unlabelled')}")
+    study.press("Devices").press("Add a Device…")
+    digits(study)
+    expect(study.do("unlabelled") == [], f"{study.do('unlabelled')}")
+    study.press("Cancel").see("Add a Device…")
+    expect(study.do("turning") == [], f"{study.do('turning')}")
+
+
+@test("answers that are no answers, and texts of 10,000 characters, are shown as far as they can be")
+def hostile_daemon(stage):
+    long, lone = "<b>" * 3_500, "a\ud800b\x00c"
+    offers = [
+        {
+            "event": "added",
+            "activity": {
+                "id": str(number),
+                "device": lone,
+                "deviceName": long,
+                "type": long,
+                "title": title,
+                "age": age,
+            },
+        }
+        for number, (title, age) in enumerate([(long, 1e300), (lone, float("inf")), (None, "x"), ([], None)])
+    ]
+    answers = {
+        "FollowChanges": [{"changed": ["status", "devices", "apps", 3, "x"]}],
+        "Watch": [*offers, {"event": "ready"}, {"event": 7}, {"event": "added", "activity": [1]}, {}],
+        "GetStatus": [
+            {
+                "name": lone,
+                "account": long,
+                "holds": [{"direction": "receive", "by": long, "message": long, "until": -1e300}, 3],
+                "warnings": [long, lone, 3],
+            }
+        ],
+        "ListDevices": [
+            {
+                "devices": [
+                    {"id": long, "name": long, "kind": long, "heard": 1e300},
+                    {"id": lone, "name": lone, "heard": "x"},
+                    4,
+                ]
+            }
+        ],
+        "ListApps": [{"apps": [{"id": long, "name": lone}, {"id": lone, "name": long, "enabled": 3}, None]}],
+    }
+
+    def play(call):
+        for parameters in answers.get(call["method"].rpartition(".")[2], []):
+            yield message(parameters=parameters, **({"continues": True} if call.get("more") else {}))
+
+    daemon = stage.daemon("Study", start=False)
+    PlayedDaemon(os.path.dirname(daemon.socket), play, stays=True)
+    window = SettingsWindow(stage, Screen(stage), daemon)
+    window.see("a\\u{D800}b\\u{0}c", "<b><b>")
+    for page in ("Offers", "Switches", "Problems", "Devices"):
+        window.press(page)
+        expect(all(len(text) < 1500 for text in window.texts()), "a text without an end")
+    window.press("Remove", row="a\\u{D800}b\\u{0}c").see("Remove a\\u{D800}b\\u{0}c?").press("Cancel")
+
+
+# ---- The program -----------------------------------------------------------------------------------------------------
+
+@test("the program says its version, and what is missing where there is no screen")
+def start(stage):
+    path = os.path.join(PACKAGE, "handoff-settings")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": stage.folder, "LANG": "C.UTF-8"}
+    version = run([path, "--version"], environment)
+    ctl = run([os.path.join(harness.BIN, "handoffctl"), "--version"], environment)
+    expect(version.code == 0 and version.output.split()[1] == ctl.output.split()[1], f"{version} {ctl}")
+    blind = run([path], environment)
+    expect(blind.code == 1 and "there is no screen" in blind.errors and "Traceback" not in blind.errors, str(blind))
+    expect(os.stat(path).st_mode & stat.S_IXUSR, "it cannot be run")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Windows of handoff-settings for tests, each for a daemon, on a screen that nobody sees."""
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import subprocess
+import threading
+
+from harness import BIN, ROOT, Failure, Skip, expect, tail
+
+DRIVER = os.path.join(ROOT, "Tests", "System", "settings_driver.py")
+PACKAGE = os.path.join(ROOT, "Settings")
+# Debian's, for which its packages of GTK are: the one of the tests may be another.
+PYTHON = "/usr/bin/python3"
+WITHIN = 40
+
+
+def needs_window():
+    """Skips the test where there is no GTK, libadwaita or screen to be had."""
+    if not shutil.which("Xvfb"):
+        raise Skip("Xvfb is not installed (scripts/setup --tests)")
+    load = "import gi; gi.require_version('Gtk', '4.0'); gi.require_version('Adw', '1'); from gi.repository import Adw"
+    if not os.access(PYTHON, os.X_OK) or subprocess.run([PYTHON, "-c", load], capture_output=True).returncode:
+        raise Skip("GTK 4 or libadwaita for Python is not installed (scripts/setup --tests)")
+
+
+class Screen:
+    """An X server of its own."""
+
+    def __init__(self, stage, size="1280x1024x24"):
+        needs_window()
+        read, write = os.pipe()
+        stage.processes.append(
+            subprocess.Popen(
+                ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"],
+                pass_fds=[write],
+                env={"PATH": os.environ["PATH"]},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+        os.close(write)
+        with os.fdopen(read) as file:
+            self.display = file.readline().strip()
+        expect(self.display, "Xvfb did not start")
+
+    def environment(self, daemon, programs=None, bus=None):
+        """That of a program on this screen, for a daemon; `programs` is a folder whose programs come first."""
+        path = [*([programs] if programs else []), BIN, "/usr/bin", "/bin"]
+        return {
+            **daemon.environment,
+            "PATH": ":".join(path),
+            "DISPLAY": f":{self.display}",
+            "GDK_BACKEND": "x11",
+            "NO_AT_BRIDGE": "1",
+            "GTK_A11Y": "none",
+            "GSK_RENDERER": "cairo",
+            "GSETTINGS_BACKEND": "memory",
+            "TZ": "UTC",
+            "XDG_CONFIG_HOME": os.path.join(daemon.folder, "home", ".config"),
+            "XDG_CACHE_HOME": os.path.join(daemon.stage.folder, "cache"),
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+            **(bus.environment if bus else {}),
+        }
+
+
+class SettingsWindow:
+    """A window, and the hands and eyes of a person before it."""
+
+    def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None):
+        self.daemon = daemon
+        self.log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else [])],
+                env=screen.environment(daemon, programs, bus),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        stage.processes.append(self.process)
+        self.answers = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        stage.windows = [*getattr(stage, "windows", []), self]
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.answers.put(json.loads(line))
+        self.answers.put(None)
+
+    def faultless(self):
+        """No mistake of the window's own came up, and GTK has found none in what it was told."""
+        with open(self.log, errors="replace") as file:
+            text = file.read()
+        for sign in ("MISTAKE", "CRITICAL", "from markup"):
+            expect(sign not in text, f"the window of {self.daemon.name}: {tail(self.log, 30)}")
+
+    def answer(self, within=WITHIN):
+        """The next answer of the driver."""
+        try:
+            answer = self.answers.get(timeout=within + 20)
+        except queue.Empty:
+            raise Failure(f"the window of {self.daemon.name} does not answer: {tail(self.log)}") from None
+        expect(answer is not None, f"the window of {self.daemon.name} has ended: {tail(self.log)}")
+        return answer
+
+    def do(self, what, within=WITHIN, **parameters):
+        """Does something, as soon as what it needs is there."""
+        with contextlib.suppress(BrokenPipeError):  # Then there is no answer either.
+            self.process.stdin.write(json.dumps({"do": what, "within": within, **parameters}) + "\n")
+            self.process.stdin.flush()
+        answer = self.answer(within)
+        if answer.get("ok") == "activated":
+            answer = self.answer(within)
+        if "failure" in answer:
+            raise Failure(
+                f"{what} {parameters} at {self.daemon.name}: {answer['failure']}; there stands: {answer['texts']}"
+                f"{tail(self.log)}"
+            )
+        return answer["ok"]
+
+    def see(self, *texts, **more):
+        """Waits until these texts stand there."""
+        for text in texts:
+            self.do("see", text=text, **more)
+        return self
+
+    def miss(self, text, **more):
+        """Waits until a text stands there no more."""
+        self.do("miss", text=text, **more)
+        return self
+
+    def press(self, name, row=None, **more):
+        """Presses the button of a name, in the row that shows a text."""
+        self.do("press", name=name, row=row, **more)
+        return self
+
+    def texts(self):
+        """All that stands there."""
+        return self.do("texts")
