@@ -1,4 +1,7 @@
-"""Makes the pictures of docs/browser.md: the popup as it is, over three devices on loopback. Run by scripts/screenshots."""
+"""Makes the pictures of docs/browser.md and docs/settings.md: the popup and the window as they are, over devices on loopback.
+
+Run by scripts/screenshots, with `browser` or `settings` for these alone.
+"""
 
 import base64
 import json
@@ -8,6 +11,7 @@ import sys
 from browsers import CHROMIUM_ID, Chromium, attached, until
 from harness import ROOT, Stage
 from pages import Site
+from windows import Screen, SettingsWindow
 
 IMAGES = os.path.join(ROOT, "docs", "images")
 READ = ["The river Avon at Bradford", "Swift concurrency, explained", "Recipes: winter soups", "Night trains of Europe",
@@ -35,8 +39,7 @@ def shows(selector, count):
     return f"document.querySelectorAll({json.dumps(selector)}).length >= {count}"
 
 
-def main():
-    os.makedirs(IMAGES, exist_ok=True)
+def browser():
     stage = Stage("screenshots")
     try:
         laptop, desk = stage.pair(("Laptop", "Desk"))
@@ -69,6 +72,58 @@ def main():
         picture(here, shown, "many", "light")
     finally:
         stage.close(keep=False)
+
+
+def settings():
+    stage = Stage("screenshots")
+    try:
+        desk, laptop, phone = (stage.daemon(name) for name in ("Desk", "Laptop", "Phone"))
+        screen = Screen(stage)
+        window = SettingsWindow(stage, screen, desk)
+
+        def shot(name):
+            for dark in (False, True):
+                window.do("scheme", dark=dark)
+                scheme = "dark" if dark else "light"
+                window.do("picture", path=os.path.join(IMAGES, f"settings-{name}-{scheme}.png"))
+
+        window.see("Welcome to Handoff")
+        shot("first-run")
+        window.press("Create").see("This device")
+        for other in (laptop, phone):
+            stage.join(desk, other)
+        window.see("Laptop", "Phone").miss("does not have")
+        phone.stop()
+        window.see("Last seen").miss("was added")
+        shot("devices")
+        window.press("Add a Device…").see("Valid for")
+        shot("pairing")
+        window.press("Cancel")
+        handlers = [desk.follow("handle", type) for type in ("org.example.letter", "org.example.map")]
+        for type, title in (("org.example.scan", "Receipts of October"), ("org.example.map", "The way to the lighthouse"),
+                            ("org.example.letter", "Letter to the landlord")):
+            laptop.publish(type, "--title", title)
+        window.press("Offers").see("Receipts of October", "The way to the lighthouse", "opens in")
+        shot("offers")
+        window.press("Switches").see("running")
+        shot("switches")
+        for handler in handlers:
+            handler.interrupt()
+        # One that finds nobody, as no Avahi runs here.
+        attic = stage.daemon("Attic", discovery="avahi")
+        attic.ctl("account", "create")
+        window = SettingsWindow(stage, screen, attic)
+        window.press("Problems").see("avahi-daemon")
+        shot("problems")
+    finally:
+        stage.close(keep=False)
+
+
+def main():
+    os.makedirs(IMAGES, exist_ok=True)
+    makers = {"browser": browser, "settings": settings}
+    for word in sys.argv[1:] or makers:
+        makers[word]()
 
 
 if __name__ == "__main__":

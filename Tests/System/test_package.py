@@ -24,6 +24,23 @@ BROWSERS = """
     usr/share/webext/handoff/popup.html usr/share/webext/handoff/popup.js usr/share/webext/handoff/icon-16.png
     usr/share/webext/handoff/icon-32.png usr/share/webext/handoff/icon-48.png usr/share/webext/handoff/icon-128.png
 """.split()
+# Of the window, which has one as well.
+SETTINGS = """
+    usr/bin/handoff-settings usr/share/applications/dev.handoff1.Settings.desktop
+    usr/share/dbus-1/services/dev.handoff1.Settings.service usr/share/metainfo/dev.handoff1.Settings.metainfo.xml
+    usr/share/icons/hicolor/scalable/apps/dev.handoff1.Settings.svg
+    usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Settings-laptop-symbolic.svg
+    usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Settings-symbolic.svg usr/share/man/man1/handoff-settings.1
+    usr/share/handoff-settings/handoff_settings/__init__.py usr/share/handoff-settings/handoff_settings/application.py
+    usr/share/handoff-settings/handoff_settings/devices.py usr/share/handoff-settings/handoff_settings/doctor.py
+    usr/share/handoff-settings/handoff_settings/first_run.py usr/share/handoff-settings/handoff_settings/joining.py
+    usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/model.py
+    usr/share/handoff-settings/handoff_settings/offers.py usr/share/handoff-settings/handoff_settings/pairing.py
+    usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/qrcode.py
+    usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
+    usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
+    usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
+""".split()
 PAGES = os.path.join(ROOT, "docs", "man")
 FIRST_PORT, LAST_PORT = 24863, 24872
 INSTALLED = """
@@ -77,7 +94,7 @@ def round_trip(stage):
     needs("make")
     image = install(stage)
     found = files(image)
-    expect(not set(INSTALLED + BROWSERS) - set(found), f"missing: {set(INSTALLED + BROWSERS) - set(found)}")
+    expect(set(INSTALLED + BROWSERS + SETTINGS) == set(found), f"not as listed: {set(INSTALLED + BROWSERS + SETTINGS) ^ set(found)}")
     for path in found:
         if os.path.islink(os.path.join(image, path)):
             leads = os.path.realpath(os.path.join(image, path))
@@ -121,6 +138,11 @@ def local(stage):
     for program in ("handoffd", "handoff-desktop"):
         with open(os.path.join(image, f"usr/local/lib/systemd/user/{program}.service")) as file:
             expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
+    with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Settings.service")) as file:
+        expect("\nExec=/usr/local/bin/handoff-settings " in file.read(), "the bus starts another window")
+    # It finds its parts from where it is.
+    version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
+    expect(version.startswith("handoff-settings "), version)
 
 
 # ---- Units, firewalls, completions -----------------------------------------------------------------------------------------
@@ -285,8 +307,9 @@ def package(stage):
     if not all(static(os.path.join(BIN, name)) for name in ("handoffd", "handoff-desktop", "handoff-browser", "handoffctl")):
         raise Skip("these programs were not built by scripts/build", optional=True)
     # Packed as little as may be: that takes most of the time.
-    path, extension = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.split()
-    done = call("lintian", "--allow-root", "--fail-on", "warning,error", path, extension, code=None)
+    made = call("scripts/deb", "--output", stage.folder, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "0"}).stdout.split()
+    window, extension, path = (next(each for each in made if f"/{name}_" in each) for name in ("handoff-settings", "webext-handoff", "handoff"))
+    done = call("lintian", "--allow-root", "--fail-on", "warning,error", *made, code=None)
     expect(done.returncode == 0, f"lintian:\n{done.stdout}{done.stderr}")
     image = os.path.join(stage.folder, "extension")
     call("dpkg-deb", "--extract", extension, image)
@@ -307,7 +330,12 @@ def package(stage):
     call("dpkg-deb", "--extract", path, image)
     found = {name.removesuffix(".gz") for name in files(image)}
     expect(not set(INSTALLED) - found, f"missing: {set(INSTALLED) - found}")
-    expect(not set(BROWSERS) & found, "the extension is in the package of the programs")
+    expect(not set(BROWSERS + SETTINGS) & found, "what has a package of its own is in that of the programs")
+    image = os.path.join(stage.folder, "window")
+    call("dpkg-deb", "--extract", window, image)
+    found = {name.removesuffix(".gz") for name in files(image)}
+    expect(not set(SETTINGS) - found and not set(INSTALLED) & found, f"of the window: {found}")
+    image = os.path.join(stage.folder, "package")
     sizes = [f"{name} {os.path.getsize(os.path.join(image, 'usr/bin', name)) / 1e6:.1f} MB" for name in ("handoffd", "handoff-desktop", "handoffctl")]
     print(f"  {', '.join(sizes)}")
 
@@ -329,6 +357,20 @@ def extension_ids(stage):
     expect(f'"{chromium}"' in source and f'"{firefox}"' in source, "the host expects others")
     said = call(os.path.join(BIN, "handoffctl"), "--version").stdout.split()[1]
     expect(manifest["version"] == said, f"the extension is {manifest['version']}, handoffctl {said}")
+
+
+@test("the desktop entry and the description of the window are faultless, and links of a pairing code open in it")
+def window_entry(stage):
+    needs("desktop-file-validate", "appstreamcli")
+    entry = os.path.join(ROOT, "Settings/dev.handoff1.Settings.desktop")
+    done = call("desktop-file-validate", entry)
+    expect(not done.stdout and not done.stderr, f"{done}")
+    call("appstreamcli", "validate", "--no-net", os.path.join(ROOT, "Settings/dev.handoff1.Settings.metainfo.xml"))
+    with open(entry) as file:
+        expect("\nMimeType=x-scheme-handler/handoff;\n" in file.read(), "no links")
+    program = os.path.join(ROOT, "Settings/handoff-settings")
+    versions = {call(each, "--version").stdout.split()[1] for each in (program, os.path.join(BIN, "handoffctl"))}
+    expect(len(versions) == 1, f"{versions}")
 
 
 @test("the package, the programs and the change log have one version")
