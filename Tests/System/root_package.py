@@ -153,7 +153,7 @@ def used(stage, release):
 def gone(stage, release):
     root = Root(stage, release)
     before = root.left()
-    extension = package(VERSIONS[0]).replace("handoff_", "webext-handoff_").replace("_amd64", "_all")
+    extension = os.path.join(os.path.dirname(package(VERSIONS[0])), f"webext-handoff_{VERSIONS[0]}_all.deb")
     root.install(VERSIONS[0], extension)
     expect(root.version("webext-handoff") == VERSIONS[0], "the extension is not installed")
     for path in ("/etc/systemd/user/sockets.target.wants/handoffd.socket", "/usr/share/webext/handoff/manifest.json"):
