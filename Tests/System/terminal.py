@@ -15,6 +15,10 @@ import time
 from harness import BIN, Failure
 
 
+# Select Graphic Rendition (ECMA-48).
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
 class Screen:
     """A program with a terminal of its own, of 100 columns."""
 
@@ -47,9 +51,9 @@ class Screen:
         return found
 
     def has_shown(self, pattern, within=30):
-        """Waits until the pattern has been shown, now or before; answers the match."""
+        """Waits until the pattern has been shown, now or before, in whatever colours; answers the match."""
         limit = time.monotonic() + within
-        while not (found := re.search(pattern, self.raw)):
+        while not (found := re.search(pattern, COLOURS.sub("", self.raw))):
             if not self._read(limit - time.monotonic()):
                 raise Failure(f"{self.words}: '{pattern}' was not shown: {self.raw!r}")
         return found

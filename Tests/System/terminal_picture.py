@@ -15,13 +15,17 @@ from transcripts import Play, blocks, steps
 IMAGE = os.path.join(ROOT, "docs", "images", "first-handoff.svg")
 CELL, LINE, MARGIN, BAR = 7.8, 19, 18, 34
 MODULE = 2.6
+# The parameters of the sequences that handoffctl writes (Emphasis.swift).
+EMPHASIS = {"1": "strong", "32": "good", "33": "warning", "1;31": "problem"}
 STYLE = """
   .back { fill: #ffffff; stroke: #d0d7de } .bar { fill: #f3f5f7 } .dot { fill: #c9d1d9 }
   text { fill: #1f2328; font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; white-space: pre }
-  .name { fill: #57606a; font-size: 12px } .typed { font-weight: 600 } .desk { fill: #0550ae } .laptop { fill: #8250df }
+  .name { fill: #57606a; font-size: 12px } .typed, .strong, .problem { font-weight: 600 }
+  .good { fill: #116329 } .warning { fill: #7d4e00 } .problem { fill: #a40e26 } .desk { fill: #0550ae } .laptop { fill: #8250df }
   @media (prefers-color-scheme: dark) {
     .back { fill: #0d1117; stroke: #30363d } .bar { fill: #161b22 } .dot { fill: #30363d }
     text { fill: #e6edf3 } .name { fill: #8b949e } .desk { fill: #79c0ff } .laptop { fill: #d2a8ff }
+    .good { fill: #7ee787 } .warning { fill: #f2cc60 } .problem { fill: #ffa198 }
   }
 """
 
@@ -33,11 +37,9 @@ def lines(raw):
         if "\x1b[38;5;231;48;5;16m" in line:
             code.append(re.sub(r"\x1b\[[0-9;]*m", "", line))
             continue
-        shown = ""
         # A carriage return with an erased line begins it again.
-        for part in re.split(r"\r\x1b\[K", line):
-            shown = part if part.strip("\r") else ""
-        text.append(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).rstrip())
+        shown = re.split(r"\r\x1b\[K", line)[-1]
+        text.append(re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", shown).rstrip())
     while text and not text[-1]:
         text.pop()
     while text and not text[0]:
@@ -45,18 +47,28 @@ def lines(raw):
     return text, code
 
 
+def spans(text):
+    """The pieces of a line, each with the class of how it stands out; the sequences themselves are none of it."""
+    found, kind = [], None
+    for piece in re.split(r"(\x1b\[[0-9;]*m)", text):
+        if sequence := re.fullmatch(r"\x1b\[([0-9;]*)m", piece):
+            kind = EMPHASIS.get(sequence[1])
+        elif piece:
+            found.append((kind, piece))
+    return found
+
+
 def squares(code, left, top):
-    """The light modules of a QR code of half blocks on a dark ground, as one path."""
-    path = ""
-    for row, line in enumerate(code):
-        for column, block in enumerate(line):
-            for half, blocks_of_it in ((0, "▀█"), (1, "▄█")):
-                if block in blocks_of_it:
-                    path += f"M{left + column * MODULE:.1f} {top + (2 * row + half) * MODULE:.1f}h{MODULE}v{MODULE}h-{MODULE}z"
-    # Of an odd number of rows the last one is half a line.
-    width, height = max(map(len, code)) * MODULE, (2 * len(code) - (not set(code[-1]) & set("▄█"))) * MODULE
-    return (f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="#000"/>'
-            f'<path d="{path}" fill="#fff" shape-rendering="crispEdges"/>'), width
+    """The dark modules of a QR code of half blocks on a light ground, as one path."""
+    light = {(column, 2 * row + half) for row, line in enumerate(code) for column, block in enumerate(line)
+             for half, of_it in ((0, "▀█"), (1, "▄█")) if block in of_it}
+    # Around a code everything is light.
+    columns, rows = (1 + max(place[axis] for place in light) for axis in (0, 1))
+    path = "".join(f"M{left + column * MODULE:.1f} {top + row * MODULE:.1f}h{MODULE}v{MODULE}h-{MODULE}z"
+                   for row in range(rows) for column in range(columns) if (column, row) not in light)
+    width, height = columns * MODULE, rows * MODULE
+    return (f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="#fff"/>'
+            f'<path d="{path}" fill="#000" shape-rendering="crispEdges"/>'), width
 
 
 def drawn(played):
@@ -70,7 +82,7 @@ def drawn(played):
         rows += [(None, line) for line in text]
         rows.append((None, ""))
     rows.pop()
-    columns = max(len(text) + (8 if device else 0) for device, text in rows)
+    columns = max(sum(len(piece) for _, piece in spans(text)) + (8 if device else 0) for device, text in rows)
     width, height = round(columns * CELL + 2 * MARGIN), BAR + len(rows) * LINE + 2 * MARGIN - 6
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
              "<title>The first handoff, as a terminal shows it</title>", f"<style>{STYLE}</style>",
@@ -80,7 +92,7 @@ def drawn(played):
     parts.append(f'<text class="name" x="{width / 2}" y="{BAR / 2 + 4}" text-anchor="middle">two devices of one person</text>')
     for number, (device, text) in enumerate(rows):
         y, x = BAR + MARGIN + number * LINE + 9, MARGIN
-        for kind, piece in ((device, f"{device}$".ljust(8)), ("typed", text)) if device else ((None, text),):
+        for kind, piece in [(device, f"{device}$".ljust(8)), ("typed", text)] if device else spans(text):
             if piece.strip():
                 # Every font takes the room of the cells.
                 name = f' class="{kind}"' if kind else ""

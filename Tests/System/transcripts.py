@@ -148,10 +148,10 @@ class Play:
             step.screen = screen = Screen(self.stage, ["bash", "-c", f"cd; {step.command}"], environment)
             for line in step.shows:
                 if asked := re.match(r"(.*\[y/N\]) y$", line):
-                    screen.sees(pattern(asked[1]))
+                    screen.has_shown(pattern(asked[1]))
                     screen.type("y\n")
                 elif asked := re.match(r"(.*: )\d{4} \d{4}$", line):
-                    screen.sees(pattern(asked[1]))
+                    screen.has_shown(pattern(asked[1]))
                     screen.type(self.code + "\n")
                 else:
                     # Wherever: the order of devices in a table is that of their ids.
@@ -162,7 +162,7 @@ class Play:
                 if not step.command.startswith("handoffctl pair"):
                     step.began.set()
             if not step.shows:
-                screen.sees(r"\S")
+                screen.has_shown(r"\S")
                 step.began.set()
             step.seen.set()
             code = screen.ends(60)
