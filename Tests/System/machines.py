@@ -118,10 +118,10 @@ class Machine:
 class Machines:
     """Booted machines of a test; they end with it."""
 
-    def __init__(self, stage, count, install=True):
+    def __init__(self, stage, count, install=True, releases=()):
         self.stage, self.name = stage, os.path.basename(stage.folder)
         stage.closers.append(lambda: self.command("down"))
-        self.command("up", str(count), within=120)
+        self.command("up", str(count), *releases, within=120)
         self.machines = [Machine(self, f"m{number}") for number in range(1, count + 1)]
         for machine in self.machines if install else []:
             machine.install()
