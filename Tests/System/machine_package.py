@@ -108,11 +108,11 @@ def next_release(stage):
     expect(newer.exists("/home/alice/.local/state/handoff/state/account"), "its state is elsewhere")
     for origin, taker in ((older, newer), (newer, older)):
         publish = origin.follow("publish", "com.example.editing", "--user-info", '{"page": 3}')
-        publish.wait("published")
+        activity = publish.wait("published")["id"]
         taker.until("the offer", lambda: taker.ctl("list").output.strip())
         expect(json.loads(taker.ctl("continue", "--print").output)["userInfo"] == {"page": 3}, "wrong activity")
         publish.wait("continued")
-        publish.interrupt()
+        origin.ctl("withdraw", activity)
         taker.until("the end of the offer", lambda: not taker.ctl("list").output.strip())
     before = json.loads(newer.ctl("status").output)
     newer.install_package(VERSIONS[1])
