@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import queue
+import re
 import select
 import shutil
 import signal
@@ -45,6 +46,12 @@ class Skip(Exception):
 
 class OutOfTime(Exception):
     """The test's time limit has passed."""
+
+
+def release():
+    """The version of the programs, from the one place where it stands."""
+    with open(os.path.join(ROOT, "Sources", "HandoffModel", "Version.swift")) as file:
+        return re.search(r'static let number = "([0-9.]+)"', file.read())[1]
 
 
 def expect(condition, message):
@@ -167,8 +174,12 @@ class Daemon:
     def prefix(self):
         return self.host.prefix if self.host else []
 
+    @property
+    def programs(self):
+        return self.host.programs if self.host else BIN
+
     def words(self, *more):
-        return [*self.prefix, os.path.join(BIN, "handoffd"), "--config", self.configuration, "--state-dir", self.state,
+        return [*self.prefix, os.path.join(self.programs, "handoffd"), "--config", self.configuration, "--state-dir", self.state,
                 "--socket", self.socket, *self.options, *more]
 
     def start(self, *more, within=20):
@@ -219,7 +230,7 @@ class Daemon:
 
     def ctl(self, *words, code=0, input=None, within=30):
         """Runs handoffctl --json; fails unless it ends with `code` (None: whatever)."""
-        result = run([*self.prefix, os.path.join(BIN, "handoffctl"), "--socket", self.socket, "--json", *words],
+        result = run([*self.prefix, os.path.join(self.programs, "handoffctl"), "--socket", self.socket, "--json", *words],
                      self.environment, within, input)
         if code is not None and result.code != code:
             raise Failure(f"exit code {code} expected: {result}")
@@ -228,7 +239,7 @@ class Daemon:
     def follow(self, *words, input=subprocess.DEVNULL):
         log = os.path.join(self.folder, f"{words[0]}-{len(self.stage.processes)}.log")
         return Follower(
-            self.stage, [*self.prefix, os.path.join(BIN, "handoffctl"), "--socket", self.socket, "--json", *words],
+            self.stage, [*self.prefix, os.path.join(self.programs, "handoffctl"), "--socket", self.socket, "--json", *words],
             self.environment, log, input)
 
     def publish(self, *words):
@@ -315,6 +326,8 @@ class Stage:
 
 class Host:
     """A simulated host of a lab."""
+
+    programs = BIN
 
     def __init__(self, lab, name):
         self.lab, self.name = lab, name

@@ -91,6 +91,37 @@ def upgrade(stage):
     taker.until("the offer of the new daemon", lambda: taker.ctl("continue", "--print", code=None).code == 0)
 
 
+@test("on Debian 13 its user's service starts, confined, pairs with Debian 12, and keeps its account over an upgrade", limit=400)
+def next_release(stage):
+    older, newer = Machines(stage, 2, install=False, releases=("bookworm", "trixie")).machines
+    expect("VERSION_ID=\"13\"" in newer.root("cat", "/etc/os-release").output, "it is not Debian 13")
+    for machine in (older, newer):
+        machine.install_package()
+    older.ctl("account", "create")
+    pair = older.follow("pair", "--yes")
+    newer.ctl("join", input=f"{pair.wait('opened')['code']}\n".encode())
+    pair.wait("joined")
+    main_pid = newer.show("MainPID")["MainPID"]
+    flags = newer.user("cat", f"/proc/{main_pid}/status").output
+    expect("NoNewPrivs:\t1" in flags and "Seccomp:\t2" in flags, "it is not confined")
+    # systemd 254 and later keep the state of a user's service there.
+    expect(newer.exists("/home/alice/.local/state/handoff/state/account"), "its state is elsewhere")
+    for origin, taker in ((older, newer), (newer, older)):
+        publish = origin.follow("publish", "com.example.editing", "--user-info", '{"page": 3}')
+        activity = publish.wait("published")["id"]
+        taker.until("the offer", lambda: taker.ctl("list").output.strip())
+        expect(json.loads(taker.ctl("continue", "--print").output)["userInfo"] == {"page": 3}, "wrong activity")
+        publish.wait("continued")
+        origin.ctl("withdraw", activity)
+        taker.until("the end of the offer", lambda: not taker.ctl("list").output.strip())
+    before = json.loads(newer.ctl("status").output)
+    newer.install_package(VERSIONS[1])
+    newer.until("the new daemon", lambda: state(newer) == "active" and newer.show("MainPID")["MainPID"] != main_pid)
+    after = json.loads(newer.ctl("status").output)
+    expect([after[key] for key in ("device", "account", "epoch")] == [before[key] for key in ("device", "account", "epoch")],
+           f"not the same device any more: {before} {after}")
+
+
 @test("it is installed and purged where no service manager runs, as when an image is made", limit=200)
 def no_manager(stage):
     base = os.path.join(os.environ.get("HANDOFF_MACHINES", "/var/tmp/handoff-machines"), "base")

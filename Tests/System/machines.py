@@ -2,15 +2,16 @@
 
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 
-from harness import BIN, ROOT, Failure, Follower, run
+from harness import BIN, ROOT, Failure, Follower, release, run
 
 MACHINES = os.path.join(ROOT, "Tests", "Lab", "machines")
-VERSIONS = ("0.1.0+test1", "0.1.0+test2")
+VERSIONS = tuple(f"{release()}+test{number}" for number in (1, 2))
 packages = {}
 
 
@@ -19,6 +20,9 @@ def package(version=VERSIONS[0]):
     if not packages:
         packages["folder"] = tempfile.mkdtemp(prefix="handoff-deb-")
         atexit.register(shutil.rmtree, packages["folder"], ignore_errors=True)
+    others = [path for key, path in packages.items() if key != "folder"]
+    if version not in packages and others:
+        packages[version] = renumbered(others[0], version)
     if version not in packages:
         done = subprocess.run([os.path.join(ROOT, "scripts", "deb"), "--version", version, "--output", packages["folder"]],
                               env={**os.environ, "HANDOFF_BIN": BIN, "DPKG_DEB_COMPRESSOR_LEVEL": "0"}, capture_output=True,
@@ -28,6 +32,21 @@ def package(version=VERSIONS[0]):
         # Behind it stands that of the extension.
         packages[version] = done.stdout.split()[0]
     return packages[version]
+
+
+def renumbered(path, version):
+    """The same package with another version, which takes a tenth of the time of making it."""
+    folder = tempfile.mkdtemp(dir=packages["folder"])
+    subprocess.run(["dpkg-deb", "--raw-extract", path, folder], check=True)
+    control = os.path.join(folder, "DEBIAN", "control")
+    with open(control) as file:
+        text = file.read()
+    with open(control, "w") as file:
+        file.write(re.sub(r"(?m)^Version: .*$", f"Version: {version}", text))
+    name, _, architecture = os.path.basename(path).rsplit("_", 2)
+    made = os.path.join(packages["folder"], f"{name}_{version}_{architecture}")
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", folder, made], check=True, capture_output=True)
+    return made
 
 
 class Machine:
@@ -99,10 +118,10 @@ class Machine:
 class Machines:
     """Booted machines of a test; they end with it."""
 
-    def __init__(self, stage, count, install=True):
+    def __init__(self, stage, count, install=True, releases=()):
         self.stage, self.name = stage, os.path.basename(stage.folder)
         stage.closers.append(lambda: self.command("down"))
-        self.command("up", str(count), within=120)
+        self.command("up", str(count), *releases, within=120)
         self.machines = [Machine(self, f"m{number}") for number in range(1, count + 1)]
         for machine in self.machines if install else []:
             machine.install()

@@ -1,5 +1,6 @@
 """Commands at a terminal, as a person runs them: what they show is read, and answers are typed."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -14,11 +15,17 @@ import time
 from harness import BIN, Failure
 
 
+# Select Graphic Rendition (ECMA-48).
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
 class Screen:
     """A program with a terminal of its own, of 100 columns."""
 
     def __init__(self, stage, words, environment):
-        self.words, self.shown = words, ""
+        # What is shown and was not looked at yet, and all that was ever shown.
+        self.words, self.shown, self.raw = words, "", ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 100, 0, 0))
         self.screen = ours
@@ -43,6 +50,14 @@ class Screen:
         self.shown = self.shown[found.end():]
         return found
 
+    def has_shown(self, pattern, within=30):
+        """Waits until the pattern has been shown, now or before, in whatever colours; answers the match."""
+        limit = time.monotonic() + within
+        while not (found := re.search(pattern, COLOURS.sub("", self.raw))):
+            if not self._read(limit - time.monotonic()):
+                raise Failure(f"{self.words}: '{pattern}' was not shown: {self.raw!r}")
+        return found
+
     def _read(self, within):
         if within <= 0 or not select.select([self.screen], [], [], within)[0]:
             return False
@@ -50,7 +65,9 @@ class Screen:
             data = os.read(self.screen, 65536)
         except OSError:  # The terminal's end, once nobody has it open.
             return False
-        self.shown += data.decode("utf-8", "replace")
+        text = self.decoder.decode(data)
+        self.shown += text
+        self.raw += text
         return bool(data)
 
     def type(self, text):

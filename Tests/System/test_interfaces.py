@@ -1,42 +1,16 @@
-"""The interface files, read by the parsers of others: PyPI's 'varlink', Debian's Go library, systemd's varlinkctl.
+"""The interface files, read by the parsers of others: PyPI's 'varlink' and Debian's Go library.
 
-The last two are tried where they are installed.
+systemd's varlinkctl reads them where it is: in root_package.py.
 """
 
 import glob
 import os
-import shutil
 import subprocess
 
+from go_client import built
 from harness import ROOT, Skip, expect, main, test
 
 FILES = sorted(glob.glob(os.path.join(ROOT, "Sources", "HandoffControl", "Interfaces", "*.varlink")))
-
-# Reads interface descriptions with Debian's golang-github-varlink-go-dev.
-GO_PROGRAM = """
-package main
-
-import (
-    "fmt"
-    "io/ioutil"
-    "os"
-
-    "github.com/varlink/go/varlink/idl"
-)
-
-func main() {
-    for _, path := range os.Args[1:] {
-        text, err := ioutil.ReadFile(path)
-        if err == nil {
-            _, err = idl.New(string(text))
-        }
-        if err != nil {
-            fmt.Fprintf(os.Stderr, "%s: %v\\n", path, err)
-            os.Exit(1)
-        }
-    }
-}
-"""
 
 
 @test("the Python scanner reads them, and finds what they define")
@@ -57,24 +31,14 @@ def python_scanner(stage):
             expect(written <= set(interface.members), f"{path}: the scanner misses {written - set(interface.members)}")
 
 
-@test("the Go library reads them")
+@test("the Go library reads them, and not what is no interface")
 def go_library(stage):
-    if not shutil.which("go") or not os.path.isdir("/usr/share/gocode/src/github.com/varlink/go"):
-        raise Skip("golang-go and golang-github-varlink-go-dev are not installed", optional=True)
-    program = stage.file("check.go", GO_PROGRAM)
-    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "",
-                   "GOCACHE": os.path.join(stage.folder, "cache"), "HOME": stage.folder}
-    done = subprocess.run(["go", "run", program, *FILES], env=environment, capture_output=True, text=True)
+    client = built(stage)
+    done = subprocess.run([client, "read", *FILES], capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
-
-
-@test("varlinkctl reads them")
-def varlinkctl(stage):
-    if not shutil.which("varlinkctl"):
-        raise Skip("varlinkctl is not installed (systemd 255 brings it)", optional=True)
-    for path in FILES:
-        done = subprocess.run(["varlinkctl", "validate-idl", path], capture_output=True, text=True)
-        expect(done.returncode == 0, f"{path}: {done.stderr}")
+    with open(FILES[0]) as file:
+        broken = stage.file("broken.varlink", file.read() + "\nmethod Half(\n")
+    expect(subprocess.run([client, "read", broken], capture_output=True).returncode == 1, "it takes half a method")
 
 
 @test("they keep to what all parsers take")

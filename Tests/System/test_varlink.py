@@ -1,9 +1,12 @@
-"""A stock Varlink client, the one from PyPI, against the daemon. Needs the Python package 'varlink'."""
+"""Stock Varlink clients against the daemon: the one from PyPI, for which the Python package 'varlink' is needed, and Debian's for Go."""
 
+import json
 import os
+import subprocess
 import threading
 
-from harness import Failure, Skip, expect, main, same, test
+from go_client import built
+from harness import Failure, Skip, expect, main, release, same, test
 
 try:
     import varlink
@@ -101,6 +104,23 @@ def errors(stage):
             expect(error.error() in (f"{SERVICE}.InterfaceNotFound", f"{SERVICE}.InvalidParameter"), f"{error.error()}")
         else:
             raise Failure("an unknown interface was described")
+
+
+@test("the Go client introspects, calls, and is told errors by name")
+def go_client(stage):
+    client, daemon = built(stage), stage.daemon("one")
+
+    def ask(*words, code=0):
+        done = subprocess.run([client, words[0], f"unix:{daemon.socket}", *words[1:]], capture_output=True, text=True, timeout=30)
+        expect(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+        return done.stdout
+
+    info = json.loads(ask("ask"))
+    expect({CONTROL, APPS, SERVICE} <= set(info["methods"]) and all(info["methods"].values()), f"{info}")
+    expect(release() in info["version"], f"{info}")
+    expect(json.loads(ask("call", f"{CONTROL}.GetStatus", "{}"))["name"] == "one", "wrong name")
+    refused = ask("call", f"{CONTROL}.RemovePeer", '{"address": "nowhere"}', code=3)
+    expect(refused.strip() == f"{CONTROL}.InvalidAddress", refused)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+"""What is installed, and what the tests of all kinds of packages share."""
+
+import os
+import shutil
+import subprocess
+
+from harness import BIN, ROOT, Skip, expect
+
+# Of the extension, which has a package of its own.
+BROWSERS = """
+    etc/chromium/native-messaging-hosts/dev.handoff1.browser.json usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json
+    usr/share/chromium/extensions/handoff
+    usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/browser@handoff1.dev
+    usr/share/handoff/handlers.d/chromium.json usr/share/handoff/handlers.d/firefox-esr.json
+    usr/share/webext/handoff/background.js usr/share/webext/handoff/front.js usr/share/webext/handoff/host.js
+    usr/share/webext/handoff/inject.js usr/share/webext/handoff/manifest.json usr/share/webext/handoff/opening.js
+    usr/share/webext/handoff/page.js usr/share/webext/handoff/panel.js usr/share/webext/handoff/popup.css
+    usr/share/webext/handoff/popup.html usr/share/webext/handoff/popup.js usr/share/webext/handoff/icon-16.png
+    usr/share/webext/handoff/icon-32.png usr/share/webext/handoff/icon-48.png usr/share/webext/handoff/icon-128.png
+""".split()
+# Of the window, which has one as well.
+SETTINGS = """
+    usr/bin/handoff-settings usr/share/applications/dev.handoff1.Settings.desktop
+    usr/share/dbus-1/services/dev.handoff1.Settings.service usr/share/metainfo/dev.handoff1.Settings.metainfo.xml
+    usr/share/icons/hicolor/scalable/apps/dev.handoff1.Settings.svg
+    usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Settings-laptop-symbolic.svg
+    usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Settings-symbolic.svg usr/share/man/man1/handoff-settings.1
+    usr/share/handoff-settings/handoff_settings/__init__.py usr/share/handoff-settings/handoff_settings/application.py
+    usr/share/handoff-settings/handoff_settings/devices.py usr/share/handoff-settings/handoff_settings/doctor.py
+    usr/share/handoff-settings/handoff_settings/first_run.py usr/share/handoff-settings/handoff_settings/joining.py
+    usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/model.py
+    usr/share/handoff-settings/handoff_settings/offers.py usr/share/handoff-settings/handoff_settings/pairing.py
+    usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/qrcode.py
+    usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
+    usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
+    usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
+""".split()
+INSTALLED = """
+    etc/handoff/documents.conf etc/handoff/handoffd.conf etc/ufw/applications.d/handoff
+    usr/bin/handoffctl usr/bin/handoffd usr/bin/handoff-desktop usr/bin/handoff-try
+    usr/lib/firewalld/services/handoff.xml
+    usr/lib/systemd/system/handoffd@.service
+    usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
+    usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
+    usr/lib/systemd/user/handoff-desktop.service usr/lib/systemd/user/handoff-desktop.socket
+    usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf
+    usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
+    usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
+    usr/share/zsh/vendor-completions/_handoffctl
+    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
+    usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
+    usr/share/doc/handoff/examples/policy.conf
+    usr/lib/handoff/handoff-browser
+    usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.Desktop.varlink usr/share/varlink/dev.handoff1.varlink
+""".split()
+
+
+def call(*words, code=0, **more):
+    environment = {**os.environ, "HANDOFF_BIN": BIN, "LC_ALL": "C.UTF-8", "MANWIDTH": "100", **more.pop("environment", {})}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=300, **more)
+    expect(code is None or done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def needs(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f"{program} is missing (scripts/setup --tests)")
+
+
+def static(program):
+    """Whether the Swift runtime is inside, as it must be in a package."""
+    return "/swift/" not in call("readelf", "-d", program).stdout

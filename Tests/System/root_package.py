@@ -1,0 +1,194 @@
+"""The Debian package as it is, in the root file systems of Debian 13 and Ubuntu 24.04: installed, used, upgraded, removed and purged.
+
+Nothing is booted there: a process with another root has the apt, the libc, the OpenSSL and the systemd tools of that release, on this
+kernel. What a service manager adds is for machine_package.py. Needs root, and the root file systems of Tests/Lab/roots. A network
+is not needed, and not there: each root has fetched what the package depends on.
+"""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from harness import ROOT, Failure, Skip, expect, leave_network, main, run, test
+from machines import VERSIONS, package
+
+ROOTS = os.path.join(ROOT, "Tests", "Lab", "roots")
+INTERFACES = os.path.join(ROOT, "Sources", "HandoffControl", "Interfaces")
+NEW_MOUNTS = 0x00020000  # CLONE_NEWNS
+# The releases: what they say that they are, and which systemd they have.
+RELEASES = {"trixie": ("Debian 13", 'VERSION_ID="13"', 257), "noble": ("Ubuntu 24.04", 'VERSION_ID="24.04"', 255)}
+
+
+class Root:
+    """The root file system of a release, as a place for daemons; what is changed in it is gone with the test."""
+
+    programs = "/usr/bin"
+
+    def __init__(self, stage, release):
+        if os.geteuid() != 0:
+            raise Skip("another root needs root")
+        base = run([ROOTS, "path", release], dict(os.environ)).output.strip()
+        if not base:
+            # Ubuntu's archive may be out of reach, and nobody but Ubuntu's keyring can say whose packages those are.
+            raise Skip(f"there is no root file system of {release} (Tests/Lab/roots build {release})", optional=release == "noble")
+        own_mounts()
+        leave_network()
+        place = os.path.join(stage.folder, "over")
+        self.path = os.path.join(place, "root")
+        self.prefix = ["chroot", self.path]
+        stage.closers.append(lambda: subprocess.run(["umount", "--recursive", "--lazy", place], check=True))
+        os.mkdir(place)
+        mount("-t", "tmpfs", "-o", "size=1g,mode=755", "tmpfs", place)
+        for name in ("upper", "work", "root"):
+            os.mkdir(os.path.join(place, name))
+        mount("-t", "overlay", "-o", f"lowerdir={base},upperdir={place}/upper,workdir={place}/work", "overlay", self.path)
+        mount("-t", "proc", "proc", self.path + "/proc")
+        # The test's own folder has its own name in there, for sockets and files.
+        inside = self.path + stage.folder
+        os.makedirs(inside)
+        mount("--bind", stage.folder, inside)
+        self.stage = stage
+
+    def run(self, *words, code=0, within=120):
+        result = run([*self.prefix, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
+                      *words], dict(os.environ), within)
+        if code is not None and result.code != code:
+            raise Failure(str(result))
+        return result
+
+    def apt(self, *words):
+        return self.run("apt-get", "--yes", "--no-install-recommends", *words)
+
+    def install(self, version, *more):
+        """Installs the package of the programs by apt, which has to find its dependencies."""
+        paths = [shutil.copy(path, self.stage.folder) for path in (package(version), *more)]
+        return self.apt("install", *paths)
+
+    def version(self, name="handoff"):
+        return self.run("dpkg-query", "--show", "--showformat", "${Version}", name).output
+
+    def left(self):
+        """What is there of this project, beside the notes of dpkg."""
+        return self.run("find", "/etc", "/usr", "/var/lib", "-name", "*handoff*", "-not", "-path", "/var/lib/dpkg/*").output.split()
+
+
+def mount(*words):
+    done = run(["mount", *words], dict(os.environ))
+    expect(done.code == 0, str(done))
+
+
+def own_mounts():
+    """Takes a mount namespace of its own, so that nothing stays mounted whatever happens."""
+    if ctypes.CDLL(None, use_errno=True).unshare(NEW_MOUNTS) != 0:
+        raise Skip("this kernel or container allows no namespaces")
+    mount("--make-rprivate", "/")
+
+
+def for_each_release(name, limit):
+    """Makes a function that takes a stage and a release a test for each release."""
+
+    def register(function):
+        for release, (called, *_) in RELEASES.items():
+            test(f"{called}: {name}", limit=limit)(lambda stage, release=release: function(stage, release))
+
+    return register
+
+
+def offered(daemon, activity):
+    """Waits until a device is offered an activity."""
+    daemon.follow("watch").wait("added", id=activity)
+
+
+@for_each_release("apt installs it with all that it needs, the device pairs with one here, both continue, and it is upgraded", 300)
+def used(stage, release):
+    root = Root(stage, release)
+    expect(RELEASES[release][1] in root.run("cat", "/etc/os-release").output, "another release")
+    root.install(VERSIONS[0])
+    expect(root.version() == VERSIONS[0], root.version())
+    expect("not found" not in root.run("ldd", "/usr/bin/handoffd", "/usr/bin/handoff-desktop", "/usr/bin/handoffctl").output,
+           "a library is missing")
+    here = stage.daemon("here")
+    there = stage.daemon("there", host=root, interface="lo")
+    inside = os.readlink(f"/proc/{there.process.pid}/root")
+    expect(inside == root.path, f"the daemon runs in {inside}")
+
+    # The code is typed there, and the payload goes both ways.
+    here.ctl("account", "create")
+    pair = here.follow("pair", "--yes")
+    there.ctl("join", input=f"{pair.wait('opened')['code']}\n".encode(), within=60)
+    pair.wait("joined")
+    for origin, taker in ((here, there), (there, here)):
+        publish = origin.publish("com.example.editing", "--title", f"From {origin.name}", "--user-info", '{"page": 3}')
+        offered(taker, publish.id)
+        expect(taker.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 3}, "another activity")
+        publish.wait("continued")
+        publish.interrupt()
+    # A file goes over a stream.
+    draft = stage.file("draft.txt", "A letter to Ada. " * 60_000)
+    sent = here.publish("com.example.reading", "--stream", draft)
+    received = os.path.join(there.folder, "received.txt")
+    offered(there, sent.id)
+    there.ctl("continue", sent.id, "--output", received)
+    with open(draft) as one, open(received) as other:
+        expect(one.read() == other.read(), "another file")
+    sent.interrupt()
+
+    before = there.ctl("status").line
+    expect(there.stop() == 0, "it did not end in order")
+    root.install(VERSIONS[1])
+    expect(root.version() == VERSIONS[1], root.version())
+    there.start()
+    after = there.ctl("status").line
+    expect([after[key] for key in ("device", "account", "epoch")] == [before[key] for key in ("device", "account", "epoch")],
+           f"not the same device any more: {before} {after}")
+    publish = here.publish("com.example.editing", "--user-info", '{"page": 4}')
+    offered(there, publish.id)
+    expect(there.ctl("continue", publish.id, "--print").line["userInfo"] == {"page": 4}, "another activity after the upgrade")
+
+
+@for_each_release("it is removed but for settings, and purged without a trace", 200)
+def gone(stage, release):
+    root = Root(stage, release)
+    before = root.left()
+    extension = os.path.join(os.path.dirname(package(VERSIONS[0])), f"webext-handoff_{VERSIONS[0]}_all.deb")
+    root.install(VERSIONS[0], extension)
+    expect(root.version("webext-handoff") == VERSIONS[0], "the extension is not installed")
+    for path in ("/etc/systemd/user/sockets.target.wants/handoffd.socket", "/usr/share/webext/handoff/manifest.json"):
+        expect(os.path.lexists(root.path + path), f"no {path}")
+    with open(root.path + "/etc/handoff/handoffd.conf", "a") as file:
+        file.write("name = Desk\n")
+    root.apt("remove", "handoff", "webext-handoff")
+    with open(root.path + "/etc/handoff/handoffd.conf") as file:
+        expect("name = Desk" in file.read(), "removal deleted settings")
+    expect(not os.path.exists(root.path + "/usr/bin/handoffd"), "the program is left")
+    root.apt("purge", "handoff", "webext-handoff")
+    expect(root.left() == before == [], f"left: {root.left()}")
+
+
+@for_each_release("its varlinkctl reads the interface files, and talks to the daemon", 120)
+def varlinkctl(stage, release):
+    root = Root(stage, release)
+    said = int(re.search(r"systemd (\d+)", root.run("varlinkctl", "--version").output)[1])
+    expect(said >= RELEASES[release][2], f"systemd {said}")
+    for name in sorted(os.listdir(INTERFACES)):
+        path = shutil.copy(os.path.join(INTERFACES, name), stage.folder)
+        root.run("varlinkctl", "validate-idl", path)
+    # A parser that takes all says nothing.
+    with open(path, "a") as file:
+        file.write("method Half(\n")
+    expect(root.run("varlinkctl", "validate-idl", path, code=None).code != 0, "it takes what is no interface")
+    daemon = stage.daemon("here")
+    address = f"unix:{daemon.socket}"
+    info = json.loads(root.run("varlinkctl", "info", "--json=short", address).output)
+    expect({"dev.handoff1", "dev.handoff1.Control"} <= set(info["interfaces"]), f"{info}")
+    described = root.run("varlinkctl", "introspect", address, "dev.handoff1.Control").output
+    expect("method ListActivities" in described, described)
+    status = json.loads(root.run("varlinkctl", "call", "--json=short", address, "dev.handoff1.Control.GetStatus", "{}").output)
+    expect(status["name"] == "here", f"{status}")
+
+
+if __name__ == "__main__":
+    main()

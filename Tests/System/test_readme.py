@@ -1,0 +1,92 @@
+"""What a newcomer types, from README.md and docs/install.md: each line is run here, or where it is said below."""
+
+import html
+import os
+import re
+
+from harness import BIN, ROOT, expect, main, run, test
+from transcripts import Play, blocks, steps
+
+README, INSTALL = "README.md", "docs/install.md"
+# Lines for a whole system: the file that runs the same, and a text in it that does.
+ELSEWHERE = {
+    "scripts/test": (".ci/run", "exec scripts/test"),
+    "scripts/setup --package && make && make deb": ("scripts/test", "scripts/setup --tests"),
+    "sudo apt install ./handoff_*.deb": ("Tests/System/root_package.py", 'self.apt("install"'),
+    "sudo apt install ./.build/deb/handoff_*.deb": ("Tests/System/root_package.py", 'self.apt("install"'),
+    'rpmbuild -bb --define "_sourcedir $PWD" handoff.spec': ("scripts/release", "rpmbuild -bb"),
+    "makepkg": ("Tests/System/test_release.py", '"makepkg", "--nodeps"'),
+    "make": ("scripts/test", "scripts/build"),
+    "sudo make install": ("Tests/System/test_package.py", '"make", "install"'),
+    # On booted machines.
+    "systemctl --user daemon-reload": ("Tests/System/machines.py", 'self.systemctl("daemon-reload")'),
+    "systemctl --user enable --now handoffd.socket handoff-desktop.socket handoffd-autostart.service":
+        ("Tests/System/machine_sandbox.py", '"enable", "--now", "handoffd.socket", "handoff-desktop.socket"'),
+    "ln -s /dev/null ~/.config/systemd/user/$unit.service.d/50-sandbox.conf":
+        ("Tests/System/machine_units.py", '"ln", "-s", "/dev/null"'),
+    # The profiles are read as the firewalls do; no firewall runs.
+    "sudo firewall-cmd --permanent --add-service=handoff && sudo firewall-cmd --reload":
+        ("Tests/System/test_package.py", "packaging/firewalld/handoff.xml"),
+    "sudo ufw allow Handoff": ("Tests/System/test_package.py", "ufw.applications"),
+}
+HERE = {"scripts/demo"}
+# Of the loop around a line above.
+AROUND = {"for unit in handoffd handoff-desktop; do", "mkdir -p ~/.config/systemd/user/$unit.service.d", "done"}
+
+
+def path(name):
+    return os.path.join(ROOT, name)
+
+
+@test("the transcripts of the README are what happens, line by line", limit=280)
+def transcripts(stage):
+    play = Play(stage, "desk", "laptop")
+    play.file("desk", "report.odt", "A report. " * 1000)
+    os.mkdir(os.path.join(play.home("laptop"), "Documents"))
+    shown = [lines for lines in blocks(path(README)) if steps(lines)]
+    for lines in shown:
+        # A file lets in a device that is in no account yet.
+        if "account export" in lines[0]:
+            file = Play(stage, "tower", "tablet", called={"desk": "tower", "laptop": "tablet"})
+            file.devices["desk"].ctl("account", "create")
+            file.run(lines)
+        else:
+            play.run(lines)
+    expect(len(shown) >= 5, f"only {len(shown)} transcripts")
+    with open(os.path.join(play.home("desk"), "report.odt")) as one, \
+            open(os.path.join(play.home("laptop"), "Documents", "report.odt")) as other:
+        expect(one.read() == other.read(), "another file arrived")
+
+
+@test("all other lines that are typed on the pages of a newcomer are run somewhere")
+def lines(stage):
+    typed = set()
+    for name in (README, INSTALL):
+        for block in blocks(path(name)):
+            if not steps(block):
+                typed |= {re.split(r"  +# ", line)[0].strip() for line in block}
+    known = set(ELSEWHERE) | HERE | AROUND
+    expect(typed == known, f"not run anywhere: {typed - known}; on no page: {known - typed}")
+    for line, (name, text) in ELSEWHERE.items():
+        with open(path(name)) as file:
+            expect(text in file.read(), f"{name} does not run '{line}' any more")
+
+
+@test("the picture of the README shows its first two transcripts")
+def picture(stage):
+    with open(path("docs/images/first-handoff.svg")) as file:
+        shown = {html.unescape(text) for text in re.findall(r'class="typed"[^>]*>([^<]*)<', file.read())}
+    transcripts = [steps(block) for block in blocks(path(README)) if steps(block)][:2]
+    typed = {step.command for transcript in transcripts for step in transcript}
+    expect(shown == typed, f"scripts/screenshots terminal makes it anew: picture {shown}, page {typed}")
+
+
+@test("scripts/demo hands an activity and a file over, and leaves nothing behind", limit=120)
+def demo(stage):
+    done = run([path("scripts/demo"), "--no-build"], {**os.environ, "HANDOFF_BIN": BIN, "TMPDIR": stage.folder}, 110)
+    expect(done.code == 0 and "The payload is equal to the last detail" in done.output and "SHA-256" in done.output, str(done))
+    expect(os.listdir(stage.folder) == [], f"left: {os.listdir(stage.folder)}")
+
+
+if __name__ == "__main__":
+    main()
