@@ -254,18 +254,19 @@ class Dunst:
 
     CONTROL = "org.dunstproject.cmd0"
 
-    def __init__(self, stage, bus):
+    def __init__(self, stage, bus, look="", pixels=None):
+        """`look` is its configuration; in the folder `pixels` there is the display's memory (Xvfb_screen0, in the form of xwd)."""
         for program in ("dunst", "Xvfb"):
             if not shutil.which(program):
                 raise Skip(f"{program} is not installed (scripts/setup --tests)")
         read, write = os.pipe()
-        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"], {}, [write])
+        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp",
+                            *(["-fbdir", pixels] if pixels else [])], {}, [write])
         os.close(write)
         with os.fdopen(read) as file:
             display = file.readline().strip()
         expect(display, "Xvfb did not start")
-        nothing = stage.file("dunstrc", "")
-        self._start(stage, ["dunst", "-config", nothing], {"DISPLAY": f":{display}", "HOME": stage.folder, **bus.environment})
+        self._start(stage, ["dunst", "-config", stage.file("dunstrc", look)], {"DISPLAY": f":{display}", "HOME": stage.folder, **bus.environment})
         self.client = BusClient(bus)
 
     @staticmethod
