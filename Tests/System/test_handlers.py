@@ -212,6 +212,23 @@ def to_downloads(stage):
     received(os.path.join(folder, "report (2).pdf"), content)
 
 
+@test("what is sent from standard input goes to the folder for downloads by the name of its device", limit=90)
+def without_a_name(stage):
+    desk = Desk(stage)
+    folder = downloads(desk)
+    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
+        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
+    desk.start()
+    send = subprocess.Popen([os.path.join(BIN, "handoffctl"), "--socket", desk.origin.socket, "send", "taker", "-"],
+                            env=desk.origin.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    stage.processes.append(send)
+    send.stdin.write(b"some words")
+    send.stdin.close()
+    desk.ctl("continue", desk.watch.wait("added")["id"])
+    received(os.path.join(folder, "from origin"), b"some words")
+    expect(send.wait(30) == 0, "it goes on though it was taken")
+
+
 @test("an app that knows nothing of Handoff opens a page, and a file that was received", limit=90)
 def knows_nothing(stage):
     desk = Desk(stage)

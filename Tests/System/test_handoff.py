@@ -105,6 +105,29 @@ def sent(stage):
     expect("no other device of the account is called so" in refused.errors, refused.errors)
 
 
+@test("of several things that are sent each is taken by itself, and what was not taken is taken back")
+def sent_several(stage):
+    origin, taker = stage.pair()
+    watch = taker.follow("watch")
+    paths = [stage.file(f"{name}.txt", name) for name in ("one", "two")]
+    send = origin.follow("send", "taker", *paths, "https://example.org/d")
+    offers = [watch.wait("added") for _ in range(3)]
+    expect({offer["title"] for offer in offers} == {"one.txt", "two.txt", "https://example.org/d"}, f"wrong: {offers}")
+    for offer in offers:
+        page = offer["type"] == "NSUserActivityTypeBrowsingWeb"
+        taker.ctl("continue", offer["id"], *(["--print"] if page else ["--output", stage.folder + "/" + offer["title"] + ".taken"]))
+    expect(send.process.wait(30) == 0, "it goes on though all were taken")
+    for path in paths:
+        expect(open(path + ".taken").read() == open(path).read(), f"{path} came as something else")
+    send = origin.follow("send", "taker", *paths)
+    offers = [watch.wait("added") for _ in range(2)]
+    taker.ctl("continue", offers[0]["id"], "--output", stage.folder + "/again.txt")
+    send.interrupt()
+    expect(send.process.wait(30) == 0, "Ctrl-C is no failure")
+    watch.wait("removed", id=offers[1]["id"])
+    expect(taker.ctl("list").lines == [], "something is still on offer")
+
+
 @test("every type of userInfo arrives equal")
 def every_type(stage):
     origin, taker = stage.pair()

@@ -182,6 +182,8 @@ struct ReceiveRequest {
     let output: String
     /// How long nothing may move before it is given up.
     let timeout: Duration
+    /// The name, in a folder, of content that its sender gives none; nil refuses that.
+    var unnamed: String?
     /// Whether the process starts a program when the content is complete, and so gives up no rights.
     var runsMore = false
 

@@ -131,7 +131,7 @@ final class HandleSession {
                 activity: content.id.hex, from: content.origin.device.hex, take: true)
             let receiving = ReceiveRequest(
                 activity: asked, output: try DownloadFolder.make(), timeout: ReceiveRequest.usualTimeout,
-                runsMore: request.opener != nil)
+                unnamed: "from \(content.origin.deviceName)", runsMore: request.opener != nil)
             let session = try ReceiveSession(receiving, context) { [weak self] path in
                 self?.run(page: nil, file: path)
             }

@@ -18,17 +18,24 @@ final class PublishSession {
     private var userInfo: UserInfoReading?
     /// The session in which the activity is on offer, and its id there; nil while the daemon is away.
     private var offer: (session: Attachment, activity: ActivityID)?
+    /// What follows the end of the offer; nil ends the command.
+    private let onEnd: (() -> Void)?
     private var wasOffered = false
     private var isEnding = false
+    private var isOver = false
     private var lastAdvice: String?
     private var hasToldReach = false
     /// The connection that asks why nobody is offered the activity.
     private var asking: ControlClient?
 
+    /// - Parameter onEnd: called once when the offer is over, in the place of ending the command; interrupts are the caller's then.
     /// - Throws: `CommandFailure` when the payload cannot be read or is malformed.
-    init(_ request: PublishRequest, _ context: CommandContext) throws(CommandFailure) {
+    init(
+        _ request: PublishRequest, _ context: CommandContext, onEnd: (() -> Void)? = nil
+    ) throws(CommandFailure) {
         self.request = request
         self.context = context
+        self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
         if let userInfo, Self.namesFile(.object(userInfo.object)) {
             // Sent as it was given, which is what a tool for trying things is for; the other device takes no path from anybody.
@@ -54,7 +61,7 @@ final class PublishSession {
 
     /// Attaches, and begins to wait for what happens.
     func start() {
-        context.onInterrupt { [unowned self] in interrupted() }
+        if onEnd == nil { context.onInterrupt { [unowned self] in interrupted() } }
         if !request.type.text.contains("."), request.type != .browsingWeb {
             context.note(
                 "advice: '\(VisibleText.escape(request.type.text))' is taken for the type of an activity, which apps name like a "
@@ -182,19 +189,26 @@ final class PublishSession {
     }
 
     /// The first interrupt withdraws; a second one does not wait for the answer.
-    private func interrupted() {
+    func interrupted() {
         streams?.stop()
         end()
     }
 
     /// Withdraws the activity, and ends the command.
     private func end() {
-        guard !isEnding, let offer else { return context.finish(.done) }
+        guard !isEnding, let offer else { return finish() }
         isEnding = true
-        context.after(Self.withdrawalPatience) { [context] in context.finish(.done) }
-        offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [context] _ in
-            context.finish(.done)
+        context.after(Self.withdrawalPatience) { [weak self] in self?.finish() }
+        offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [weak self] _ in
+            self?.finish()
         }
+    }
+
+    private func finish() {
+        guard !isOver else { return }
+        isOver = true
+        guard let onEnd else { return context.finish(.done) }
+        onEnd()
     }
 
     private var title: JSON { request.title.map { .string($0) } ?? JSON.null }

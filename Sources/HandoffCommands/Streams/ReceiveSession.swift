@@ -57,7 +57,7 @@ final class ReceiveSession {
         self.onReceived = onReceived
         lastProgress = context.loop.now
         do throws(TransferFailure) {
-            destination = try Destination(output: request.output)
+            destination = try Destination(output: request.output, unnamed: request.unnamed)
         } catch {
             throw .transfer(error)
         }

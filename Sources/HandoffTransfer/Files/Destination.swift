@@ -15,17 +15,20 @@ package final class Destination {
 
     private let place: Place
     private let mask: UInt32
+    private let unnamed: String?
 
     /// Opens the folder, before anything is asked of anybody.
     /// - Parameters:
     ///   - output: `-`, the path of a folder that exists, or the path of a file, which need not exist.
+    ///   - unnamed: the name, in a folder, of content that its sender gives none, as standard input; nil refuses that.
     ///   - shown: what messages, which the sender may get, call the folder where its path is nobody else's matter.
     ///   - calls: what is used of the kernel.
     /// - Throws: what is wrong with the path.
     package init(
-        output: String, shownAs shown: String? = nil, calls: KernelCalls = KernelCalls()
+        output: String, unnamed: String? = nil, shownAs shown: String? = nil, calls: KernelCalls = KernelCalls()
     ) throws(TransferFailure) {
         mask = FileMask.read()
+        self.unnamed = unnamed
         place = output == "-" ? .standardOutput : try Self.place(at: output, shown, calls)
     }
 
@@ -67,7 +70,7 @@ package final class Destination {
         switch place {
         case .standardOutput: return .standardOutput
         case .inside(let folder):
-            let name = try FileName.checked(header.name)
+            let name = try FileName.checked(header.name ?? unnamed)
             return try Self.open(header, sender, in: folder, name: name, .numbered, mask: mask, limits: limits)
         case .named(let folder, let name, let isFile):
             guard header.kind != .folder || !isFile else { throw .taken(folder.path(of: name)) }
