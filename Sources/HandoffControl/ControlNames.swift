@@ -106,12 +106,13 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case showNotification = "dev.handoff1.Desktop.ShowNotification"
     case closeNotification = "dev.handoff1.Desktop.CloseNotification"
     case keepAwake = "dev.handoff1.Desktop.KeepAwake"
+    case followSleep = "dev.handoff1.Desktop.FollowSleep"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
 
     /// Whether it has a stream of replies, and so needs `more`.
     package var isStream: Bool {
         switch self {
-        case .followApps, .followSessions, .followNotifications, .keepAwake: true
+        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep: true
         case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
         }
     }

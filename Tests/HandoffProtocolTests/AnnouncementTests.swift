@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `an empty announcement is its header`() throws {
-        let announcement = try Samples.announcement(1, isGoodbye: true)
+        let announcement = try Samples.announcement(1, farewell: .goodbye)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == announcement)
     }

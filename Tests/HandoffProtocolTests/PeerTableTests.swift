@@ -137,7 +137,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
-        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: [.gone(device, .goodbye)]))
         #expect(try advert(&table, goodbye) == .stale)
         #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [1])) == .stale)
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a goodbye of an unknown device shows nothing`() throws {
         var table = try table()
-        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
         #expect(table.count == 0)
     }
@@ -167,7 +167,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
-        _ = try advert(&table, try Samples.announcement(1, seq: 4, isGoodbye: true))
+        _ = try advert(&table, try Samples.announcement(1, seq: 4, farewell: .goodbye))
         func hello(boot: UInt64, seq: UInt32) throws -> [PeerChange] {
             table.receivedHello(
                 try Samples.hello(boot: boot, seq: seq), from: device, address: try Samples.address(1),
@@ -182,7 +182,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
-        let goodbye = try Samples.hello(seq: 4, isGoodbye: true)
+        let goodbye = try Samples.hello(seq: 4, farewell: .goodbye)
         let changes = table.receivedHello(
             goodbye, from: device, address: try Samples.address(1), at: Samples.at(10))
         #expect(changes == [.gone(device, .goodbye)])

@@ -80,6 +80,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
             }
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
+        case "ContinuationFailed" where refusal.parameters["reason"]?.string == "peerAsleep":
+            advice = ["wake it, and try again"]
         case "NoSuchApp":
             advice = ["see them with: handoffctl apps"]
         case "SwitchedOff":

@@ -33,7 +33,8 @@ extension AccountService {
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
-                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) })
+                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
+                asleepSince: core.client.asleepSince(id).map { Double($0) })
         }
     }
 

@@ -19,7 +19,7 @@ extension DaemonCore: LinkPoolDelegate {
             software: Version.daemon, kind: kind, port: port, label: network.labels.label,
             boot: network.announcer.position.boot, seq: network.announcer.position.seq,
             listSeq: network.announcer.listSeq, seenBoot: network.table.seenBoot(of: device),
-            rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName, isGoodbye: network.isLeaving)
+            rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName, farewell: network.farewell)
     }
 
     func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way] {

@@ -130,6 +130,10 @@ final class DaemonCore {
         changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
+    /// Whether the machine goes to sleep.
+    private(set) lazy var sleep: SleepWatch = SleepWatch(
+        loop: loop, log: log.named("sleep"), network: network, pool: pool)
+
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         delegate: control)
@@ -158,7 +162,7 @@ final class DaemonCore {
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(
         loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
-        streamDialer: streamDialer)
+        streamDialer: streamDialer, wallClock: wallClock)
 
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
@@ -229,6 +233,7 @@ final class DaemonCore {
         notifications.start()
         sessions.start(followSessions)
         network.start()
+        sleep.start(desktop)
         accountStore.review()
         accountStore.takeConfiguredName()
         nameSelf()
@@ -277,6 +282,7 @@ final class DaemonCore {
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
+        sleep.stop()
         network.sayGoodbye()
         installed.stop()
         gate?.close()

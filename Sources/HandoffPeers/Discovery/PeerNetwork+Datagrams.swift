@@ -28,6 +28,7 @@ extension PeerNetwork {
             guard table.receivedAcknowledgement(acknowledgement, source: address, at: now) else { return }
             machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
             perform([])
+            tellIfAllKnow()
         }
     }
 

@@ -135,7 +135,7 @@ package final class LinkPool {
                 for address in silent { delegate?.nobodyAnswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
-                link.lost(error.description)
+                link.lost(error.description, isSilence: error.isSilence)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
@@ -265,12 +265,17 @@ package final class LinkPool {
     package func stop() {
         isStopped = true
         dials.removeAll()
-        // Where datagrams do not arrive, this says that this device ends.
+        closeAll()
+        sweeper = nil
+    }
+
+    /// Closes all connections, since this device ends or its machine goes to sleep; others may be made.
+    package func closeAll() {
+        // Where datagrams do not arrive, this says why.
         for link in all {
             link.sayHelloNow()
             link.close()
         }
-        sweeper = nil
     }
 
     /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use
