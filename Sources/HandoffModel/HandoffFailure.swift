@@ -203,7 +203,8 @@ extension HandoffFailure {
 extension HandoffFailure {
     /// Reasons that arise on the device that continues, and are none of another device's to give.
     private static let ownReasons: Set<String> = [
-        "peerUnreachable", "peerAsleep", "notMember", "cancelled", "timedOut", "noHandler", "launchFailed", "appNotAttached",
+        "peerUnreachable", "peerAsleep", "notMember", "cancelled", "timedOut", "noHandler", "launchFailed",
+        "appNotAttached",
         "pageNotOpened", "handlerGone", "handlerTimedOut", "handlerRefused", "invalidPayload", "notContinued",
         // What the log of continuations says where nothing has failed.
         "continued", "given",

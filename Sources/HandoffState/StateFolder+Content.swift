@@ -28,7 +28,8 @@ extension StateFolder: AccountPersistence {
         try folder.store(boot: next)
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
-            apps: apps, claims: try folder.readClaims(), switches: switches)
+            apps: apps, claims: try folder.readClaims(), switches: switches,
+            contact: try folder.read(.contact).flatMap { ContactFile(decoding: $0.exposedCopy()) })
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -90,6 +91,11 @@ extension StateFolder: AccountPersistence {
     /// Writes what is switched off.
     package func store(switches: Switches) throws(StateError) {
         try replace(.switches, SecretBytes(copying: switches.encoded()))
+    }
+
+    /// Writes when another device was last heard.
+    package func store(contact: ContactFile) throws(StateError) {
+        try replace(.contact, SecretBytes(copying: contact.encoded()))
     }
 
     /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.

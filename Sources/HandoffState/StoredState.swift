@@ -20,6 +20,8 @@ package struct StoredState: Sendable {
     package let claims: ClaimHistory
     /// What the user has switched off.
     package let switches: Switches
+    /// When another device was last heard; nil when that is not known.
+    package let contact: ContactFile?
 
     /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
     ///
@@ -35,6 +37,6 @@ package struct StoredState: Sendable {
     ) -> StoredState {
         StoredState(
             folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
-            claims: claims, switches: switches)
+            claims: claims, switches: switches, contact: nil)
     }
 }

@@ -92,6 +92,11 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
     /// One for each address that was tried; none when there was none to try.
     package let failures: [Failure]
 
+    /// An error with these failures.
+    package init(failures: [Failure]) {
+        self.failures = failures
+    }
+
     package var description: String {
         failures.isEmpty ? "no address known" : failures.map(\.description).joined(separator: "; ")
     }

@@ -191,6 +191,43 @@ import Testing
         #expect(table[device] == nil)
     }
 
+    @Test func `a device that goes to sleep is asleep until it is heard again`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
+        #expect(table.asleepSince(device) == nil)
+        let asleep = try Samples.announcement(1, seq: 4, farewell: .sleep)
+        #expect(try advert(&table, asleep, at: 500) == .new(isFirst: false, changes: [.gone(device, .asleep)]))
+        #expect(table.asleepSince(device) == Samples.at(500))
+        // Neither what it said before nor the same again makes a difference, and no time ends it.
+        #expect(try advert(&table, asleep, at: 900) == .stale)
+        #expect(try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]), at: 900) == .stale)
+        #expect(table.expire(at: Samples.at(900_000_000)) == [])
+        #expect(table.asleepSince(device) == Samples.at(500))
+        #expect(try advert(&table, try Samples.announcement(1, seq: 5)).changes == [.appeared(device)])
+        #expect(table.asleepSince(device) == nil)
+        _ = table.remove(device, because: .unreachable)
+        #expect(table.asleepSince(device) == nil)
+    }
+
+    @Test func `sleep is believed of who was not there, over a connection, and of members alone`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, farewell: .sleep), at: 100)
+        #expect(table.asleepSince(device) == Samples.at(100))
+        func hello(seq: UInt32, _ farewell: Farewell?) throws -> [PeerChange] {
+            table.receivedHello(
+                try Samples.hello(seq: seq, farewell: farewell), from: device, address: try Samples.address(1),
+                at: Samples.at(200))
+        }
+        #expect(try hello(seq: 4, nil) == [.appeared(device), .moreToFetch(device)])
+        #expect(table.asleepSince(device) == nil)
+        #expect(try hello(seq: 5, .sleep) == [.gone(device, .asleep)])
+        #expect(table.asleepSince(device) == Samples.at(200))
+        _ = table.retain([])
+        #expect(table.asleepSince(device) == nil)
+    }
+
     @Test func `what is said in our own name changes nothing`() throws {
         var table = try table()
         for boot in [49, 50, 51] as [UInt64] {

@@ -117,7 +117,8 @@ enum Neighbourhood {
 
     private static func announcement(_ id: DeviceID, _ position: Position, _ choice: UInt8) -> Announcement? {
         Announcement(
-            deviceID: id, position: position, port: 24863, kind: .laptop, farewell: choice > 7 ? farewell(choice & 7) : nil,
+            deviceID: id, position: position, port: 24863, kind: .laptop,
+            farewell: choice > 7 ? farewell(choice & 7) : nil,
             hasMore: choice & 1 == 1,
             rosterDigest: [UInt8](repeating: choice, count: 8), listSeq: min(position.seq, UInt32(choice)),
             activities: activities(choice))

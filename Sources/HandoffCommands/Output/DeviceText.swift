@@ -6,13 +6,17 @@ import Timing
 /// The devices of the account, for people.
 struct DeviceText {
     private let devices: [ControlDevice]
+    private let areUnanswered: Bool
     private let now: Double
     /// Digits of an id that tell all of them apart.
     private let idLength: Int
 
-    /// - Parameter now: the present moment, in seconds since 1970.
-    init(_ devices: [ControlDevice], now: Double = Double(SystemWallClock().unixSeconds)) {
+    /// - Parameters:
+    ///   - areUnanswered: whether none of the others has answered for long: then nobody knows which key they have.
+    ///   - now: the present moment, in seconds since 1970.
+    init(_ devices: [ControlDevice], areUnanswered: Bool = false, now: Double = Double(SystemWallClock().unixSeconds)) {
         self.devices = devices
+        self.areUnanswered = areUnanswered
         self.now = now
         idLength = Describe.distinctLength(devices.map(\.id))
     }
@@ -76,7 +80,7 @@ struct DeviceText {
         var notes: [String] = []
         if device.unfinished {
             notes.append("pairing not finished: run join there again, or remove it")
-        } else if !device.current {
+        } else if !device.current, device.isSelf || !areUnanswered {
             notes.append("has not heard of the latest key")
         }
         if !others.isEmpty {

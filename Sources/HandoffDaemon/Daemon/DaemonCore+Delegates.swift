@@ -46,6 +46,7 @@ extension DaemonCore: LinkPoolDelegate {
         // Its connections were closed when it was removed; should one have been overlooked, it ends here.
         guard snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
         members.heard(link.device, at: loop.now)
+        contact.heard()
         members[link.device].trouble = nil
         network.linkEstablished(link, hello)
         control.reviewChanges()
@@ -110,6 +111,7 @@ extension DaemonCore: PeerNetworkDelegate {
     /// A member was heard under the key in force.
     func heard(_ device: DeviceID) {
         members.heard(device, at: loop.now)
+        contact.heard()
         guard members.heardUnderKey(device, in: snapshot) else { return }
         control.reviewChanges()
         removals.heard(device)

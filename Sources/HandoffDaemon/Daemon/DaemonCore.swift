@@ -130,9 +130,15 @@ final class DaemonCore {
         changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
+    /// How long no other device has answered.
+    private(set) lazy var contact: ContactWatch = ContactWatch(
+        loop: loop, worker: worker, log: log.named("account"), folder: stored.folder, wallClock: wallClock,
+        account: stored.account?.accountID, contact: stored.contact)
+
     /// Whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), network: network, pool: pool)
+        loop: loop, log: log.named("sleep"), network: network, pool: pool,
+        onWake: { [unowned self] in contact.listensAnew() })
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -226,6 +232,7 @@ final class DaemonCore {
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
         members.accountChanged(snapshot)
+        _ = contact
         accountStore.delegate = self
         disableApps()
         installed.start()
@@ -256,6 +263,7 @@ final class DaemonCore {
         control.reviewChanges()
         network.discovered(event)
         if case .networkChanged = event {
+            contact.listensAnew()
             pool.networkChanged()
             staticPeers.networkChanged()
         }
@@ -315,6 +323,7 @@ final class DaemonCore {
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         accountFiles.accountChanged(snapshot)
+        contact.accountChanged(present.accountID)
         staticPeers.accountChanged(live: snapshot.live)
         removals.accountChanged(members: snapshot.live)
         pairing.accountChanged()

@@ -61,6 +61,7 @@ package enum DaemonProcess {
         if let other = place.passedBy {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
+        warn(of: configuration, log)
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
         let apps = DesktopAccess(
             environment: environment, folder: ProcessEnvironment.programFolder,
@@ -93,6 +94,15 @@ package enum DaemonProcess {
             try loop.run()
         }
         if hasFailed.withLock({ $0 }) { throw CannotGoOn() }
+    }
+
+    /// Says what of the configuration fits no interface of this machine; it may come yet.
+    private static func warn(of configuration: Configuration, _ log: Logger) {
+        guard !configuration.interfaces.isEmpty, let table = try? InterfaceTable.current() else { return }
+        let presence = NetworkPresence(table, interfaces: configuration.interfaces, only: configuration.address)
+        for name in presence.missing {
+            log.notice("This machine has no network interface of a configured name", ["interface": name])
+        }
     }
 
     /// The daemon has ended by itself; the reason is in the log.

@@ -11,15 +11,18 @@ final class SleepWatch {
     private let log: Logger
     private let network: PeerNetwork
     private let pool: LinkPool
+    private let onWake: () -> Void
     private var machine = SleepMachine()
     private var following: DesktopSleep?
     private var timer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool) {
+    /// - Parameter onWake: told when the machine is awake, before the others are.
+    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool, onWake: @escaping () -> Void) {
         self.loop = loop
         self.log = log
         self.network = network
         self.pool = pool
+        self.onWake = onWake
     }
 
     /// Begins to follow; without a way to, nobody is told of sleep.
@@ -49,6 +52,7 @@ final class SleepWatch {
         case .announce:
             timer = nil
             log.info("The machine is awake")
+            onWake()
             network.wakeUp()
             pool.networkChanged()
         }
