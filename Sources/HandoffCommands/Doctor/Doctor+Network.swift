@@ -11,6 +11,11 @@ extension Doctor {
                 "discovery", .warning, "devices are found at fixed addresses only, as configured",
                 remedy: "add them with: handoffctl peer add HOST:PORT; or set discovery = auto in handoffd.conf")
         }
+        guard name != "none" || !status.holds.contains(where: { $0.author == .network }) else {
+            return DoctorCheck(
+                "discovery", .warning, "devices are looked for in known networks alone, and this one is not known",
+                remedy: "handoffctl network trust, if you trust it")
+        }
         guard status.discoveryState == "running" else {
             let remedy =
                 name == "avahi"

@@ -65,6 +65,7 @@ extension ControlRestriction {
         case .configuration:
             return "take 'advertise = off' out of handoffd.conf, then: systemctl --user reload handoffd"
         case .policy: return "ask who administers this machine: it is in /etc/handoff/policy.d"
+        case .network: return "handoffctl network trust, if you trust it"
         case .session:
             return "unlock or use the screen; lock-delay and idle-delay in handoffd.conf say after what time it counts"
         }

@@ -133,7 +133,8 @@ extension AccountService {
             case .success(let identity):
                 let next = core.stored.renewed(
                     identity: identity, boot: core.boot, peers: core.peersFile, apps: core.appSwitches,
-                    claims: core.installed.registry.history, switches: core.switches.switches)
+                    claims: core.installed.registry.history, switches: core.switches.switches,
+                    networks: core.networks.trust.known)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 core.loop.later { [weak self] in self?.core.onLeft?(next) }

@@ -19,6 +19,7 @@ final class ControlService {
     unowned let core: DaemonCore
     private let account: AccountService
     private let pairing: PairingService
+    private let networks: NetworkService
     private let history: History
     private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
@@ -30,6 +31,7 @@ final class ControlService {
         self.log = log
         self.account = account
         self.pairing = pairing
+        networks = NetworkService(core: core)
         self.history = history
         self.core = core
     }
@@ -41,6 +43,9 @@ final class ControlService {
             case .getStatus: call.reply(status().json)
             case .followChanges: try changes.follow(call)
             case .setSwitches: try setSwitches(call)
+            case .listNetworks: networks.list(call)
+            case .trustNetwork: try networks.trust(call)
+            case .forgetNetwork: try networks.forget(call)
             case .diagnose: diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
             case .followLog: try history.follow(call)

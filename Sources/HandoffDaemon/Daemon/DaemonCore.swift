@@ -130,6 +130,13 @@ final class DaemonCore {
         changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
+    /// In which networks this device may be found.
+    private(set) lazy var networks: NetworkWatch = NetworkWatch(
+        loop: loop, worker: worker, log: log.named("networks"), folder: stored.folder,
+        trust: NetworkTrust(
+            policy: configuration.networks, interfaces: configuration.interfaces, known: stored.networks),
+        onChange: { [unowned self] in networksChanged() })
+
     /// How long no other device has answered.
     private(set) lazy var contact: ContactWatch = ContactWatch(
         loop: loop, worker: worker, log: log.named("account"), folder: stored.folder, wallClock: wallClock,
@@ -239,6 +246,7 @@ final class DaemonCore {
         switches.start()
         notifications.start()
         sessions.start(followSessions)
+        networks.start()
         network.start()
         sleep.start(desktop)
         accountStore.review()
@@ -269,6 +277,16 @@ final class DaemonCore {
         }
     }
 
+    /// Where this device may be found has changed.
+    private func networksChanged() {
+        let limit = networks.trust.limit
+        switches.take(networkHold: networks.trust.hold)
+        pairingDiscovery.interfaces = limit
+        discovery.limit(to: limit)
+        network.setSilent(limit?.isEmpty == true)
+        pool.isSilent = network.isSilent
+    }
+
     /// Takes a configuration and a policy that were read again.
     func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
@@ -278,6 +296,7 @@ final class DaemonCore {
             staticPeers.remove(address)
         }
         self.policy = policy
+        networks.take(configuration.networks)
         sessions.take(configuration.sessionDelays)
         switches.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
@@ -291,6 +310,7 @@ final class DaemonCore {
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
+        networks.stop()
         network.sayGoodbye()
         installed.stop()
         gate?.close()
@@ -381,7 +401,7 @@ final class DaemonCore {
 
     /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
     private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        guard let held = snapshot.held else { return nil }
+        guard let held = snapshot.held, !network.isSilent else { return nil }
         let pairwise = network.missing.pairwise.keys
         var parties: [(Party, SecretBytes)] = []
         var strangers: [(Party, SecretBytes)] = []

@@ -138,26 +138,32 @@ package enum DaemonProcess {
     private static func discovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> any Discovery {
-        discovery(configuration, options(configuration), embedded: embedded, log: log)
-            ?? StaticDiscovery(peers: [], logger: log)
+        LimitedDiscovery { interfaces in
+            discovery(configuration, options(configuration, interfaces), embedded: embedded, log: log)
+                ?? StaticDiscovery(peers: [], logger: log)
+        }
     }
 
     /// Makes a discovery of pairing windows each time one is needed; nil where nothing is discovered.
     private static func pairingDiscovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> (@Sendable () -> any Discovery)? {
-        var options = options(configuration)
-        options.serviceType = PairingDiscovery.serviceType
         guard configuration.discovery != .static else { return nil }
-        return { [options] in
-            // Never nil here: only `static` wants none.
-            discovery(configuration, options, embedded: embedded, log: log) ?? StaticDiscovery(peers: [], logger: log)
+        return {
+            LimitedDiscovery { interfaces in
+                var options = options(configuration, interfaces)
+                options.serviceType = PairingDiscovery.serviceType
+                // Never nil here: only `static` wants none.
+                return discovery(configuration, options, embedded: embedded, log: log)
+                    ?? StaticDiscovery(peers: [], logger: log)
+            }
         }
     }
 
-    private static func options(_ configuration: Configuration) -> DiscoveryOptions {
+    /// - Parameter interfaces: the only ones; nil for those that are configured.
+    private static func options(_ configuration: Configuration, _ interfaces: [String]?) -> DiscoveryOptions {
         DiscoveryOptions(
-            interfaces: configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
+            interfaces: interfaces ?? configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
             useIPv6: !(configuration.address?.isIPv4 ?? false))
     }
 

@@ -86,6 +86,8 @@ package final class PeerNetwork {
     private var networkTimer: LoopTimer?
     /// Why this device is not there for the others, as they were told; nil while it is.
     package private(set) var farewell: Farewell?
+    /// Nothing is said in any network, and what was known of the others is of no use.
+    package private(set) var isSilent = false
     /// Called once when all devices know that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
     /// The label belongs to a former epoch.
@@ -186,7 +188,7 @@ package final class PeerNetwork {
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     package func renewLabel() {
         // A new one comes with waking.
-        guard farewell != .sleep else { return }
+        guard farewell != .sleep, !isSilent else { return }
         hasOldLabel = false
         guard let keys = snapshot.held else {
             labels.clear()
@@ -236,7 +238,7 @@ package final class PeerNetwork {
     ///
     /// - Parameter renewed: says it again even so, as news of this kind.
     package func say(renewed: Announcer.Novelty? = nil) {
-        guard let label = labels.label, snapshot.held != nil, !isCloned else { return }
+        guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
             label: label, rosterDigest: snapshot.rosterDigest, farewell: farewell, activities: announcedOffers())
         let novelty: Announcer.Novelty
@@ -285,6 +287,19 @@ package final class PeerNetwork {
         farewell = nil
         onAllKnow = nil
         renewLabel()
+    }
+
+    /// Falls silent in all networks, or speaks again, under a new label.
+    package func setSilent(_ isSilent: Bool) {
+        guard isSilent != self.isSilent else { return }
+        self.isSilent = isSilent
+        guard isSilent else { return renewLabel() }
+        beacons.withdraw()
+        // They were found in another network.
+        for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
+        sightings = [:]
+        unopened = [:]
+        strangers = [:]
     }
 
     /// Somebody has confirmed what this device says of itself.
@@ -396,7 +411,7 @@ package final class PeerNetwork {
     }
 
     private func deliverByConnection(to id: DeviceID) {
-        guard !isCloned else { return }
+        guard !isCloned, !isSilent else { return }
         let position = announcer.position
         delegate?.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
