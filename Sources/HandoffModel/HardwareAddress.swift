@@ -15,10 +15,9 @@ package struct HardwareAddress: Hashable, Sendable {
     /// Reads `52:54:00:12:34:56`, in either case.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
-        let bytes = parts.compactMap { UInt8($0, radix: 16) }
-        guard bytes.count == parts.count else { return nil }
-        self.init(bytes: bytes)
+        let bytes = parts.compactMap { Hex.decode(String($0)) }
+        guard bytes.count == parts.count, bytes.allSatisfy({ $0.count == 1 }) else { return nil }
+        self.init(bytes: bytes.flatMap(\.self))
     }
 
     /// The form that ``init(_:)`` reads, in lower case.
