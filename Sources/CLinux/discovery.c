@@ -14,13 +14,17 @@ _Static_assert(clinux_netlink_new_link == (int)RTM_NEWLINK && clinux_netlink_del
 _Static_assert(clinux_netlink_new_addr == (int)RTM_NEWADDR && clinux_netlink_del_addr == (int)RTM_DELADDR, "addresses");
 _Static_assert(clinux_netlink_get_link == (int)RTM_GETLINK && clinux_netlink_get_addr == (int)RTM_GETADDR, "requests");
 
-int clinux_netlink_open(void) {
+_Static_assert(clinux_netlink_new_route == (int)RTM_NEWROUTE && clinux_netlink_get_route == (int)RTM_GETROUTE, "routes");
+_Static_assert(clinux_netlink_new_neigh == (int)RTM_NEWNEIGH && clinux_netlink_get_neigh == (int)RTM_GETNEIGH, "neighbours");
+
+int clinux_netlink_open(int networks) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (fd < 0) return -1;
     struct sockaddr_nl address = {
         .nl_family = AF_NETLINK,
         .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
     };
+    if (networks) address.nl_groups |= RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_NEIGH;
     if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         int error = errno;
         close(fd);

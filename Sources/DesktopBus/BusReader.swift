@@ -1,4 +1,5 @@
 import CSystemdBus
+import Glibc
 import LoopIO
 
 /// Reads values from a message of a bus, one after the other (sd_bus_message_read_basic(3)).
@@ -18,6 +19,20 @@ enum BusReader {
         var value: UInt32 = 0
         try Errno.check(sd_bus_message_read_basic(message, type("u"), &value))
         return value
+    }
+
+    /// A flag: `b`.
+    static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
+        var value: Int32 = 0
+        try Errno.check(sd_bus_message_read_basic(message, type("b"), &value))
+        return value != 0
+    }
+
+    /// A descriptor: `h`; a copy, since the message closes its own.
+    static func descriptor(_ message: OpaquePointer) throws(Errno) -> Descriptor {
+        var borrowed: Int32 = -1
+        try Errno.check(sd_bus_message_read_basic(message, type("h"), &borrowed))
+        return Descriptor(owning: try SystemCall.retrying { fcntl(borrowed, F_DUPFD_CLOEXEC, 0) })
     }
 
     /// A list of texts: `as`; what is beyond `limit` is passed over.

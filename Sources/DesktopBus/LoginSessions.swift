@@ -8,9 +8,9 @@ package import LoopIO
 /// Whenever logind says that something has changed, all of the user's sessions are asked for again: what counts is what
 /// it answers, and not what a signal says.
 package final class LoginSessions {
-    private static let service = "org.freedesktop.login1"
-    private static let managerPath = "/org/freedesktop/login1"
-    private static let managerInterface = "org.freedesktop.login1.Manager"
+    private static let service = LoginManager.service
+    private static let managerPath = LoginManager.path
+    private static let managerInterface = LoginManager.interface
     private static let sessionInterface = "org.freedesktop.login1.Session"
     private static let propertiesInterface = "org.freedesktop.DBus.Properties"
     /// How long logind may take to answer, in microseconds.
@@ -110,7 +110,7 @@ package final class LoginSessions {
             try bus.call(
                 LoopBus.name, LoopBus.path, LoopBus.name, "NameHasOwner", { $0.append(Self.service) },
                 then: { [weak self] reply in
-                    let isThere = reply.flatMap { try? LoginReader.plainFlag($0) } ?? true
+                    let isThere = reply.flatMap { try? BusReader.flag($0) } ?? true
                     self?.answered(isThere ? .silent : .absent)
                 })
         } catch {
@@ -209,16 +209,9 @@ private enum LoginReader {
 
     private static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
         try Errno.check(sd_bus_message_enter_container(message, BusReader.type("v"), "b"))
-        let value = try plainFlag(message)
+        let value = try BusReader.flag(message)
         try Errno.check(sd_bus_message_exit_container(message))
         return value
-    }
-
-    /// The one flag of a reply.
-    static func plainFlag(_ message: OpaquePointer) throws(Errno) -> Bool {
-        var value: Int32 = 0
-        try Errno.check(sd_bus_message_read_basic(message, BusReader.type("b"), &value))
-        return value != 0
     }
 
     private static func number(_ message: OpaquePointer) throws(Errno) -> UInt64 {

@@ -26,18 +26,16 @@ package final class SleepInhibition: Sendable {
         var message: OpaquePointer?
         try Errno.check(
             sd_bus_message_new_method_call(
-                bus, &message, "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
-                "Inhibit"))
+                bus, &message, LoginManager.service, LoginManager.path, LoginManager.interface, "Inhibit"))
         defer { sd_bus_message_unref(message) }
-        for text in ["sleep", who, why, "block"] {
-            try Errno.check(sd_bus_message_append_basic(message, BusReader.type("s"), text))
-        }
+        guard let message else { throw Errno(rawValue: ENOMEM) }
+        var arguments = BusMessage(message)
+        LoginManager.inhibit(&arguments, who: who, why: why, mode: .block)
+        try Errno.check(arguments.result)
         var reply: OpaquePointer?
         try Errno.check(sd_bus_call(bus, message, 0, nil, &reply))
         defer { sd_bus_message_unref(reply) }
-        var borrowed: Int32 = -1
-        try Errno.check(sd_bus_message_read_basic(reply, BusReader.type("h"), &borrowed))
-        // The reply closes its own copy.
-        lock = Descriptor(owning: try SystemCall.retrying { fcntl(borrowed, F_DUPFD_CLOEXEC, 0) })
+        guard let reply else { throw Errno(rawValue: ENOMEM) }
+        lock = try BusReader.descriptor(reply)
     }
 }

@@ -16,6 +16,29 @@ extension ControlClient {
         self.request(ControlMethod.setSwitches.rawValue, request.json, then)
     }
 
+    /// `ListNetworks`.
+    package func listNetworks(_ then: @escaping (Result<ControlNetworks, ClientError>) -> Void) {
+        request(ControlMethod.listNetworks.rawValue, [:], then)
+    }
+
+    /// `TrustNetwork`.
+    /// - Parameter network: its id or interface; nil: the one that this machine is in.
+    package func trustNetwork(
+        _ network: String?, name: String?, _ then: @escaping (Result<ControlNetworks, ClientError>) -> Void
+    ) {
+        let parameters: JSONObject = [
+            "network": network.map { .string($0) } ?? .null, "name": name.map { .string($0) } ?? .null,
+        ]
+        request(ControlMethod.trustNetwork.rawValue, parameters, then)
+    }
+
+    /// `ForgetNetwork`.
+    package func forgetNetwork(
+        _ network: String, _ then: @escaping (Result<ControlNetworks, ClientError>) -> Void
+    ) {
+        request(ControlMethod.forgetNetwork.rawValue, ["network": .string(network)], then)
+    }
+
     /// `Diagnose`.
     package func diagnose(_ then: @escaping (Result<ControlDiagnosis, ClientError>) -> Void) {
         request(ControlMethod.diagnose.rawValue, [:], then)

@@ -22,6 +22,9 @@ package struct Configuration: Sendable, Equatable {
     /// The only interfaces to be found on; empty: all but loopback.
     package var interfaces: [String] = []
 
+    /// In which networks this device is found.
+    package var networks: NetworkPolicy = .all
+
     /// What the other devices are told about the activities here, and how.
     package var advertise: AdvertisePolicy = .all
 

@@ -21,6 +21,7 @@ extension ConfigurationKey {
         case .port: Self.set(&configuration.port, Self.port(text))
         case .address: Self.set(&configuration.address, IPAddress(text: text))
         case .interface: Self.add(ValueText.interfaceName(text), to: &configuration.interfaces)
+        case .networks: Self.set(&configuration.networks, NetworkPolicy(rawValue: text))
         case .advertise: Self.set(&configuration.advertise, AdvertisePolicy(rawValue: text))
         case .titles: Self.set(&configuration.titles, ValueText.truth(text))
         case .peer: Self.add(StaticAddress(text), to: &configuration.peers)
@@ -53,6 +54,7 @@ extension ConfigurationKey {
         case .port: configuration.port = defaults.port
         case .address: configuration.address = defaults.address
         case .interface: configuration.interfaces = defaults.interfaces
+        case .networks: configuration.networks = defaults.networks
         case .advertise: configuration.advertise = defaults.advertise
         case .titles: configuration.titles = defaults.titles
         case .peer: configuration.peers = defaults.peers

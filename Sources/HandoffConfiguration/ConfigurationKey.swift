@@ -7,6 +7,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case port
     case address
     case interface
+    case networks
     case advertise
     case titles
     case peer
@@ -42,6 +43,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .port: "'default', 0 for any free port, or a number from 1 to 65535"
         case .address: "an IPv4 or IPv6 address of this machine, without a port"
         case .interface: "the name of a network interface, 1 to 15 characters"
+        case .networks: "one of: " + Self.words(NetworkPolicy.allCases.map(\.rawValue))
         case .advertise: "one of: " + Self.words(AdvertisePolicy.allCases.map(\.rawValue))
         case .titles: "'yes' or 'no'"
         case .peer: "host:port, address:port or [IPv6 address]:port, with a port from 1 to 65535"

@@ -44,6 +44,9 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case getStatus = "dev.handoff1.Control.GetStatus"
     case followChanges = "dev.handoff1.Control.FollowChanges"
     case setSwitches = "dev.handoff1.Control.SetSwitches"
+    case listNetworks = "dev.handoff1.Control.ListNetworks"
+    case trustNetwork = "dev.handoff1.Control.TrustNetwork"
+    case forgetNetwork = "dev.handoff1.Control.ForgetNetwork"
     case diagnose = "dev.handoff1.Control.Diagnose"
     case readLog = "dev.handoff1.Control.ReadLog"
     case followLog = "dev.handoff1.Control.FollowLog"
@@ -88,6 +91,7 @@ package enum ControlErrorName: String, Sendable, CaseIterable {
     case ambiguousIdentifier = "dev.handoff1.Control.AmbiguousIdentifier"
     case continuationFailed = "dev.handoff1.Control.ContinuationFailed"
     case switchedOff = "dev.handoff1.Control.SwitchedOff"
+    case noSuchNetwork = "dev.handoff1.Control.NoSuchNetwork"
     case invalidAddress = "dev.handoff1.Control.InvalidAddress"
     case storageFailed = "dev.handoff1.Control.StorageFailed"
     case expectedMore = "dev.handoff1.Control.ExpectedMore"
@@ -106,12 +110,13 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case showNotification = "dev.handoff1.Desktop.ShowNotification"
     case closeNotification = "dev.handoff1.Desktop.CloseNotification"
     case keepAwake = "dev.handoff1.Desktop.KeepAwake"
+    case followSleep = "dev.handoff1.Desktop.FollowSleep"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
 
     /// Whether it has a stream of replies, and so needs `more`.
     package var isStream: Bool {
         switch self {
-        case .followApps, .followSessions, .followNotifications, .keepAwake: true
+        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep: true
         case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
         }
     }

@@ -185,6 +185,9 @@ package struct CallError: Error {
             "device \(dropped.short) was not let in by device \(device.short), and has to be removed by itself")
     }
 
+    /// No network is meant, or several are.
+    package static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
+
     /// An address cannot be read.
     package static func invalidAddress(_ address: String) -> CallError {
         CallError(

@@ -25,6 +25,7 @@ package final class DesktopService {
     private let launcher: AppLauncher
     private let desk: NotificationRelay
     private let sessions: SessionRelay
+    private let sleep: SleepRelay
     /// Waits for the system bus, which may hang.
     private let worker: Worker?
     private var folders: HandlerFolders?
@@ -46,6 +47,7 @@ package final class DesktopService {
             settings: AppLauncher.Settings(environment: environment, socket: socket))
         desk = NotificationRelay(loop: loop)
         sessions = SessionRelay(loop: loop, userID: userID)
+        sleep = SleepRelay(loop: loop)
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
             loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
@@ -62,6 +64,7 @@ package final class DesktopService {
         folders?.stop()
         desk.stop()
         sessions.stop()
+        sleep.stop()
         locks = [:]
     }
 
@@ -82,6 +85,7 @@ package final class DesktopService {
             case .showNotification: try show(fields, call)
             case .closeNotification: desk.withdraw(try fields.value("id"), call)
             case .keepAwake: keepAwake(call)
+            case .followSleep: sleep.follow(call)
             case .getMachine: tellMachine(call)
             }
         } catch {

@@ -20,6 +20,10 @@ package protocol Discovery: AnyObject, Sendable {
     /// that appears and again for all names whenever this method is called. Until then nobody is a member.
     func setMembership(_ isMember: @escaping @Sendable (String) -> Bool)
 
+    /// Discovers on these interfaces from now on, on none for an empty list, on the configured ones for nil. Only
+    /// `LimitedDiscovery` can; the others do nothing.
+    func limit(to interfaces: [String]?)
+
     /// Resolves one instance again, for example after a failed dial.
     func refresh(instance: String)
 
@@ -27,6 +31,10 @@ package protocol Discovery: AnyObject, Sendable {
     /// that can take as long as a hanging Avahi makes it, so the caller sets its own deadline and does not depend on
     /// it.
     func stop(_ done: @escaping @Sendable () -> Void)
+}
+
+extension Discovery {
+    package func limit(to interfaces: [String]?) {}
 }
 
 /// Which implementation finds the devices; the raw value is what configuration, status and logs say.

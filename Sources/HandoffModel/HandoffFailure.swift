@@ -57,6 +57,18 @@ extension HandoffFailure {
             code: connectionUnavailableCode, reason: "peerUnreachable", message: "cannot reach \(device): \(cause)")
     }
 
+    /// Nothing answers at any address of the other device: it is off or asleep, and has not said so.
+    package static func peerSilent(device: String) -> HandoffFailure {
+        HandoffFailure(
+            code: connectionUnavailableCode, reason: "peerUnreachable", message: "\(device) does not answer (asleep?)")
+    }
+
+    /// The other device has said that it goes to sleep; the moment is as a person reads it.
+    package static func peerAsleep(device: String, since: String) -> HandoffFailure {
+        HandoffFailure(
+            code: connectionUnavailableCode, reason: "peerAsleep", message: "\(device) is asleep since \(since)")
+    }
+
     /// The other device was removed from the account, or this one was.
     package static func notMember(device: String) -> HandoffFailure {
         HandoffFailure(
@@ -191,7 +203,8 @@ extension HandoffFailure {
 extension HandoffFailure {
     /// Reasons that arise on the device that continues, and are none of another device's to give.
     private static let ownReasons: Set<String> = [
-        "peerUnreachable", "notMember", "cancelled", "timedOut", "noHandler", "launchFailed", "appNotAttached",
+        "peerUnreachable", "peerAsleep", "notMember", "cancelled", "timedOut", "noHandler", "launchFailed",
+        "appNotAttached",
         "pageNotOpened", "handlerGone", "handlerTimedOut", "handlerRefused", "invalidPayload", "notContinued",
         // What the log of continuations says where nothing has failed.
         "continued", "given",

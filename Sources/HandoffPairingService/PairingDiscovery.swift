@@ -39,6 +39,8 @@ package final class PairingDiscovery {
         }
     }
 
+    /// The interfaces to use from the next use on; nil for those that are configured.
+    package var interfaces: [String]?
     private let make: Factory?
     private let deliver: Deliver
     private var handlers: [UInt64: (DiscoveryEvent) -> Void] = [:]
@@ -60,6 +62,7 @@ package final class PairingDiscovery {
         let number = nextNumber
         nextNumber &+= 1
         handlers[number] = handler
+        discovery.limit(to: interfaces)
         discovery.setMembership(isMember)
         discovery.start { [deliver] in deliver(number, $0) }
         return Station(discovery, number, self)

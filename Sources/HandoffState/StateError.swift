@@ -33,6 +33,8 @@ package enum StateError: Error, Equatable, Sendable {
     case badApp(path: String, line: Int)
     /// A line of the switches is none of ours.
     case badSwitch(path: String, line: Int)
+    /// A line of the known networks is none.
+    case badNetwork(path: String, line: Int)
 }
 
 extension StateError: CustomStringConvertible {
@@ -64,6 +66,8 @@ extension StateError: CustomStringConvertible {
             "cannot use \(path): line \(line) is not the id of an app; it was left as it is"
         case .badSwitch(let path, let line):
             "cannot use \(path): line \(line) is no switch; it was left as it is, and deleting it switches everything on"
+        case .badNetwork(let path, let line):
+            "cannot use \(path): line \(line) does not begin with the address of a gateway; it was left as it is"
         }
     }
 }

@@ -17,6 +17,10 @@ package enum StateFile: String, Sendable, CaseIterable {
     case claims
     /// What the user has switched off (`Switches`), for people to read.
     case switches
+    /// Networks that the user knows (`NetworksFile`), for people to read.
+    case networks
+    /// When another device was last heard (`ContactFile`), for people to read.
+    case contact
     /// Says that account and identity are being given up; only while that lasts.
     case leaving
 
@@ -36,6 +40,8 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .apps: AppSwitches.longest
         case .claims: ClaimHistory.longest
         case .switches: Switches.maxFile
+        case .networks: NetworksFile.longest
+        case .contact: ContactFile.longest
         case .leaving: 256
         }
     }

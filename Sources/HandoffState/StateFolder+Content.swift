@@ -28,7 +28,8 @@ extension StateFolder: AccountPersistence {
         try folder.store(boot: next)
         return StoredState(
             folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
-            apps: apps, claims: try folder.readClaims(), switches: switches)
+            apps: apps, claims: try folder.readClaims(), switches: switches, networks: try folder.readNetworks(),
+            contact: try folder.read(.contact).flatMap { ContactFile(decoding: $0.exposedCopy()) })
     }
 
     /// Gives up the account and the identity, as after leaving the account or being removed from it: an identity that was
@@ -92,6 +93,16 @@ extension StateFolder: AccountPersistence {
         try replace(.switches, SecretBytes(copying: switches.encoded()))
     }
 
+    /// Writes which networks are known.
+    package func store(networks: NetworksFile) throws(StateError) {
+        try replace(.networks, SecretBytes(copying: networks.encoded()))
+    }
+
+    /// Writes when another device was last heard.
+    package func store(contact: ContactFile) throws(StateError) {
+        try replace(.contact, SecretBytes(copying: contact.encoded()))
+    }
+
     /// The device key of `seed`, or a new one if there is no account that the missing one would belong to.
     private func identity(_ seed: SecretBytes?, _ account: AccountState?) throws(StateError) -> SigningKey {
         guard seed != nil || account == nil else {
@@ -145,6 +156,15 @@ extension StateFolder: AccountPersistence {
             return try Switches(decoding: bytes.exposedCopy())
         } catch {
             throw .badSwitch(path: path(of: .switches), line: error.number)
+        }
+    }
+
+    private func readNetworks() throws(StateError) -> NetworksFile {
+        guard let bytes = try read(.networks) else { return NetworksFile() }
+        do throws(PeersFile.BadLine) {
+            return try NetworksFile(decoding: bytes.exposedCopy())
+        } catch {
+            throw .badNetwork(path: path(of: .networks), line: error.number)
         }
     }
 

@@ -20,6 +20,10 @@ package struct StoredState: Sendable {
     package let claims: ClaimHistory
     /// What the user has switched off.
     package let switches: Switches
+    /// The networks that the user knows.
+    package let networks: NetworksFile
+    /// When another device was last heard; nil when that is not known.
+    package let contact: ContactFile?
 
     /// What is in the folder after `StateFolder.startAfresh`: another identity and no account.
     ///
@@ -29,12 +33,13 @@ package struct StoredState: Sendable {
     ///   - apps: apps that are switched off, as they are stored by now.
     ///   - claims: which app claimed what first.
     ///   - switches: what is switched off, as it is stored by now.
+    ///   - networks: the networks that are known, as they are stored by now.
     package func renewed(
         identity: SigningKey, boot: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
-        switches: Switches
+        switches: Switches, networks: NetworksFile
     ) -> StoredState {
         StoredState(
             folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
-            claims: claims, switches: switches)
+            claims: claims, switches: switches, networks: networks, contact: nil)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 package import HandoffTLS
 package import LoopIO
 
@@ -40,6 +41,21 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
             }
         }
 
+        /// What it tells of the machine at the address.
+        fileprivate var sign: Sign {
+            switch cause {
+            case .timedOut(.connecting), .timedOut(.handshake), .end(.timedOut): .silence
+            case .connect(let error):
+                switch error.rawValue {
+                case ETIMEDOUT, EHOSTUNREACH, EHOSTDOWN: .silence
+                case ECONNREFUSED, ECONNRESET: .answer
+                default: .nothing
+                }
+            case .timedOut(.waiting): .nothing
+            case .end, .tls: .answer
+            }
+        }
+
         package init(address: SocketAddress, cause: Cause) {
             self.address = address
             self.cause = cause
@@ -57,8 +73,29 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What a failed attempt tells of the machine at an address.
+    fileprivate enum Sign {
+        /// It runs.
+        case answer
+        /// It is off, asleep, or nobody's.
+        case silence
+        /// Nothing: the attempt failed on this side.
+        case nothing
+    }
+
+    /// Whether the device seems to be off or asleep: nothing at its addresses has answered, and something should have.
+    package var isSilence: Bool {
+        let signs = failures.map(\.sign)
+        return signs.contains(.silence) && !signs.contains(.answer)
+    }
+
     /// One for each address that was tried; none when there was none to try.
     package let failures: [Failure]
+
+    /// An error with these failures.
+    package init(failures: [Failure]) {
+        self.failures = failures
+    }
 
     package var description: String {
         failures.isEmpty ? "no address known" : failures.map(\.description).joined(separator: "; ")

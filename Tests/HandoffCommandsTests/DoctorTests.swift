@@ -164,6 +164,32 @@ import Testing
         #expect(try only("discovery") { $0.status?.discovery = "static" }.state == .warning)
     }
 
+    @Test func `without a network nothing says that devices are found`() throws {
+        let check = try only("network") { $0.diagnosis?.network = false }
+        #expect(check.state == .problem && check.message.hasPrefix("no network: "))
+        #expect(found("discovery", { $0.diagnosis?.network = false }).count == 0)
+        #expect(found("network", { $0.diagnosis?.network = true }).count == 0)
+        let absent = try only("network") {
+            $0.diagnosis?.network = false
+            $0.diagnosis?.missingInterfaces = ["nope0"]
+        }
+        #expect(absent.state == .problem && absent.message.hasSuffix("of the configured name: nope0"))
+        let other = try only("network") {
+            $0.diagnosis?.network = true
+            $0.diagnosis?.missingInterfaces = ["nope0"]
+        }
+        #expect(other.state == .warning && other.message.hasSuffix("of a configured name: nope0"))
+        #expect(found("discovery", { $0.diagnosis?.missingInterfaces = ["nope0"] }).count == 1)
+    }
+
+    @Test func `that nobody answers for long may be a removal`() throws {
+        let checks = found("devices") { $0.status?.unansweredSince = 1_800_000_000 }
+        let check = try #require(checks.first)
+        #expect(checks.count == 2 && check.state == .warning)
+        #expect(check.message.contains("perhaps this device was removed"))
+        #expect(check.remedy?.contains("lists 3f3f3f3") ?? false)
+    }
+
     @Test func `a port on which nobody listens is a problem`() throws {
         let check = try only("port") { $0.machine.udp = [.text("header\n")] }
         #expect(check.state == .problem && check.message.contains("UDP") && !check.message.contains("TCP"))

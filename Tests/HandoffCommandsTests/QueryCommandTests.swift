@@ -3,7 +3,9 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
+import LoopIO
 import Testing
+import Timing
 
 /// Commands that make one call and show its answer.
 @Suite struct QueryCommandTests {
@@ -88,8 +90,41 @@ import Testing
                 [
                     "version": 1, "id": .string(device.id.hex), "name": "desk", "kind": "desktop", "self": true,
                     "online": true, "current": true, "unfinished": false, "admittedBy": nil, "heard": nil,
+                    "asleepSince": nil,
                 ]
             ])
+    }
+
+    @Test func `devices that do not answer for long may have removed this one`() throws {
+        let devices = [
+            ControlDevice(id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: true, online: true),
+            ControlDevice(
+                id: Sample.device(0x1A), name: "laptop", kind: .laptop, isSelf: false, online: false, current: false),
+        ]
+        var answers = [
+            "ListDevices": ["devices": .array(devices.map { .object($0.json) })], "GetStatus": Self.status.json,
+        ]
+        #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
+        #expect(run.output.contains("has not heard of the latest key") && run.diagnostics.isEmpty)
+        var status = Self.status
+        status.unansweredSince = 1_800_000_000
+        answers["GetStatus"] = status.json
+        #expect(try run.run("devices") { $0.reply(answers[$0.member] ?? [:]) } == .done)
+        #expect(!run.output.hasSuffix("latest key\n"))
+        #expect(run.diagnostics.contains("perhaps this device was removed from the account\n  see on another device"))
+    }
+
+    @Test func `a device that sleeps says since when`() throws {
+        let moment = Double(SystemWallClock().unixSeconds)
+        let device = ControlDevice(
+            id: Sample.device(0x3F), name: "desk", kind: .desktop, isSelf: false, online: false, heard: 60,
+            asleepSince: moment)
+        let since = "asleep since \(LocalTime.short(moment, now: moment))"
+        #expect(try run.run("devices") { $0.reply(["devices": [.object(device.json)]]) } == .done)
+        #expect(run.output.contains("desk  desktop  \(since)  3f3f3f3"))
+        let answers = ["ListDevices": ["devices": [.object(device.json)]], "GetStatus": Self.status.json]
+        #expect(try run.run("list") { $0.reply(answers[$0.member] ?? ["activities": []]) } == .done)
+        #expect(run.diagnostics.hasSuffix("handoffctl: desk (3f3f3f3) is \(since)\n"))
     }
 
     @Test func `what is published here says whether others see it`() throws {

@@ -22,6 +22,7 @@ import Testing
         #expect(value(.address, "2001:db8::1")?.address == IPAddress(text: "2001:db8::1"))
         #expect(value(.address, "fe80::1%lo")?.address?.scope == 1)
         #expect(value(.interface, "wlp0s20f3")?.interfaces == ["wlp0s20f3"])
+        #expect(value(.networks, "known")?.networks == .known)
         #expect(value(.advertise, "beacon-only")?.advertise == .beaconOnly)
         #expect(value(.titles, "no")?.titles == false)
         #expect(value(.peer, "[fe80::1%eth0]:24863")?.peers.map(\.text) == ["[fe80::1%eth0]:24863"])
@@ -46,6 +47,7 @@ import Testing
         (.port, ["-1", "+5", "65536", "0x10", "1.0", "99999999999999999999", "٣", "any"]),
         (.address, ["localhost", "1.2.3", "[::1]", "1.2.3.4:5", "300.1.1.1", "::g"]),
         (.interface, ["sixteen-letters!", "a/b", "a b", "..", "é"]),
+        (.networks, ["none", "Known", "home"]),
         (.advertise, ["on", "beacon", "ALL"]),
         (.titles, ["true", "1", "Yes"]),
         (.peer, ["host", "host:", ":1", "host:0", "host:65536", "fe80::1:24863", "[::1]", "a b:1", "-x:1", "h/:1"]),
@@ -82,6 +84,7 @@ import Testing
         configuration.port = .any
         configuration.address = IPAddress(text: "192.0.2.1")
         configuration.interfaces = ["lo"]
+        configuration.networks = .known
         configuration.advertise = .off
         configuration.titles = false
         configuration.peers = [StaticAddress("a:1")].compactMap { $0 }

@@ -112,7 +112,8 @@ struct ControlValueTests {
     @Test func `account, device, ticket and opens come back`() throws {
         let account = ControlAccount(account: nil, epoch: nil, devices: 0, tickets: [])
         #expect(try ControlAccount(json: crossed(account.json)) == account)
-        let device = ControlDevice(id: try Sample.device(), name: "M", kind: .phone, isSelf: true, online: false)
+        let device = ControlDevice(
+            id: try Sample.device(), name: "M", kind: .phone, isSelf: true, online: false, heard: 3, asleepSince: 12.5)
         #expect(try ControlDevice(json: crossed(device.json)) == device)
         for opens in [
             ControlOpens(kind: .app, name: "A"), ControlOpens(kind: .web), ControlOpens(kind: .nothing, reason: "r"),
@@ -153,7 +154,7 @@ struct ControlValueTests {
     }
 
     @Test func `fields that are missing or of another type are named`() throws {
-        expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch"]) {
+        expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch", "unansweredSince"]) {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
         expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL"]) {

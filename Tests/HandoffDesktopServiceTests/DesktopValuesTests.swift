@@ -65,6 +65,13 @@ struct DesktopValuesTests {
         #expect(throws: VarlinkError.self) { try LoginReport(json: ["report": "perhaps", "sessions": []]) }
     }
 
+    @Test func `whether the machine sleeps arrives`() throws {
+        for sleep in [MachineSleep.awake, .imminent] {
+            #expect(try MachineSleep(json: try Self.crossing(sleep.json)) == sleep)
+        }
+        #expect(throws: VarlinkError.self) { try MachineSleep(json: ["sleep": "perhaps"]) }
+    }
+
     @Test(arguments: [
         NotificationEvent.appeared, .gone, .closed(5, reason: 2), .token(.max, "t"), .chosen(1, key: "default"),
     ])

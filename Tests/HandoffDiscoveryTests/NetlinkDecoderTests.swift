@@ -1,4 +1,6 @@
 import HandoffDiscovery
+import HandoffModel
+import LoopIO
 import Testing
 
 struct NetlinkDecoderTests {
@@ -48,6 +50,29 @@ struct NetlinkDecoderTests {
         #expect(
             NetlinkDecoder.decode(Self.address(20, attributes)[...]) == [
                 .address(try Fixture.local(5, "10.0.0.1", 24), flags: 0x300)
+            ])
+    }
+
+    @Test func `reads gateways and neighbours`() throws {
+        // struct rtmsg: family, bits of destination and source, service, table, protocol, scope, type, flags.
+        func route(bits: UInt8 = 0, table: UInt8 = 254, type: UInt8 = 1, _ attributes: [UInt8]) -> [UInt8] {
+            Self.message(24, [2, bits, 0, 0, table, 3, 0, type] + Self.bytes(UInt32(0)) + attributes)
+        }
+        let way = Self.attribute(4, Self.bytes(UInt32(5))) + Self.attribute(5, [192, 0, 2, 1])
+        let neighbour =
+            [2, 0, 0, 0] + Self.bytes(UInt32(5)) + Self.bytes(UInt16(2)) + [0, 1]
+            + Self.attribute(1, [192, 0, 2, 1])
+        let hardware = try #require(HardwareAddress(bytes: [2, 0, 0, 0, 0, 9]))
+        let gateway = try #require(IPAddress(text: "192.0.2.1"))
+        let datagram =
+            route(way) + route(bits: 24, way) + route(table: 255, way) + route(type: 7, way)
+            + route(Self.attribute(4, Self.bytes(UInt32(5))))
+            + Self.message(28, neighbour + Self.attribute(2, hardware.bytes)) + Self.message(28, neighbour)
+            + Self.message(28, neighbour + Self.attribute(2, [1, 2, 3])) + Self.message(28, [2, 0])
+            + Self.message(24, [2])
+        #expect(
+            NetlinkDecoder.decode(datagram[...]) == [
+                .gateway(gateway, interface: 5), .neighbour(gateway, hardware, interface: 5),
             ])
     }
 

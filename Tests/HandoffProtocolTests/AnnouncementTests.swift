@@ -63,8 +63,18 @@ import Testing
         #expect(sent.isMeant(for: recipient) && !sent.isMeant(for: other))
     }
 
+    @Test func `sleep is a goodbye to who does not know it`() throws {
+        let flags = 47
+        let asleep = try Samples.announcement(1, farewell: .sleep)
+        var bytes = asleep.encode(capacity: Announcement.headerCount)
+        #expect(try Announcement(decoding: bytes) == asleep)
+        #expect(bytes[flags] == 1 | 4)
+        bytes[flags] = 4
+        #expect(try Announcement(decoding: bytes).farewell == nil, "it means nothing alone")
+    }
+
     @Test func `an empty announcement is its header`() throws {
-        let announcement = try Samples.announcement(1, isGoodbye: true)
+        let announcement = try Samples.announcement(1, farewell: .goodbye)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == announcement)
     }

@@ -137,7 +137,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
-        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: [.gone(device, .goodbye)]))
         #expect(try advert(&table, goodbye) == .stale)
         #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [1])) == .stale)
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a goodbye of an unknown device shows nothing`() throws {
         var table = try table()
-        let goodbye = try Samples.announcement(1, seq: 6, isGoodbye: true)
+        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
         #expect(table.count == 0)
     }
@@ -167,7 +167,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
-        _ = try advert(&table, try Samples.announcement(1, seq: 4, isGoodbye: true))
+        _ = try advert(&table, try Samples.announcement(1, seq: 4, farewell: .goodbye))
         func hello(boot: UInt64, seq: UInt32) throws -> [PeerChange] {
             table.receivedHello(
                 try Samples.hello(boot: boot, seq: seq), from: device, address: try Samples.address(1),
@@ -182,13 +182,50 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
-        let goodbye = try Samples.hello(seq: 4, isGoodbye: true)
+        let goodbye = try Samples.hello(seq: 4, farewell: .goodbye)
         let changes = table.receivedHello(
             goodbye, from: device, address: try Samples.address(1), at: Samples.at(10))
         #expect(changes == [.gone(device, .goodbye)])
         // What it said before, and comes later, brings it back no more.
         #expect(try advert(&table, try Samples.announcement(1, seq: 4)) == .stale)
         #expect(table[device] == nil)
+    }
+
+    @Test func `a device that goes to sleep is asleep until it is heard again`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
+        #expect(table.asleepSince(device) == nil)
+        let asleep = try Samples.announcement(1, seq: 4, farewell: .sleep)
+        #expect(try advert(&table, asleep, at: 500) == .new(isFirst: false, changes: [.gone(device, .asleep)]))
+        #expect(table.asleepSince(device) == Samples.at(500))
+        // Neither what it said before nor the same again makes a difference, and no time ends it.
+        #expect(try advert(&table, asleep, at: 900) == .stale)
+        #expect(try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]), at: 900) == .stale)
+        #expect(table.expire(at: Samples.at(900_000_000)) == [])
+        #expect(table.asleepSince(device) == Samples.at(500))
+        #expect(try advert(&table, try Samples.announcement(1, seq: 5)).changes == [.appeared(device)])
+        #expect(table.asleepSince(device) == nil)
+        _ = table.remove(device, because: .unreachable)
+        #expect(table.asleepSince(device) == nil)
+    }
+
+    @Test func `sleep is believed of who was not there, over a connection, and of members alone`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, farewell: .sleep), at: 100)
+        #expect(table.asleepSince(device) == Samples.at(100))
+        func hello(seq: UInt32, _ farewell: Farewell?) throws -> [PeerChange] {
+            table.receivedHello(
+                try Samples.hello(seq: seq, farewell: farewell), from: device, address: try Samples.address(1),
+                at: Samples.at(200))
+        }
+        #expect(try hello(seq: 4, nil) == [.appeared(device), .moreToFetch(device)])
+        #expect(table.asleepSince(device) == nil)
+        #expect(try hello(seq: 5, .sleep) == [.gone(device, .asleep)])
+        #expect(table.asleepSince(device) == Samples.at(200))
+        _ = table.retain([])
+        #expect(table.asleepSince(device) == nil)
     }
 
     @Test func `what is said in our own name changes nothing`() throws {

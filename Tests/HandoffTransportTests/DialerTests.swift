@@ -1,3 +1,4 @@
+import Glibc
 import HandoffAccount
 import HandoffCrypto
 import HandoffTLS
@@ -38,6 +39,20 @@ import Testing
         try fixture.run(until: "dialed", "silent 0 end")
         #expect(try outcome?.get().remoteAddress == address, "and the silent attempt is dropped")
         withExtendedLifetime((listener, call)) {}
+    }
+
+    @Test func `a device seems to be asleep when nothing answers and something should have`() throws {
+        let address = try closedAddress()
+        func isSilence(_ causes: DialError.Cause...) -> Bool {
+            DialError(failures: causes.map { DialError.Failure(address: address, cause: $0) }).isSilence
+        }
+        let noNetwork = DialError.Cause.connect(Errno(rawValue: ENETUNREACH))
+        #expect(isSilence(.timedOut(.connecting)))
+        #expect(isSilence(.end(.timedOut), .connect(Errno(rawValue: EHOSTUNREACH)), noNetwork))
+        #expect(!isSilence())
+        #expect(!isSilence(noNetwork))
+        #expect(!isSilence(.timedOut(.connecting), .connect(.connectionRefused)), "its machine runs")
+        #expect(!isSilence(.timedOut(.handshake), .end(.refusedAtGate)))
     }
 
     @Test func `every failure is named with its address`() throws {

@@ -2,6 +2,17 @@ import Glibc
 import LoopIO
 import Testing
 
+struct LocalTimeTests {
+    @Test func `a moment of today has no date`() {
+        let now = 1_800_000_000.0
+        let (time, day) = (LocalTime.short(now, now: now), LocalTime.short(now - 172_800, now: now))
+        #expect(LocalTime.text(now).hasSuffix(" \(time):\(LocalTime.text(now).suffix(2))"))
+        #expect(time.count == 5 && day.count == 16)
+        #expect(LocalTime.text(now - 172_800).hasPrefix(day))
+        #expect(LocalTime.short(.infinity, now: now) == "inf")
+    }
+}
+
 struct ErrnoTests {
     @Test(arguments: [
         (EACCES, "permission denied"), (ENOENT, "no such file or directory"), (EIO, "input/output error"),

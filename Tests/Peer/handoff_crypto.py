@@ -106,7 +106,7 @@ def encode_announcement(a, capacity):
         packed.append(data)
         room -= len(data)
     more = a.get("hasMore", False) or len(packed) < len(a["activities"])
-    flags = (1 if a.get("goodbye") else 0) | (2 if more else 0)
+    flags = (1 if a.get("goodbye") else 0) | (2 if more else 0) | (4 if a.get("asleep") else 0)
     out = a["device"] + struct.pack(
         ">QIHBB8sIB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["listSeq"], len(packed)
     )
@@ -159,6 +159,7 @@ def decode_announcement(data):
         "port": port,
         "kind": KINDS[kind] if kind < len(KINDS) else "other",
         "goodbye": bool(flags & 1),
+        "asleep": flags & 5 == 5,
         "hasMore": bool(flags & 2),
         "roster": roster,
         "listSeq": list_seq,

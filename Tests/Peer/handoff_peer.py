@@ -9,10 +9,10 @@ and offers something itself. It calls and is not called: nobody listens at its T
     handoff_peer.py --state FILE [--account FILE] hello|activities HOST:PORT
     handoff_peer.py --state FILE [--account FILE] continue HOST:PORT ACTIVITY
     handoff_peer.py --state FILE [--account FILE] offer HOST:PORT [--type TYPE] [--title TITLE] [--user-info JSON]
-                                                           [--lie TYPE]
+                                                           [--lie TYPE] [--sleep]
     handoff_peer.py vectors|selftest
 
-`offer` goes on until its standard input ends; then it says goodbye. The state file holds keys in the clear: this is a
+`offer` goes on until its standard input ends; then it says goodbye, or that it goes to sleep. The state file holds keys in the clear: this is a
 tool for tests. A ticket admits one device, so keep the file. Every command prints one JSON object a line.
 """
 
@@ -326,7 +326,7 @@ class Peer:
 
     # Adverts
 
-    def announcement(self, goodbye=False):
+    def announcement(self, goodbye=False, asleep=False):
         return {
             "device": self.device,
             "boot": self.boot,
@@ -334,18 +334,19 @@ class Peer:
             "port": self.port,
             "kind": "other",
             "goodbye": goodbye,
+            "asleep": asleep,
             "roster": self.roster.digest[:8],
             "listSeq": self.list_seq,
             "activities": [] if goodbye else [offer["shown"] for offer in self.offers.values()],
         }
 
-    def advertise(self, host, port, receiver, goodbye=False):
+    def advertise(self, host, port, receiver, goodbye=False, asleep=False):
         """Says what has changed until it is acknowledged; returns what came back."""
         self.seq += 1
         listed = [] if goodbye else list(self.offers)
         if listed != self.announced:
             self.announced, self.list_seq = listed, self.seq
-        plain = c.sign_advert(self.announcement(goodbye), self.label, self.key)
+        plain = c.sign_advert(self.announcement(goodbye, asleep), self.label, self.key)
         heard = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
@@ -392,7 +393,7 @@ def offer(peer, link, host, port, given):
             message = peer.take(link, *found)
             if message:
                 say({"event": message["method"], "parameters": message.get("parameters")})
-    say({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True)})
+    say({"event": "goodbye", **peer.advertise(host, port, receiver, goodbye=True, asleep=given.sleep)})
 
 
 def say(value):
@@ -407,6 +408,7 @@ def main():
     parser.add_argument("--title", default="From the Python peer")
     parser.add_argument("--user-info", default="{}")
     parser.add_argument("--lie", help="hand over another type than is offered")
+    parser.add_argument("--sleep", action="store_true", help="say at the end that this device goes to sleep")
     parser.add_argument("command", choices="vectors selftest show hello activities continue offer".split())
     parser.add_argument("target", nargs="?")
     parser.add_argument("activity", nargs="?")

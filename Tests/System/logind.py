@@ -33,7 +33,8 @@ def properties(values):
 
 
 class Logind:
-    """Answers each Inhibit with a pipe: `locks` has what was asked for, and what tells when the lock is let go.
+    """Answers each Inhibit with a pipe: `locks` has what was asked for that keeps the machine awake, and what tells when the lock
+    is let go; `delays` the same of what only holds sleep up. `sleeps` says that the machine goes to sleep, or has woken.
 
     `session` makes a session or changes it, `end` ends one; whoever is connected is told so. While `is_silent` nobody is told
     what sessions there are; while `is_absent` the bus says that nobody has the name. `questions` counts who asked.
@@ -45,6 +46,7 @@ class Logind:
     def __init__(self, stage):
         self.sessions, self.connections, self.guard = {}, [], threading.Lock()
         self.path, self.locks, self.has_locks = os.path.join(stage.folder, "bus"), [], threading.Condition()
+        self.delays = []
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen()
@@ -57,10 +59,19 @@ class Logind:
 
     def lock(self, number, within=20):
         """What the lock was asked for, and the end of a pipe that is at its end once the lock is let go."""
+        return self._nth(self.locks, number, within)
+
+    def delay(self, number, within=60):
+        """The same of a lock that only holds sleep up."""
+        return self._nth(self.delays, number, within)
+
+    def _nth(self, locks, number, within):
         with self.has_locks:
-            if not self.has_locks.wait_for(lambda: len(self.locks) > number, within):
-                return None
-            return self.locks[number]
+            return locks[number] if self.has_locks.wait_for(lambda: len(locks) > number, within) else None
+
+    def sleeps(self, begins):
+        self._signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", "b",
+                     struct.pack("<I", begins))
 
     def session(self, name, **values):
         """Makes a session of this user, or changes properties of it."""
@@ -179,7 +190,7 @@ class Logind:
             self._reply(connection, serial, "h", struct.pack("<I", 0), theirs)
             os.close(theirs)
             with self.has_locks:
-                self.locks.append((asked, mine))
+                (self.delays if asked[3:] == ["delay"] else self.locks).append((asked, mine))
                 self.has_locks.notify_all()
         elif b"\3\1s\0" + text("AddMatch") in head or b"\3\1s\0" + text("RemoveMatch") in head:
             self._reply(connection, serial, "", b"")

@@ -149,6 +149,33 @@ def long_words(stage):
         said = reply(connection)["parameters"]
 
 
+@test("sleep waits until all who were told of it have gone")
+def sleep(stage):
+    logind = Logind(stage)
+    desktop = Socket(stage, **logind.environment)
+    first, second = (desktop.connect() for _ in range(2))
+    for connection in (first, second):
+        said = desktop.call("FollowSleep", connection, more=True)["parameters"]
+        expect(said == {"sleep": "awake"}, f"{said}")
+    what, lock = logind.delay(0)
+    expect(what[3] == "delay", f"{what}")
+    logind.sleeps(True)
+    for connection in (first, second):
+        expect(reply(connection)["parameters"] == {"sleep": "imminent"}, "it is not told")
+    first.close()
+    # Who comes now is told when the machine is awake, and holds nothing up.
+    third = desktop.connect()
+    third.sendall(json.dumps({"method": INTERFACE + "FollowSleep", "more": True}).encode() + b"\0")
+    expect(desktop.call("GetMachine") is not None, "it does not answer")
+    expect(not select.select([lock], [], [], 0)[0], "sleep does not wait")
+    second.close()
+    expect(select.select([lock], [], [], 60)[0], "sleep waits for nobody")
+    os.close(lock)
+    logind.sleeps(False)
+    expect(reply(third)["parameters"] == {"sleep": "awake"}, "who came late is not told")
+    expect(logind.delay(1), "the next sleep is not held up")
+
+
 @test("who sends no calls, or too many, loses the connection, and nobody else does")
 def hostile(stage):
     desktop = Socket(stage)

@@ -314,5 +314,37 @@ def gone(stage):
            and "handoffctl peer add" in found["remedy"], f"{found}")
 
 
+@test("18: no network, where pair says so as well")
+def alone(stage):
+    is_root()
+    origin = stage.daemon("origin", start=False)
+    at = origin.options.index("--interface")
+    del origin.options[at:at + 2]
+    words = origin.words
+    origin.words = lambda *more: ["unshare", "--net", *words(*more)]
+    origin.start()
+    origin.ctl("account", "create")
+    found = checks(origin, code=1)
+    expect(found["network"]["state"] == "problem" and found["network"]["message"].startswith("no network: "), f"{found}")
+    expect("discovery" not in found or found["discovery"]["state"] != "ok", f"{found}")
+    result = run([os.path.join(harness.BIN, "handoffctl"), "--socket", origin.socket, "pair", "--yes", "--timeout", "1"],
+                 origin.environment)
+    expect("there is no address to reach this device by" in result.errors, str(result))
+
+
+@test("19: an interface that does not exist, said at the start as well")
+def no_interface(stage):
+    origin = stage.daemon("origin", interface="nope0")
+    origin.ctl("account", "create")
+    found = checks(origin, code=1)
+    expect(found["network"]["state"] == "problem" and found["network"]["message"].endswith(": nope0"), f"{found}")
+    with open(origin.log) as log:
+        expect("no network interface of a configured name interface=nope0" in log.read(), harness.tail(origin.log))
+    both = stage.daemon("both", options=["--interface", "nope0"])
+    both.ctl("account", "create")
+    found = checks(both)
+    expect(found["network"]["state"] == "warning" and found["discovery"]["state"] == "ok", f"{found}")
+
+
 if __name__ == "__main__":
     harness.main()

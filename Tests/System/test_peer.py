@@ -193,6 +193,22 @@ def announcing(stage):
     expect(daemon.ctl("list").lines == [], "the offer is still there")
 
 
+@test("a peer that goes to sleep is shown so")
+def sleeping(stage):
+    daemon, python = account(stage)
+    watch = daemon.follow("watch")
+    watch.wait("ready")
+    offer = python.offer("--type", "com.example.python", "--sleep")
+    offered = event(offer, "offered")
+    watch.wait("added", id=offered["activity"])
+    offer.stdin.close()
+    expect(event(offer, "goodbye")["acknowledged"], "its sleep was not acknowledged")
+    watch.wait("removed", id=offered["activity"])
+    expect(offer.wait(10) == 0, "the peer failed")
+    found = next(device for device in daemon.ctl("devices").lines if device["name"] == "Python")
+    expect(found["asleepSince"] is not None and not found["online"], f"{found}")
+
+
 @test("a payload of another type than was offered is given to nobody")
 def lying(stage):
     daemon, python = account(stage)

@@ -31,7 +31,9 @@ enum Neighbourhood {
                         addresses: [address(choice)].compactMap { $0 }, at: now)
                 watch.received(said, reception, before: before, after: table)
             case 6, 7:
-                guard let hello = hello(position, isGoodbye: choice & 7 == 7, hasSeq: choice & 8 == 0) else { return }
+                guard let hello = hello(position, farewell: farewell(choice & 7), hasSeq: choice & 8 == 0) else {
+                    return
+                }
                 let changes = table.receivedHello(hello, from: device, address: address(choice), at: now)
                 watch.heard(hello, from: device, changes, table)
             case 8:
@@ -55,6 +57,7 @@ enum Neighbourhood {
                 require(peer.offers.count <= 256, "more is kept of one device than may be")
                 require(peer.offers.allSatisfy { $0.expires <= now + PeerTable.maxLifetime }, "an offer never ends")
                 require(peer.deviceID != devices[3], "this device is one of the others")
+                require(table.asleepSince(peer.deviceID) == nil, "a device that is there is asleep")
             }
         }
     }
@@ -114,10 +117,19 @@ enum Neighbourhood {
 
     private static func announcement(_ id: DeviceID, _ position: Position, _ choice: UInt8) -> Announcement? {
         Announcement(
-            deviceID: id, position: position, port: 24863, kind: .laptop, isGoodbye: choice == 15,
+            deviceID: id, position: position, port: 24863, kind: .laptop,
+            farewell: choice > 7 ? farewell(choice & 7) : nil,
             hasMore: choice & 1 == 1,
             rosterDigest: [UInt8](repeating: choice, count: 8), listSeq: min(position.seq, UInt32(choice)),
             activities: activities(choice))
+    }
+
+    private static func farewell(_ choice: UInt8) -> Farewell? {
+        switch choice {
+        case 7: .goodbye
+        case 6: .sleep
+        default: nil
+        }
     }
 
     private static func activities(_ choice: UInt8) -> [OfferedActivity] {
@@ -130,11 +142,11 @@ enum Neighbourhood {
         }
     }
 
-    private static func hello(_ position: Position, isGoodbye: Bool, hasSeq: Bool) -> Hello? {
+    private static func hello(_ position: Position, farewell: Farewell?, hasSeq: Bool) -> Hello? {
         Hello(
             software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 5, count: 16)),
             boot: position.boot, seq: hasSeq ? position.seq : nil, seenBoot: nil,
-            rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, isGoodbye: isGoodbye)
+            rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, farewell: farewell)
     }
 
     private static func address(_ number: UInt8) -> PeerAddress? {

@@ -14,13 +14,17 @@ enum {
     clinux_netlink_new_addr = 20,   // RTM_NEWADDR
     clinux_netlink_del_addr = 21,   // RTM_DELADDR
     clinux_netlink_get_addr = 22,   // RTM_GETADDR
+    clinux_netlink_new_route = 24,  // RTM_NEWROUTE
+    clinux_netlink_get_route = 26,  // RTM_GETROUTE
+    clinux_netlink_new_neigh = 28,  // RTM_NEWNEIGH
+    clinux_netlink_get_neigh = 30,  // RTM_GETNEIGH
 };
 
-/// A non-blocking, close-on-exec rtnetlink socket that is told of links, IPv4 and IPv6 addresses. Returns the
-/// descriptor or -1 with errno.
-int clinux_netlink_open(void);
+/// A non-blocking, close-on-exec rtnetlink socket that is told of links, IPv4 and IPv6 addresses; with `networks` not 0 of
+/// routes and neighbours as well. Returns the descriptor or -1 with errno.
+int clinux_netlink_open(int networks);
 
-/// Asks for everything of one kind (RTM_GETLINK or RTM_GETADDR); the answer ends with NLMSG_DONE. Only one dump may
+/// Asks for everything of one kind (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE or RTM_GETNEIGH); the answer ends with NLMSG_DONE. Only one dump may
 /// run at a time (EBUSY). Returns 0 or -1 with errno.
 int clinux_netlink_dump(int fd, uint16_t type, uint32_t sequence);
 

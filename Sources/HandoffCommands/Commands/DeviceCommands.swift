@@ -14,14 +14,22 @@ package struct DevicesCommand: Command {
 
     package func run(in context: CommandContext) {
         context.request { client, then in
-            client.listDevices(then)
-        } present: { devices in
+            client.listDevices { result in
+                // Only where somebody is missed.
+                guard case .success(let devices) = result, !context.json,
+                    devices.contains(where: { !$0.isSelf }), !devices.contains(where: { !$0.isSelf && $0.online })
+                else { return then(result.map { ($0, nil) }) }
+                // What the status would add is a hint: without it the devices are shown all the same.
+                client.getStatus { then(.success((devices, (try? $0.get()).flatMap(Obstacle.silence)))) }
+            }
+        } present: { (devices: [ControlDevice], silence: Obstacle?) in
             if context.json {
                 for device in devices { context.console.line(device.json) }
             } else if devices.isEmpty {
                 context.note("this device has no account yet; create one with: handoffctl account create")
             } else {
-                context.console.write(DeviceText(devices).table)
+                context.console.write(DeviceText(devices, areUnanswered: silence != nil).table)
+                if let silence { context.note(silence.message, remedy: silence.remedy) }
             }
         }
     }

@@ -32,23 +32,41 @@ package struct ListCommand: Command {
     private func listOthers(in context: CommandContext) {
         context.request { client, then in
             client.listActivities(here: here) { result in
-                guard case .success(let activities) = result, activities.isEmpty, !context.json else {
-                    return then(result.map { ($0, nil) })
+                guard case .success(let activities) = result, !context.json else {
+                    return then(result.map { Offers(activities: $0) })
                 }
-                client.getStatus { then($0.map { (activities, Obstacle.first(.receive, $0)) }) }
+                client.listDevices { result in
+                    // Devices are missing only where there is no account, and that is said otherwise.
+                    let asleep = ((try? result.get()).map { DeviceText($0) })?.asleep
+                    guard activities.isEmpty else {
+                        return then(.success(Offers(activities: activities, asleep: asleep)))
+                    }
+                    client.getStatus { status in
+                        then(status.map { Offers(activities: [], asleep: asleep, obstacle: .first(.receive, $0)) })
+                    }
+                }
             }
-        } present: { (activities: [ControlActivity], obstacle: Obstacle?) in
+        } present: { (offers: Offers) in
             if context.json {
-                for activity in activities { context.console.line(activity.json) }
-            } else if let obstacle {
+                for activity in offers.activities { context.console.line(activity.json) }
+            } else if let obstacle = offers.obstacle {
                 context.note("nothing is on offer here: \(obstacle.message)", remedy: obstacle.remedy)
-            } else if activities.isEmpty {
+            } else if offers.activities.isEmpty {
                 context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
-                let table = Self.table(activities, titleWidth: context.console.outputIsTerminal ? Self.titleWidth : nil)
-                context.console.write(table)
+                let width = context.console.outputIsTerminal ? Self.titleWidth : nil
+                context.console.write(Self.table(offers.activities, titleWidth: width))
             }
+            if let asleep = offers.asleep { context.note(asleep) }
         }
+    }
+
+    /// What is on offer, and why nothing is, or not more.
+    private struct Offers {
+        var activities: [ControlActivity]
+        /// Devices that are asleep and offer nothing meanwhile, for people.
+        var asleep: String?
+        var obstacle: Obstacle?
     }
 
     private static func table(_ activities: [ControlActivity], titleWidth: Int?) -> ColumnTable {

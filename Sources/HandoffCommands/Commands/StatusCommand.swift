@@ -39,8 +39,9 @@ enum StatusText {
             ("peers", peers(status.peers)),
         ]
         if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }
-        if !status.warnings.isEmpty {
-            fields.append(("warnings", status.warnings.map(VisibleText.escape).joined(separator: "\n")))
+        let warnings = status.warnings + [Obstacle.silence(status)?.message].compactMap(\.self)
+        if !warnings.isEmpty {
+            fields.append(("warnings", warnings.map(VisibleText.escape).joined(separator: "\n")))
         }
         return ColumnTable.fields(fields)
     }

@@ -11,6 +11,11 @@ extension Doctor {
                 "discovery", .warning, "devices are found at fixed addresses only, as configured",
                 remedy: "add them with: handoffctl peer add HOST:PORT; or set discovery = auto in handoffd.conf")
         }
+        guard name != "none" || !status.holds.contains(where: { $0.author == .network }) else {
+            return DoctorCheck(
+                "discovery", .warning, "devices are looked for in known networks alone, and this one is not known",
+                remedy: "handoffctl network trust, if you trust it")
+        }
         guard status.discoveryState == "running" else {
             let remedy =
                 name == "avahi"
@@ -32,6 +37,37 @@ extension Doctor {
                     + "/etc/avahi/avahi-daemon.conf")
         }
         return DoctorCheck("discovery", .ok, "devices are found by multicast DNS (\(name))")
+    }
+
+    /// What keeps every device from being found or reached here: no network, or another one than is configured.
+    static func network(_ diagnosis: ControlDiagnosis?) -> [DoctorCheck] {
+        guard let diagnosis else { return [] }
+        let missing = diagnosis.missingInterfaces ?? []
+        let isOut = diagnosis.network == false
+        let names = missing.joined(separator: ", ")
+        let rename = "ip -brief link shows what there is; set interface in handoffd.conf, or leave it out"
+        switch (missing.isEmpty, isOut) {
+        case (true, false): return []
+        case (true, true):
+            return [
+                DoctorCheck(
+                    "network", .problem,
+                    "no network: no interface on which this device may be found is up and has an address",
+                    remedy: "join a network; ip -brief address shows what there is")
+            ]
+        case (false, true):
+            return [
+                DoctorCheck(
+                    "network", .problem,
+                    "no network: this machine has no interface of the configured name: \(names)", remedy: rename)
+            ]
+        case (false, false):
+            return [
+                DoctorCheck(
+                    "network", .warning, "this machine has no interface of a configured name: \(names)",
+                    remedy: rename)
+            ]
+        }
     }
 
     /// Whether a line of the configuration says that nobody else may bind port 5353.
@@ -134,7 +170,9 @@ extension Doctor {
                     remedy: "let another one in with: handoffctl pair, and there: handoffctl join")
             ]
         }
-        return diagnosis.members.map(member)
+        return
+            (Obstacle.silence(status).map { [DoctorCheck("devices", .warning, $0.message, remedy: $0.remedy)] } ?? [])
+            + diagnosis.members.map(member)
     }
 
     static func member(_ member: ControlDiagnosis.Member) -> DoctorCheck {

@@ -1,6 +1,7 @@
 package import HandoffControl
 import HandoffModel
 import LoopIO
+import Timing
 
 // What stands between this device and what another one offers: from the account to the app that opens it.
 extension Doctor {
@@ -34,6 +35,10 @@ extension Doctor {
     }
 
     private static func reach(_ device: ControlDevice, _ name: String, _ diagnosis: ControlDiagnosis?) -> DoctorCheck {
+        if let since = device.asleepSince {
+            let moment = LocalTime.short(since, now: Double(SystemWallClock().unixSeconds))
+            return DoctorCheck("network", .problem, "\(name) is asleep since \(moment)", remedy: "wake it")
+        }
         let known = diagnosis?.members.first { $0.device == device.id }
         let check = member(
             known

@@ -17,7 +17,11 @@ package enum Doctor {
         }
         checks.append(account(status))
         checks += switches(status.switches)
-        checks.append(discovery(status, facts.machine))
+        let network = network(facts.diagnosis)
+        checks += network
+        // What finds devices is well, and of no use without a network.
+        let found = discovery(status, facts.machine)
+        if found.state != .ok || !network.contains(where: { $0.state == .problem }) { checks.append(found) }
         checks += listening(status, facts.machine)
         checks.append(firewall(status, facts.machine))
         checks.append(clock(facts))

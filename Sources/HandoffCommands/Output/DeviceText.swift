@@ -1,14 +1,23 @@
 import HandoffControl
 package import HandoffModel
+import LoopIO
+import Timing
 
 /// The devices of the account, for people.
 struct DeviceText {
     private let devices: [ControlDevice]
+    private let areUnanswered: Bool
+    private let now: Double
     /// Digits of an id that tell all of them apart.
     private let idLength: Int
 
-    init(_ devices: [ControlDevice]) {
+    /// - Parameters:
+    ///   - areUnanswered: whether none of the others has answered for long: then nobody knows which key they have.
+    ///   - now: the present moment, in seconds since 1970.
+    init(_ devices: [ControlDevice], areUnanswered: Bool = false, now: Double = Double(SystemWallClock().unixSeconds)) {
         self.devices = devices
+        self.areUnanswered = areUnanswered
+        self.now = now
         idLength = Describe.distinctLength(devices.map(\.id))
     }
 
@@ -31,6 +40,16 @@ struct DeviceText {
         ids.map(label).joined(separator: ", ")
     }
 
+    /// The devices that have said that they are asleep, each with since when, as a fragment; nil when there is none.
+    var asleep: String? {
+        let words = devices.compactMap { device in
+            device.asleepSince.map {
+                "\(Self.label(device.name, shortID(device.id))) is asleep since \(LocalTime.short($0, now: now))"
+            }
+        }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+
     /// A line for each device, with what is special about it.
     var table: ColumnTable {
         let alike = ConfusableNames.groups(Dictionary(devices.map { ($0.id, $0.name) }) { first, _ in first })
@@ -39,7 +58,7 @@ struct DeviceText {
             table.add([
                 VisibleText.escape(device.name.isEmpty ? "unnamed" : device.name),
                 device.kind.name,
-                Self.state(device),
+                Self.state(device, now: now),
                 shortID(device.id),
                 notes(device, like: alike[device.id] ?? []).joined(separator: "; "),
             ])
@@ -47,9 +66,10 @@ struct DeviceText {
         return table
     }
 
-    private static func state(_ device: ControlDevice) -> String {
+    private static func state(_ device: ControlDevice, now: Double) -> String {
         if device.isSelf { return "this device" }
         if device.online { return "online" }
+        if let since = device.asleepSince { return "asleep since \(LocalTime.short(since, now: now))" }
         guard let heard = device.heard else { return "offline" }
         return "offline, seen \(RelativeAge.text(seconds: heard))" + (heard < 60 ? "" : " ago")
     }
@@ -60,7 +80,7 @@ struct DeviceText {
         var notes: [String] = []
         if device.unfinished {
             notes.append("pairing not finished: run join there again, or remove it")
-        } else if !device.current {
+        } else if !device.current, device.isSelf || !areUnanswered {
             notes.append("has not heard of the latest key")
         }
         if !others.isEmpty {

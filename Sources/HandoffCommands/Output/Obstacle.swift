@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffModel
+import LoopIO
 
 /// What keeps activities from going between this device and all others, and what to do about it.
 struct Obstacle: Equatable {
@@ -20,6 +21,19 @@ struct Obstacle: Equatable {
         return Obstacle(
             message: problem,
             remedy: "handoffctl account leave, which gives the device a new identity; then: handoffctl join")
+    }
+
+    /// That no other device has answered for long, which may mean that this one was removed while it was off.
+    static func silence(_ status: ControlStatus) -> Obstacle? {
+        status.unansweredSince.map { since in
+            Obstacle(
+                message:
+                    "no other device has answered since \(LocalTime.text(since)): perhaps they are off or in another "
+                    + "network, perhaps this device was removed from the account",
+                remedy:
+                    "see on another device whether handoffctl devices lists \(status.device.short); if it does not, "
+                    + "here: handoffctl account leave, then: handoffctl join")
+        }
     }
 
     /// The first reason why nothing goes this way at present; nil where nothing stands between.
@@ -51,6 +65,7 @@ extension ControlRestriction {
         case .configuration:
             return "take 'advertise = off' out of handoffd.conf, then: systemctl --user reload handoffd"
         case .policy: return "ask who administers this machine: it is in /etc/handoff/policy.d"
+        case .network: return "handoffctl network trust, if you trust it"
         case .session:
             return "unlock or use the screen; lock-delay and idle-delay in handoffd.conf say after what time it counts"
         }

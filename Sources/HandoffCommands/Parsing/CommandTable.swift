@@ -26,6 +26,7 @@ package struct CommandTable: Sendable {
         PairCommand.self, JoinCommand.self,
         DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
+        NetworkListCommand.self, NetworkTrustCommand.self, NetworkForgetCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,
         HandleCommand.self,
         SendCommand.self, WithdrawCommand.self,

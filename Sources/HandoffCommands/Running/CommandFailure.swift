@@ -80,6 +80,10 @@ package struct CommandFailure: Error, Equatable, Sendable {
             }
         case "NothingToContinue":
             advice = ["see what is on offer with: handoffctl list"]
+        case "ContinuationFailed" where refusal.parameters["reason"]?.string == "peerAsleep":
+            advice = ["wake it, and try again"]
+        case "NoSuchNetwork":
+            advice = ["see them with: handoffctl network list"]
         case "NoSuchApp":
             advice = ["see them with: handoffctl apps"]
         case "SwitchedOff":
@@ -104,6 +108,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
             return ["switch it on with: handoffctl \(direction.rawValue) on\(device)"]
         case .policy?: return ["ask who administers this machine"]
         case .configuration?: return ["change it in handoffd.conf, then: systemctl --user reload handoffd"]
+        case .network?: return ["make the network known with: handoffctl network trust"]
         case .session?, nil: return []
         }
     }

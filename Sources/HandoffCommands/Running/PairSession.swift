@@ -70,6 +70,11 @@ final class PairSession {
         if window.code == nil {
             context.note("too many wrong codes were tried of late: only the link opens the window")
         }
+        if window.addresses.isEmpty {
+            context.note(
+                "there is no address to reach this device by",
+                remedy: "join a network first; handoffctl doctor says more")
+        }
         if context.console.statusColumns() == nil {
             context.note("waiting for \(Countdown.seconds(time)) s; on the new device run: handoffctl join")
         }

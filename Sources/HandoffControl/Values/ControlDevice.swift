@@ -20,17 +20,20 @@ package struct ControlDevice: ControlValue {
     package var admittedBy: DeviceID?
     /// How many seconds ago it was heard last; nil: not since the start of the daemon, and of this device itself.
     package var heard: Double?
+    /// When it said that it goes to sleep, in seconds since 1970; nil of one that is there, or has gone in another way.
+    package var asleepSince: Double?
 
     private enum CodingKeys: String, CodingKey {
         case id, name, kind
         case isSelf = "self"
-        case online, current, unfinished, admittedBy, heard
+        case online, current, unfinished, admittedBy, heard, asleepSince
     }
 
     /// A device with these properties.
     package init(
         id: DeviceID, name: String, kind: DeviceKind, isSelf: Bool, online: Bool, current: Bool = true,
-        unfinished: Bool = false, admittedBy: DeviceID? = nil, heard: Double? = nil
+        unfinished: Bool = false, admittedBy: DeviceID? = nil, heard: Double? = nil,
+        asleepSince: Double? = nil
     ) {
         self.id = id
         self.name = name
@@ -41,6 +44,7 @@ package struct ControlDevice: ControlValue {
         self.unfinished = unfinished
         self.admittedBy = admittedBy
         self.heard = heard
+        self.asleepSince = asleepSince
     }
 }
 

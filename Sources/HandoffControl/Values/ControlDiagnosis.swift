@@ -45,17 +45,21 @@ package struct ControlDiagnosis: ControlValue {
     package var appProblems: [String]
     /// The other members.
     package var members: [Member]
+    /// Whether an interface to be found on is up and has an address; nil when nobody can tell.
+    package var network: Bool?
+    /// Configured interfaces that the machine does not have.
+    package var missingInterfaces: [String]?
 
     private enum CodingKeys: String, CodingKey {
         case stateFolder, stateMode, openFiles, lockedMemory
         case isIsolated = "isolated"
-        case appProblems, members
+        case appProblems, members, network, missingInterfaces
     }
 
     /// Results with these properties.
     package init(
         stateFolder: String, stateMode: Int?, openFiles: Int?, lockedMemory: Int?, isIsolated: Bool,
-        appProblems: [String] = [], members: [Member]
+        appProblems: [String] = [], members: [Member], network: Bool? = nil, missingInterfaces: [String]? = nil
     ) {
         self.stateFolder = stateFolder
         self.stateMode = stateMode
@@ -64,5 +68,7 @@ package struct ControlDiagnosis: ControlValue {
         self.isIsolated = isIsolated
         self.appProblems = appProblems
         self.members = members
+        self.network = network
+        self.missingInterfaces = missingInterfaces
     }
 }

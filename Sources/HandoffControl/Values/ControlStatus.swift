@@ -38,13 +38,16 @@ package struct ControlStatus: ControlValue {
     package var holds: [ControlRestriction]
     /// What is wrong, in sentences for people.
     package var warnings: [String]
+    /// Since when no other device has answered, in seconds since 1970; nil while that is less than a day.
+    package var unansweredSince: Double?
 
     /// The status with these properties.
     package init(
         daemon: String, device: DeviceID, name: String, kind: DeviceKind, account: AccountID?,
         standing: Standing? = nil, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
-        tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String]
+        tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String],
+        unansweredSince: Double? = nil
     ) {
         self.daemon = daemon
         self.device = device
@@ -64,6 +67,7 @@ package struct ControlStatus: ControlValue {
         receiving = switches.receiving
         holds = switches.holds
         self.warnings = warnings
+        self.unansweredSince = unansweredSince
     }
 
     /// What is switched on, and why something is not.

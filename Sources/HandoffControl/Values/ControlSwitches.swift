@@ -62,6 +62,8 @@ package struct ControlRestriction: ControlValue {
         case policy
         /// The session is locked, or nobody has used it for a while.
         case session
+        /// The network is none that the user knows.
+        case network
     }
 
     /// What is off.

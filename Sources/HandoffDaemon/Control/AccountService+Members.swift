@@ -33,7 +33,8 @@ extension AccountService {
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : core.members[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
-                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) })
+                    ? nil : core.members[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
+                asleepSince: core.client.asleepSince(id).map { Double($0) })
         }
     }
 
@@ -132,7 +133,8 @@ extension AccountService {
             case .success(let identity):
                 let next = core.stored.renewed(
                     identity: identity, boot: core.boot, peers: core.peersFile, apps: core.appSwitches,
-                    claims: core.installed.registry.history, switches: core.switches.switches)
+                    claims: core.installed.registry.history, switches: core.switches.switches,
+                    networks: core.networks.trust.known)
                 completion(.success(told))
                 // After the answer, which goes out while the clients' connections end.
                 core.loop.later { [weak self] in self?.core.onLeft?(next) }

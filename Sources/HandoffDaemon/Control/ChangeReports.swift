@@ -17,7 +17,11 @@ final class ChangeReports {
             var status = status
             for index in status.tickets.indices { status.tickets[index].age = nil }
             var devices = devices
-            for index in devices.indices { devices[index].heard = nil }
+            for index in devices.indices {
+                devices[index].heard = nil
+                // Since when is worked out anew each time, and may be a second more or less.
+                if devices[index].asleepSince != nil { devices[index].asleepSince = 0 }
+            }
             self.status = status
             self.devices = devices
             self.apps = apps

@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffConfiguration
 import HandoffControl
 import HandoffDesktopClient
 import HandoffDiscovery
@@ -21,7 +22,16 @@ extension ControlService {
             epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
-            switches: core.switches.shown, warnings: warnings())
+            switches: core.switches.shown, warnings: warnings(),
+            unansweredSince: unansweredSince.map { Double($0) })
+    }
+
+    /// Since when no other device has answered, while this one takes itself for a member and has others to hear.
+    private var unansweredSince: UInt64? {
+        guard let state = core.accountStore.state, state.standing(of: core.accountStore.deviceID) == .member,
+            !core.snapshot.others.isEmpty
+        else { return nil }
+        return core.contact.unansweredSince
     }
 
     private var displayName: String {
@@ -92,15 +102,24 @@ extension ControlService {
 
     /// `Diagnose`. The folder is looked at on the worker: its disk may be the trouble.
     func diagnose(completion: @escaping (ControlDiagnosis) -> Void) {
-        core.worker.run({ [folder = core.stored.folder] in folder.mode }, on: core.loop) { [weak self] result in
+        let (folder, configuration) = (core.stored.folder, core.configuration)
+        core.worker.run({ (folder.mode, Self.presence(configuration)) }, on: core.loop) { [weak self] result in
             guard let self else { return }
+            let (mode, presence) = (try? result.get()) ?? (nil, nil)
             completion(
                 ControlDiagnosis(
-                    stateFolder: core.stored.folder.path, stateMode: (try? result.get()).map { Int($0) },
+                    stateFolder: core.stored.folder.path, stateMode: mode.map { Int($0) },
                     openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
                     isIsolated: MachineInfo.isInUserNamespace,
                     appProblems: core.installed.problems.sorted(),
-                    members: members()))
+                    members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing))
+        }
+    }
+
+    /// Whether others can find this device; nil when the kernel does not say. For a worker.
+    private static func presence(_ configuration: Configuration) -> NetworkPresence? {
+        (try? InterfaceTable.current()).map {
+            NetworkPresence($0, interfaces: configuration.interfaces, only: configuration.address)
         }
     }
 

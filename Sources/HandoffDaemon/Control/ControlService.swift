@@ -19,6 +19,7 @@ final class ControlService {
     unowned let core: DaemonCore
     private let account: AccountService
     private let pairing: PairingService
+    private let networks: NetworkService
     private let history: History
     private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
@@ -30,6 +31,7 @@ final class ControlService {
         self.log = log
         self.account = account
         self.pairing = pairing
+        networks = NetworkService(core: core)
         self.history = history
         self.core = core
     }
@@ -41,6 +43,9 @@ final class ControlService {
             case .getStatus: call.reply(status().json)
             case .followChanges: try changes.follow(call)
             case .setSwitches: try setSwitches(call)
+            case .listNetworks: networks.list(call)
+            case .trustNetwork: try networks.trust(call)
+            case .forgetNetwork: try networks.forget(call)
             case .diagnose: diagnose { call.reply($0.json) }
             case .readLog: try history.read(call)
             case .followLog: try history.follow(call)
@@ -231,10 +236,11 @@ final class ControlService {
             {
                 throw CallError.switchedOff(hold)
             }
+            if let failure = asleep(asked.from) { throw failure }
             throw CallError.control(
                 .nothingToContinue,
                 prefix.map { "no activity on offer has an id that begins with \($0)" }
-                    ?? "no other device offers an activity that fits")
+                    ?? "no other device offers an activity that fits" + asleepWords)
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
@@ -244,6 +250,18 @@ final class ControlService {
                     offer: offer.activity, device: offer.device, origin: core.network.origin(of: offer.device),
                     recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
+    }
+
+    /// Who offers nothing since it is asleep, behind a colon; nothing where nobody is, or many are.
+    private var asleepWords: String {
+        let asleep = core.snapshot.others.sorted().compactMap { core.client.asleep($0)?.message }
+        return (1...3).contains(asleep.count) ? ": \(asleep.joined(separator: ", "))" : ""
+    }
+
+    /// That the device from which something was to be continued is asleep; nil where that is not the reason.
+    private func asleep(_ from: String?) -> HandoffFailure? {
+        guard let from, let device = try? account.member(from) else { return nil }
+        return core.client.asleep(device)
     }
 
     /// Any number of seconds that a client may send, as a duration within sensible bounds.

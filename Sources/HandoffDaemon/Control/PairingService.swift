@@ -28,6 +28,7 @@ final class PairingService {
     func pair(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
+        if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
         guard inviter == nil else { throw PairingFailure.windowOpen.callError }
         try requireKey()
         let inviter = try makeInviter(isAutomatic: isAutomatic)
@@ -67,6 +68,7 @@ final class PairingService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
         try core.accountStore.refuseAnother(core.accountStore.state)
+        if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
         guard joiner == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
         self.joiner = joiner

@@ -19,7 +19,7 @@ extension DaemonCore: LinkPoolDelegate {
             software: Version.daemon, kind: kind, port: port, label: network.labels.label,
             boot: network.announcer.position.boot, seq: network.announcer.position.seq,
             listSeq: network.announcer.listSeq, seenBoot: network.table.seenBoot(of: device),
-            rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName, isGoodbye: network.isLeaving)
+            rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName, farewell: network.farewell)
     }
 
     func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way] {
@@ -46,6 +46,7 @@ extension DaemonCore: LinkPoolDelegate {
         // Its connections were closed when it was removed; should one have been overlooked, it ends here.
         guard snapshot.peerKey(link.device) != nil else { return link.close(.notLive) }
         members.heard(link.device, at: loop.now)
+        contact.heard()
         members[link.device].trouble = nil
         network.linkEstablished(link, hello)
         control.reviewChanges()
@@ -110,6 +111,7 @@ extension DaemonCore: PeerNetworkDelegate {
     /// A member was heard under the key in force.
     func heard(_ device: DeviceID) {
         members.heard(device, at: loop.now)
+        contact.heard()
         guard members.heardUnderKey(device, in: snapshot) else { return }
         control.reviewChanges()
         removals.heard(device)

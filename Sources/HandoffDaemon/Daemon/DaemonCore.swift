@@ -130,6 +130,23 @@ final class DaemonCore {
         changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
+    /// In which networks this device may be found.
+    private(set) lazy var networks: NetworkWatch = NetworkWatch(
+        loop: loop, worker: worker, log: log.named("networks"), folder: stored.folder,
+        trust: NetworkTrust(
+            policy: configuration.networks, interfaces: configuration.interfaces, known: stored.networks),
+        onChange: { [unowned self] in networksChanged() })
+
+    /// How long no other device has answered.
+    private(set) lazy var contact: ContactWatch = ContactWatch(
+        loop: loop, worker: worker, log: log.named("account"), folder: stored.folder, wallClock: wallClock,
+        account: stored.account?.accountID, contact: stored.contact)
+
+    /// Whether the machine goes to sleep.
+    private(set) lazy var sleep: SleepWatch = SleepWatch(
+        loop: loop, log: log.named("sleep"), network: network, pool: pool,
+        onWake: { [unowned self] in contact.listensAnew() })
+
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
         delegate: control)
@@ -158,7 +175,7 @@ final class DaemonCore {
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(
         loop: loop, accountStore: accountStore, pool: pool, members: members, network: network,
-        streamDialer: streamDialer)
+        streamDialer: streamDialer, wallClock: wallClock)
 
     /// What the other devices are answered.
     private(set) lazy var service: PeerService = PeerService(
@@ -222,13 +239,16 @@ final class DaemonCore {
     /// Begins: sockets are open already, so clients and devices are served from here on.
     func start() {
         members.accountChanged(snapshot)
+        _ = contact
         accountStore.delegate = self
         disableApps()
         installed.start()
         switches.start()
         notifications.start()
         sessions.start(followSessions)
+        networks.start()
         network.start()
+        sleep.start(desktop)
         accountStore.review()
         accountStore.takeConfiguredName()
         nameSelf()
@@ -251,9 +271,20 @@ final class DaemonCore {
         control.reviewChanges()
         network.discovered(event)
         if case .networkChanged = event {
+            contact.listensAnew()
             pool.networkChanged()
             staticPeers.networkChanged()
         }
+    }
+
+    /// Where this device may be found has changed.
+    private func networksChanged() {
+        let limit = networks.trust.limit
+        switches.take(networkHold: networks.trust.hold)
+        pairingDiscovery.interfaces = limit
+        discovery.limit(to: limit)
+        network.setSilent(limit?.isEmpty == true)
+        pool.isSilent = network.isSilent
     }
 
     /// Takes a configuration and a policy that were read again.
@@ -265,6 +296,7 @@ final class DaemonCore {
             staticPeers.remove(address)
         }
         self.policy = policy
+        networks.take(configuration.networks)
         sessions.take(configuration.sessionDelays)
         switches.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
@@ -277,6 +309,8 @@ final class DaemonCore {
     /// - Parameter withdrawn: called on discovery's thread when what was announced is withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
+        sleep.stop()
+        networks.stop()
         network.sayGoodbye()
         installed.stop()
         gate?.close()
@@ -309,6 +343,7 @@ final class DaemonCore {
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         accountFiles.accountChanged(snapshot)
+        contact.accountChanged(present.accountID)
         staticPeers.accountChanged(live: snapshot.live)
         removals.accountChanged(members: snapshot.live)
         pairing.accountChanged()
@@ -366,7 +401,7 @@ final class DaemonCore {
 
     /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
     private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        guard let held = snapshot.held else { return nil }
+        guard let held = snapshot.held, !network.isSilent else { return nil }
         let pairwise = network.missing.pairwise.keys
         var parties: [(Party, SecretBytes)] = []
         var strangers: [(Party, SecretBytes)] = []

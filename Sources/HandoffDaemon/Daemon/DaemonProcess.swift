@@ -61,6 +61,7 @@ package enum DaemonProcess {
         if let other = place.passedBy {
             log.notice("There is another identity, which is not used", ["used": place.path, "other": other])
         }
+        warn(of: configuration, log)
         let stored = try StateFolder.open(place.path, now: SystemWallClock().unixSeconds)
         let apps = DesktopAccess(
             environment: environment, folder: ProcessEnvironment.programFolder,
@@ -93,6 +94,15 @@ package enum DaemonProcess {
             try loop.run()
         }
         if hasFailed.withLock({ $0 }) { throw CannotGoOn() }
+    }
+
+    /// Says what of the configuration fits no interface of this machine; it may come yet.
+    private static func warn(of configuration: Configuration, _ log: Logger) {
+        guard !configuration.interfaces.isEmpty, let table = try? InterfaceTable.current() else { return }
+        let presence = NetworkPresence(table, interfaces: configuration.interfaces, only: configuration.address)
+        for name in presence.missing {
+            log.notice("This machine has no network interface of a configured name", ["interface": name])
+        }
     }
 
     /// The daemon has ended by itself; the reason is in the log.
@@ -128,26 +138,32 @@ package enum DaemonProcess {
     private static func discovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> any Discovery {
-        discovery(configuration, options(configuration), embedded: embedded, log: log)
-            ?? StaticDiscovery(peers: [], logger: log)
+        LimitedDiscovery { interfaces in
+            discovery(configuration, options(configuration, interfaces), embedded: embedded, log: log)
+                ?? StaticDiscovery(peers: [], logger: log)
+        }
     }
 
     /// Makes a discovery of pairing windows each time one is needed; nil where nothing is discovered.
     private static func pairingDiscovery(
         _ configuration: Configuration, embedded: @escaping EmbeddedFactory, log: Logger
     ) -> (@Sendable () -> any Discovery)? {
-        var options = options(configuration)
-        options.serviceType = PairingDiscovery.serviceType
         guard configuration.discovery != .static else { return nil }
-        return { [options] in
-            // Never nil here: only `static` wants none.
-            discovery(configuration, options, embedded: embedded, log: log) ?? StaticDiscovery(peers: [], logger: log)
+        return {
+            LimitedDiscovery { interfaces in
+                var options = options(configuration, interfaces)
+                options.serviceType = PairingDiscovery.serviceType
+                // Never nil here: only `static` wants none.
+                return discovery(configuration, options, embedded: embedded, log: log)
+                    ?? StaticDiscovery(peers: [], logger: log)
+            }
         }
     }
 
-    private static func options(_ configuration: Configuration) -> DiscoveryOptions {
+    /// - Parameter interfaces: the only ones; nil for those that are configured.
+    private static func options(_ configuration: Configuration, _ interfaces: [String]?) -> DiscoveryOptions {
         DiscoveryOptions(
-            interfaces: configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
+            interfaces: interfaces ?? configuration.interfaces, useIPv4: configuration.address?.isIPv4 ?? true,
             useIPv6: !(configuration.address?.isIPv4 ?? false))
     }
 

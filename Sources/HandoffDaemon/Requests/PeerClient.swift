@@ -31,10 +31,11 @@ final class PeerClient {
     /// Makes the connections of streams.
     private let streamDialer: Dialer
     private let members: MemberTable
+    private let wallClock: any WallClock
 
     init(
         loop: EventLoop, accountStore: AccountStore, pool: LinkPool, members: MemberTable, network: PeerNetwork,
-        streamDialer: Dialer
+        streamDialer: Dialer, wallClock: any WallClock
     ) {
         self.loop = loop
         self.accountStore = accountStore
@@ -42,6 +43,7 @@ final class PeerClient {
         self.members = members
         self.network = network
         self.streamDialer = streamDialer
+        self.wallClock = wallClock
     }
 
     /// Asks a device for the payload of an activity that it offers.
@@ -128,6 +130,7 @@ final class PeerClient {
         guard accountStore.snapshot.peerKey(device) != nil else {
             return completion(.failure(.notMember(device: name)))
         }
+        if let failure = asleep(device) { return completion(.failure(failure)) }
         // A device takes so many requests a second and drops the rest: those wait here, and not there in vain.
         let mayAsk = members[device].requests.admit(question.method, at: loop.now)
         guard mayAsk, accountStore.snapshot.isCurrent, let link = pool.link(to: device) else {
@@ -153,9 +156,32 @@ final class PeerClient {
                 // The connection had ended unnoticed, as after sleep: a new one shows whether the device is there.
                 ask(question, timeout: timeout, mayRetry: false, for: handle, completion: completion)
             case .lost:
-                let cause = link.trouble ?? "the connection was lost"
-                completion(.failure(.peerUnreachable(device: name, cause: cause)))
+                completion(.failure(asleep(device) ?? Self.unreachable(name, link)))
             }
+        }
+    }
+
+    private static func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
+        link.hadNoAnswer
+            ? .peerSilent(device: name)
+            : .peerUnreachable(device: name, cause: link.trouble ?? "the connection was lost")
+    }
+
+    /// When a device that is asleep has said so, in seconds since 1970; nil of one that is not, as far as is known.
+    func asleepSince(_ device: DeviceID) -> UInt64? {
+        guard !pool.isConnected(device) else { return nil }
+        return network.table.asleepSince(device).map { since in
+            let seconds = UInt64(clamping: (loop.now - since).components.seconds)
+            return wallClock.unixSeconds - min(seconds, wallClock.unixSeconds)
+        }
+    }
+
+    /// That a device cannot be asked since it is asleep; nil where that is not known.
+    func asleep(_ device: DeviceID) -> HandoffFailure? {
+        asleepSince(device).map { since in
+            .peerAsleep(
+                device: accountStore.snapshot.name(of: device),
+                since: LocalTime.short(Double(since), now: Double(wallClock.unixSeconds)))
         }
     }
 
@@ -203,7 +229,10 @@ final class PeerClient {
                 for failure in error.failures where failure.hadNoAnswer {
                     network.unanswered(device, at: failure.address)
                 }
-                completion(.failure(.peerUnreachable(device: name, cause: error.description)))
+                completion(
+                    .failure(
+                        error.isSilence
+                            ? .peerSilent(device: name) : .peerUnreachable(device: name, cause: error.description)))
             case .success(let connection):
                 guard accountStore.snapshot.peerKey(device) != nil else {
                     connection.close("the device is no longer live")

@@ -26,6 +26,8 @@ final class SwitchController {
     private var isConfiguredOff: Bool
     /// Why the session lets nothing be advertised; nil while it does.
     private var sessionHold: String?
+    /// Why the network lets nothing pass; nil while it does.
+    private var networkHold: String?
     private var timer: LoopTimer?
 
     init(
@@ -49,7 +51,7 @@ final class SwitchController {
 
     /// Whether anything may be advertised at all, or taken over.
     func allows(_ direction: SwitchDirection) -> Bool {
-        !switches.isOff(direction) && policy.forbids(direction) == nil
+        !switches.isOff(direction) && policy.forbids(direction) == nil && networkHold == nil
             && !(direction == .advertise && (isConfiguredOff || sessionHold != nil))
     }
 
@@ -102,6 +104,9 @@ final class SwitchController {
                 ControlRestriction(
                     direction: .advertise, author: .configuration,
                     message: "advertising is off in the configuration (advertise = off)"))
+        }
+        if let networkHold {
+            holds += directions.map { ControlRestriction(direction: $0, author: .network, message: networkHold) }
         }
         if let sessionHold {
             holds.append(ControlRestriction(direction: .advertise, author: .session, message: sessionHold))
@@ -186,6 +191,18 @@ final class SwitchController {
         guard sessionHold != self.sessionHold else { return }
         self.sessionHold = sessionHold
         onChange()
+    }
+
+    /// Takes why the network lets nothing pass; nil when it does.
+    func take(networkHold: String?) {
+        guard networkHold != self.networkHold else { return }
+        self.networkHold = networkHold
+        onChange()
+    }
+
+    /// Why nothing passes in this network; nil where it does.
+    var networkRestriction: ControlRestriction? {
+        networkHold.map { ControlRestriction(direction: .advertise, author: .network, message: $0) }
     }
 
     private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }

@@ -30,7 +30,7 @@ package struct InterfaceTable: Sendable, Equatable {
             addresses[address] = flags & 0x68 == 0
         case .addressGone(let address):
             addresses[address] = nil
-        case .done, .refused:
+        case .gateway, .neighbour, .done, .refused:
             break
         }
     }
@@ -102,23 +102,33 @@ extension InterfaceTable {
     /// following them. The kernel answers at once; should it not, what it has told within a second.
     /// - Throws: when there is no descriptor for it.
     package static func current() throws(Errno) -> InterfaceTable {
-        let raw = clinux_netlink_open()
+        var table = InterfaceTable()
+        try KernelTables.read([clinux_netlink_get_link, clinux_netlink_get_addr]) { table.apply($0) }
+        return table
+    }
+}
+
+/// The kernel's tables, read once (rtnetlink(7)).
+enum KernelTables {
+    /// Reads tables one after the other; the kernel answers at once. Should it not, what it has told within a second.
+    /// - Throws: when there is no descriptor for it.
+    static func read(_ kinds: [Int], _ apply: (InterfaceChange) -> Void) throws(Errno) {
+        let raw = clinux_netlink_open(0)
         guard raw >= 0 else { throw .current }
         let descriptor = Descriptor(owning: raw)
-        var table = InterfaceTable()
-        let kinds = [clinux_netlink_get_link, clinux_netlink_get_addr]
         for (sequence, kind) in kinds.enumerated() {
             guard clinux_netlink_dump(descriptor.raw, UInt16(kind), UInt32(sequence)) == 0 else { throw .current }
-            while !table.takeAnswers(from: descriptor.raw, sequence: UInt32(sequence)) {
+            while !takeAnswers(from: descriptor.raw, sequence: UInt32(sequence), apply) {
                 var readable = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
-                guard poll(&readable, 1, 1000) > 0 else { return table }
+                guard poll(&readable, 1, 1000) > 0 else { return }
             }
         }
-        return table
     }
 
     /// Takes in what has arrived; true at the end of the answer.
-    private mutating func takeAnswers(from descriptor: Int32, sequence: UInt32) -> Bool {
+    private static func takeAnswers(
+        from descriptor: Int32, sequence: UInt32, _ apply: (InterfaceChange) -> Void
+    ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = clinux_netlink_receive(descriptor, &buffer, buffer.count)

@@ -23,7 +23,7 @@ package final class LocalAddresses {
         self.loop = loop
         self.logger = logger
         self.onChange = onChange
-        self.descriptor = clinux_netlink_open()
+        self.descriptor = clinux_netlink_open(0)
         guard descriptor >= 0 else {
             logger.error("Cannot follow this machine's addresses", ["error": Errno.current.description])
             return

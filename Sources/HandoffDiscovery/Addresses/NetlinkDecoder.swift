@@ -1,5 +1,6 @@
 import CLinux
-import LoopIO
+package import HandoffModel
+package import LoopIO
 
 /// Decodes what the kernel sends over rtnetlink(7): host byte order, every part padded to four bytes.
 package enum NetlinkDecoder {
@@ -30,9 +31,38 @@ package enum NetlinkDecoder {
             return link(body, isGone: type == clinux_netlink_del_link)
         case clinux_netlink_new_addr, clinux_netlink_del_addr:
             return address(body, isGone: type == clinux_netlink_del_addr)
+        case clinux_netlink_new_route:
+            return route(body)
+        case clinux_netlink_new_neigh:
+            return neighbour(body)
         default:
             return nil
         }
+    }
+
+    /// struct rtmsg: u8 family, u8 bits of the destination, u8 bits of the source, u8 service, u8 table, u8 protocol, u8 scope,
+    /// u8 type, u32 flags; then attributes. Only ways to everywhere, in the table that everybody uses, over one gateway.
+    private static func route(_ body: ArraySlice<UInt8>) -> InterfaceChange? {
+        let header = Array(body.prefix(12))
+        // RT_TABLE_MAIN, RTN_UNICAST.
+        guard header.count == 12, header[1] == 0, header[4] == 254, header[7] == 1 else { return nil }
+        let attributes = attributes(body.dropFirst(12))
+        // RTA_OIF, RTA_GATEWAY.
+        guard let index = attributes[4]?.u32(at: 0),
+            let gateway = attributes[5].flatMap({ IPAddress(bytes: Array($0)) })
+        else { return nil }
+        return .gateway(gateway, interface: index)
+    }
+
+    /// struct ndmsg: u8 family, 3 bytes of padding, i32 index, u16 state, u8 flags, u8 type; then attributes.
+    private static func neighbour(_ body: ArraySlice<UInt8>) -> InterfaceChange? {
+        guard let index = body.u32(at: 4) else { return nil }
+        let attributes = attributes(body.dropFirst(12))
+        // NDA_DST, NDA_LLADDR.
+        guard let address = attributes[1].flatMap({ IPAddress(bytes: Array($0)) }),
+            let hardware = attributes[2].flatMap({ HardwareAddress(bytes: Array($0)) })
+        else { return nil }
+        return .neighbour(address, hardware, interface: index)
     }
 
     /// struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 change; then attributes.
@@ -100,6 +130,10 @@ package enum InterfaceChange: Equatable, Sendable {
     case address(LocalAddress, flags: UInt32)
     /// An address is gone.
     case addressGone(LocalAddress)
+    /// There is a way to everywhere over this gateway.
+    case gateway(IPAddress, interface: UInt32)
+    /// A host on a link has this address of the link's layer.
+    case neighbour(IPAddress, HardwareAddress, interface: UInt32)
     /// The end of an answer to a dump.
     case done(sequence: UInt32)
     /// The kernel refused a request; the value is the positive errno.

@@ -28,7 +28,7 @@ package struct Announcer {
         var label: Label
         /// Goes along with whatever else is said, and is no news by itself: rosters are kept equal over connections.
         var rosterDigest: [UInt8]
-        var isGoodbye = false
+        var farewell: Farewell?
         /// Also those that are sent to one device.
         var activities: [OfferedActivity]
 
@@ -37,7 +37,7 @@ package struct Announcer {
 
         /// Whether the activities are the same; ages alone are no difference.
         func offersSame(as other: News) -> Bool {
-            isGoodbye == other.isGoodbye && activities.count == other.activities.count
+            farewell == other.farewell && activities.count == other.activities.count
                 && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
@@ -122,7 +122,7 @@ package struct Announcer {
 
     /// Signs the same news again, under the same number, with ages as of now: for a device that is greeted late.
     mutating func refreshAges(_ activities: [OfferedActivity]) throws {
-        guard var news, !news.isGoodbye else { return }
+        guard var news, news.farewell == nil else { return }
         news.activities = activities
         guard news == self.news else { return }
         self.news = news
@@ -160,7 +160,7 @@ package struct Announcer {
         guard let news else { return nil }
         return Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            isGoodbye: news.isGoodbye, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
+            farewell: news.farewell, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
             activities: activities)
     }
 

@@ -10,7 +10,7 @@ import Timing
 extension PeerNetwork {
     /// Opens a datagram; only what has passed every check changes anything.
     func received(_ bytes: [UInt8], from source: SocketAddress, at local: LocalEndpoint) {
-        guard let keys = snapshot.current, let address = PeerAddress(source) else { return }
+        guard !isSilent, let keys = snapshot.current, let address = PeerAddress(source) else { return }
         guard openingBudget.admit(from: address, isProved: table.isProvedSource(address), at: now) else { return }
         let opened: OpenedDatagram
         do {
@@ -28,6 +28,7 @@ extension PeerNetwork {
             guard table.receivedAcknowledgement(acknowledgement, source: address, at: now) else { return }
             machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
             perform([])
+            tellIfAllKnow()
         }
     }
 
@@ -52,7 +53,7 @@ extension PeerNetwork {
     ///
     /// - Parameter device: whose label it is; nil where nobody knows.
     func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
-        guard !isCloned else { return }
+        guard !isCloned, !isSilent else { return }
         refreshAges()
         guard let advert = advert(for: device), let keys = snapshot.held else { return }
         do {
@@ -74,7 +75,7 @@ extension PeerNetwork {
 
     /// Tells a device that its advert has arrived.
     func sendAcknowledgement(of position: Position, to address: PeerAddress, label: Label) {
-        guard let own = labels.label, let keys = snapshot.held else { return }
+        guard let own = labels.label, let keys = snapshot.held, !isSilent else { return }
         let acknowledgement = Acknowledgement(deviceID: snapshot.own, position: position)
         do {
             send(

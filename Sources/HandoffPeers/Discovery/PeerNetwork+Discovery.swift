@@ -38,7 +38,7 @@ extension PeerNetwork {
 
     /// The text of our beacon, made anew.
     func composeBeacon() -> (label: Label, text: [[UInt8]])? {
-        guard let keys = snapshot.held, let label = labels.label else { return nil }
+        guard let keys = snapshot.held, let label = labels.label, farewell != .sleep, !isSilent else { return nil }
         defer { beaconMade() }
         do {
             return try announcer.beacon(keys: keys, marking: missing.marked, listsActivities: listsInBeacon)

@@ -84,8 +84,12 @@ package final class PeerNetwork {
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
-    /// This device ends, and has said so.
-    package private(set) var isLeaving = false
+    /// Why this device is not there for the others, as they were told; nil while it is.
+    package private(set) var farewell: Farewell?
+    /// Nothing is said in any network, and what was known of the others is of no use.
+    package private(set) var isSilent = false
+    /// Called once when all devices know that this one goes to sleep.
+    private var onAllKnow: (() -> Void)?
     /// The label belongs to a former epoch.
     private var hasOldLabel = false
     /// Runs until the beacon is to be renewed for the sake of its marks.
@@ -183,6 +187,8 @@ package final class PeerNetwork {
 
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     package func renewLabel() {
+        // A new one comes with waking.
+        guard farewell != .sleep, !isSilent else { return }
         hasOldLabel = false
         guard let keys = snapshot.held else {
             labels.clear()
@@ -232,9 +238,9 @@ package final class PeerNetwork {
     ///
     /// - Parameter renewed: says it again even so, as news of this kind.
     package func say(renewed: Announcer.Novelty? = nil) {
-        guard let label = labels.label, snapshot.held != nil, !isCloned else { return }
+        guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
         let news = Announcer.News(
-            label: label, rosterDigest: snapshot.rosterDigest, isGoodbye: isLeaving, activities: announcedOffers())
+            label: label, rosterDigest: snapshot.rosterDigest, farewell: farewell, activities: announcedOffers())
         let novelty: Announcer.Novelty
         do {
             guard let said = try announcer.say(news, renewed: renewed) else { return }
@@ -247,17 +253,60 @@ package final class PeerNetwork {
         table.ownPosition = announcer.position
         table.ownListSeq = announcer.listSeq
         perform(
-            isLeaving
+            farewell != nil
                 ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
         // A beacon without activities is not even renewed with them: that would tell when the user does something.
-        if novelty == .other || isLeaving || listsInBeacon { beacons.changed() }
+        if novelty == .other || farewell != nil || listsInBeacon { beacons.changed() }
     }
 
     /// Tells everyone that this device leaves; what it offered is void at once.
     package func sayGoodbye() {
-        guard !isLeaving else { return }
-        isLeaving = true
+        guard farewell != .goodbye else { return }
+        farewell = .goodbye
+        onAllKnow = nil
         say()
+    }
+
+    /// Tells everyone that this machine goes to sleep; what it offered is void until it wakes.
+    ///
+    /// - Parameter completion: called once, and not inside this call, when all that are there have confirmed it; never when one of
+    ///   them does not, or this device wakes before.
+    package func fallAsleep(completion: @escaping () -> Void) {
+        guard farewell == nil else { return }
+        farewell = .sleep
+        onAllKnow = completion
+        say()
+        // The record would stay in the others' caches, and the beacon says less than the advert has told them.
+        beacons.withdraw()
+        loop.later { [weak self] in self?.tellIfAllKnow() }
+    }
+
+    /// The machine is awake: tells everyone at once that this device is there, under a new label.
+    package func wakeUp() {
+        guard farewell == .sleep else { return }
+        farewell = nil
+        onAllKnow = nil
+        renewLabel()
+    }
+
+    /// Falls silent in all networks, or speaks again, under a new label.
+    package func setSilent(_ isSilent: Bool) {
+        guard isSilent != self.isSilent else { return }
+        self.isSilent = isSilent
+        guard isSilent else { return renewLabel() }
+        beacons.withdraw()
+        // They were found in another network.
+        for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
+        sightings = [:]
+        unopened = [:]
+        strangers = [:]
+    }
+
+    /// Somebody has confirmed what this device says of itself.
+    func tellIfAllKnow() {
+        guard let onAllKnow, machine.isSettled(peers: table) else { return }
+        self.onAllKnow = nil
+        onAllKnow()
     }
 
     /// Shows more or less of what this device offers.
@@ -290,7 +339,7 @@ package final class PeerNetwork {
             case .acknowledge(let position, _, let address, let label):
                 sendAcknowledgement(of: position, to: address, label: label)
             case .useConnection(let id): deliverByConnection(to: id)
-            case .renew: say(renewed: .other)
+            case .renew: if farewell != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):
                 handle(table.remove(id, because: reason))
                 machine.forget(id)
@@ -323,7 +372,7 @@ package final class PeerNetwork {
     /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
     /// to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
-        isLeaving || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
+        farewell != nil || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
     }
 
     /// What one device is told of them.
@@ -362,7 +411,7 @@ package final class PeerNetwork {
     }
 
     private func deliverByConnection(to id: DeviceID) {
-        guard !isCloned else { return }
+        guard !isCloned, !isSilent else { return }
         let position = announcer.position
         delegate?.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }

@@ -73,6 +73,10 @@ package final class LinkPool {
     private var calls: UInt64 = 0
     /// What still arrives while the daemon ends leads to no new connection: one would outlive all that it reports to.
     private var isStopped = false
+    /// Nobody is called, and nobody let in: this device is silent in the network where it is. Setting it ends all connections.
+    package var isSilent = false {
+        didSet { if isSilent { for link in all { link.close() } } }
+    }
     /// The account as it is now.
     var snapshot: AccountSnapshot
 
@@ -106,7 +110,7 @@ package final class LinkPool {
     /// - Parameter isForRoster: whether a new one is to be made only to keep the rosters equal, and to end after that.
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
-        guard !isStopped, snapshot.peerKey(device) != nil else { return nil }
+        guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
         let usable = links[device, default: []].filter(\.isUsable)
         if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
         let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
@@ -135,7 +139,7 @@ package final class LinkPool {
                 for address in silent { delegate?.nobodyAnswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
-                link.lost(error.description)
+                link.lost(error.description, isSilence: error.isSilence)
                 // One that was made before and is cut by now would hide for minutes that the device has gone.
                 for other in links[device, default: []] { other.checkAlive() }
             case .success(let connection):
@@ -157,6 +161,7 @@ package final class LinkPool {
         completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
     ) {
         guard !isStopped else { return }
+        guard !isSilent else { return loop.later { completion(nil, false) } }
         calls += 1
         let id = calls
         dials[id] = dial(device, way) { [weak self] result in
@@ -181,7 +186,7 @@ package final class LinkPool {
     /// Tells a device that it is no member any more, where it was a moment ago: so its user learns of it. Nothing else is said, and
     /// nothing is taken from it.
     package func tellRemoved(_ device: DeviceID, _ way: Way) {
-        guard !isStopped else { return }
+        guard !isStopped, !isSilent else { return }
         calls += 1
         let id = calls
         let target = DialTarget(
@@ -210,7 +215,7 @@ package final class LinkPool {
         let device = DeviceID(key)
         let isLive = snapshot.admits(key)
         // What is live may have changed since the handshake began.
-        guard !isStopped, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
+        guard !isStopped, !isSilent, isLive || snapshot.mayIntroduce(key), makeRoom(for: device) else {
             return connection.close("the device is not live, or has enough connections")
         }
         let isWithinLimits =
@@ -265,12 +270,17 @@ package final class LinkPool {
     package func stop() {
         isStopped = true
         dials.removeAll()
-        // Where datagrams do not arrive, this says that this device ends.
+        closeAll()
+        sweeper = nil
+    }
+
+    /// Closes all connections, since this device ends or its machine goes to sleep; others may be made.
+    package func closeAll() {
+        // Where datagrams do not arrive, this says why.
         for link in all {
             link.sayHelloNow()
             link.close()
         }
-        sweeper = nil
     }
 
     /// Whether a device may have one more connection. The most being there, the one goes that nobody waits for and that was of use

@@ -48,6 +48,8 @@ package final class PeerLink {
     private(set) var address: SocketAddress?
     /// Why the connection could not be made or was lost, for people.
     package private(set) var trouble: String?
+    /// Whether nobody answered the call that was to make it, as when the device is off or asleep.
+    package private(set) var hadNoAnswer = false
     /// Whether it broke, or the other side fell silent; false after an end in order.
     private(set) var wasCut = false
     /// Whether the other side ended it in order.
@@ -140,8 +142,11 @@ package final class PeerLink {
     }
 
     /// The connection could not be made, or has broken.
-    func lost(_ reason: String) {
+    ///
+    /// - Parameter isSilence: whether nobody answered.
+    func lost(_ reason: String, isSilence: Bool = false) {
         guard !hasEnded else { return }
+        hadNoAnswer = isSilence
         trouble = trouble ?? reason
         end { $0.connectionEnded() }
     }

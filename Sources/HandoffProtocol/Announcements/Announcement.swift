@@ -14,8 +14,8 @@ package struct Announcement: Sendable, Equatable {
     /// What sort of machine it is, for the badge.
     package let kind: DeviceKind
 
-    /// The device is leaving: all its offers are void.
-    package let isGoodbye: Bool
+    /// Why the device is leaving, if it is: all its offers are void then.
+    package let farewell: Farewell?
 
     /// More is offered than is listed; the rest is fetched over a connection.
     package let hasMore: Bool
@@ -36,7 +36,7 @@ package struct Announcement: Sendable, Equatable {
     /// What a device says; nil when the digest does not have 8 bytes, the port is 0, the start number is out of range, or the
     /// activities are newer than the announcement.
     package init?(
-        deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, isGoodbye: Bool = false,
+        deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, farewell: Farewell? = nil,
         hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
     ) {
         guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
@@ -46,12 +46,21 @@ package struct Announcement: Sendable, Equatable {
         self.position = position
         self.port = port
         self.kind = kind
-        self.isGoodbye = isGoodbye
+        self.farewell = farewell
         self.hasMore = hasMore
         self.rosterDigest = rosterDigest
         self.listSeq = listSeq
         self.activities = activities
     }
+}
+
+/// Why a device is not there any more, by its own word.
+package enum Farewell: Sendable, Equatable {
+    /// It ends, or has left its account.
+    case goodbye
+
+    /// Its machine goes to sleep: it comes back when it wakes.
+    case sleep
 }
 
 /// How far a device's announcements have come: a newer start of the device first, then a later change within it.
@@ -83,6 +92,8 @@ extension Announcement {
 
     private static let goodbyeFlag: UInt8 = 1
     private static let moreFlag: UInt8 = 2
+    /// Beside ``goodbyeFlag`` only: who does not know it takes the goodbye.
+    private static let asleepFlag: UInt8 = 4
 
     /// The announcement in exactly `capacity` bytes: as many activities as fit, the first ones first, then zeros.
     ///
@@ -97,7 +108,11 @@ extension Announcement {
             room -= bytes.count
         }
         var flags: UInt8 = 0
-        if isGoodbye { flags |= Self.goodbyeFlag }
+        switch farewell {
+        case nil: break
+        case .goodbye: flags |= Self.goodbyeFlag
+        case .sleep: flags |= Self.goodbyeFlag | Self.asleepFlag
+        }
         if hasMore || packed.count < activities.count { flags |= Self.moreFlag }
         var writer = ByteWriter(capacity: capacity)
         writer.raw(deviceID.bytes)
@@ -135,9 +150,11 @@ extension Announcement {
             activities.append(activity)
         }
         try reader.finishPadding()
+        var farewell: Farewell?
+        if flags & Self.goodbyeFlag != 0 { farewell = flags & Self.asleepFlag != 0 ? .sleep : .goodbye }
         let decoded = Announcement(
             deviceID: deviceID, position: position, port: port, kind: kind,
-            isGoodbye: flags & Self.goodbyeFlag != 0, hasMore: flags & Self.moreFlag != 0, rosterDigest: digest,
+            farewell: farewell, hasMore: flags & Self.moreFlag != 0, rosterDigest: digest,
             listSeq: listSeq, activities: activities)
         guard let decoded else { throw .malformed }
         self = decoded

@@ -34,8 +34,8 @@ package struct Hello: Sendable, Equatable {
     /// Number of the change in that start since which the sender's activities are the same; nil of programs that do not say.
     package let listSeq: UInt32?
 
-    /// The sender ends, or has left its account: what it offers is void.
-    package let isGoodbye: Bool
+    /// Why the sender is leaving, if it is: what it offers is void then.
+    package let farewell: Farewell?
 
     /// What names the epoch in force by the sender's roster, if the sender holds its key: the first 8 bytes of the commitment to
     /// that key. Nil otherwise.
@@ -51,7 +51,7 @@ package struct Hello: Sendable, Equatable {
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
         boot: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenBoot: UInt64?, rosterDigest: [UInt8],
-        epoch: [UInt8]?, isGoodbye: Bool = false
+        epoch: [UInt8]?, farewell: Farewell? = nil
     ) {
         let numbers = [boot, seenBoot ?? boot]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
@@ -68,7 +68,7 @@ package struct Hello: Sendable, Equatable {
         self.seenBoot = seenBoot
         self.rosterDigest = rosterDigest
         self.epoch = epoch
-        self.isGoodbye = isGoodbye
+        self.farewell = farewell
     }
 }
 
@@ -91,7 +91,13 @@ extension Hello {
         if let listSeq { object["listSeq"] = .integer(Int64(listSeq)) }
         if let seenBoot { object["seenBoot"] = .integer(Int64(clamping: seenBoot)) }
         if let epoch { object["epoch"] = .string(Hex.encode(epoch)) }
-        if isGoodbye { object["goodbye"] = .bool(true) }
+        switch farewell {
+        case nil: break
+        case .goodbye: object["goodbye"] = .bool(true)
+        case .sleep:
+            object["goodbye"] = .bool(true)
+            object["asleep"] = .bool(true)
+        }
         return JSON.object(object).encoded()
     }
 
@@ -120,12 +126,14 @@ extension Hello {
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
         // What the sender can beyond this version is nothing that this one could use.
         _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, longest: Self.maxCapabilityCount)
+        let isAsleep = try fields.flag("asleep")
+        let farewell: Farewell? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
             protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
             port: port, label: label, boot: boot, seq: seq, listSeq: listSeq,
             seenBoot: try fields.optionalCounter("seenBoot"),
             rosterDigest: digest, epoch: try fields.optionalHex("epoch", bytes: Self.epochCount),
-            isGoodbye: try fields.flag("goodbye"))
+            farewell: farewell)
         guard let hello else { throw .field("port, roster, epoch or boot") }
         self = hello
     }

@@ -84,9 +84,11 @@ extension PeerTable {
         _ announcement: Announcement, label: Label, heard: MonotonicInstant, at now: MonotonicInstant
     ) -> Reception {
         let id = announcement.deviceID
-        guard !announcement.isGoodbye else {
+        if let farewell = announcement.farewell {
             let position = announcement.position
-            traces[id] = Trace(boot: position.boot, seq: position.seq, heard: heard, isFinal: true)
+            traces[id] = Trace(
+                boot: position.boot, seq: position.seq, heard: heard, isFinal: true,
+                asleep: farewell == .sleep ? now : nil)
             return .new(isFirst: false, changes: [])
         }
         var peer = Peer(announcement, label: label, heard: heard)
@@ -109,9 +111,9 @@ extension PeerTable {
         peer.boot = announcement.position.boot
         peer.seq = announcement.position.seq
         peer.renewed = now
-        guard !announcement.isGoodbye else {
+        if let farewell = announcement.farewell {
             peers[id] = peer
-            return .new(isFirst: false, changes: remove(id, because: .goodbye))
+            return .new(isFirst: false, changes: remove(id, saying: farewell, at: now))
         }
         if isRestart {
             peer.offers = []
@@ -142,7 +144,7 @@ extension PeerTable {
         guard known.label == label || known.label == nil else { return .stale }
         var peer = known
         peer.label = label
-        if !peer.isComplete, !announcement.isGoodbye {
+        if !peer.isComplete, announcement.farewell == nil {
             let end = peer.renewed + lifetime
             let listed = Peer.offers(announcement.activities, received: now, expires: end)
             peer.offers = announcement.hasMore ? (peer.offers + listed.excluding(peer.offers)).bounded : listed

@@ -12,7 +12,7 @@ extension PeerTable {
         at now: MonotonicInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
-        guard !hello.isGoodbye else { return takeGoodbye(hello, from: id) }
+        if let farewell = hello.farewell { return take(farewell, hello, from: id, at: now) }
         var changes: [PeerChange] = []
         // A smaller start number is a restored backup: it learns the greater one from our hello. Also of a device that has gone:
         // if this were forgotten, what it announced in its later start could be announced again by whoever has recorded it.
@@ -110,11 +110,13 @@ extension PeerTable {
     }
 
     /// A device ends, and says so over a connection: its datagrams may not have arrived.
-    private mutating func takeGoodbye(_ hello: Hello, from id: DeviceID) -> [PeerChange] {
+    private mutating func take(
+        _ farewell: Farewell, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
+    ) -> [PeerChange] {
         guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
         peers[id]?.boot = hello.boot
         peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
-        return remove(id, because: .goodbye)
+        return remove(id, saying: farewell, at: now)
     }
 
     private mutating func greet(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {

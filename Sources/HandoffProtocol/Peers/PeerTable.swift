@@ -24,6 +24,9 @@ package struct PeerTable: Sendable {
         /// True when it said goodbye: then even a repetition of its last announcement is stale.
         let isFinal: Bool
 
+        /// When it said that it goes to sleep; nil when it did not.
+        let asleep: MonotonicInstant?
+
         /// True when a position is later than all that the device has said.
         func isBefore(_ position: Position) -> Bool {
             guard position.boot == boot, let seq else { return position.boot >= boot }
@@ -76,6 +79,11 @@ package struct PeerTable: Sendable {
         return known.max()
     }
 
+    /// Since when a device is asleep, by its own word; nil of one that is there, or has gone in another way.
+    package func asleepSince(_ id: DeviceID) -> MonotonicInstant? {
+        traces[id]?.asleep
+    }
+
     /// The device whose service has this instance name.
     package func device(ofInstance name: String) -> DeviceID? {
         peers.values.first { $0.instances.contains(name) }?.deviceID
@@ -120,9 +128,15 @@ package struct PeerTable: Sendable {
     }
 
     /// Forgets a device that has gone.
-    package mutating func remove(_ id: DeviceID, because reason: DepartureReason) -> [PeerChange] {
+    ///
+    /// - Parameter asleep: when it said that it goes to sleep.
+    package mutating func remove(
+        _ id: DeviceID, because reason: DepartureReason, asleep: MonotonicInstant? = nil
+    ) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
-        traces[id] = Trace(boot: peer.boot, seq: peer.seq, heard: peer.renewed, isFinal: reason == .goodbye)
+        traces[id] = Trace(
+            boot: peer.boot, seq: peer.seq, heard: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
+            asleep: asleep)
         return [.gone(id, reason)]
     }
 
@@ -158,6 +172,9 @@ package enum DepartureReason: Sendable, Equatable {
     /// It said so itself.
     case goodbye
 
+    /// It said that its machine goes to sleep.
+    case asleep
+
     /// Nothing was heard of it for ten minutes.
     case silent
 
@@ -166,4 +183,14 @@ package enum DepartureReason: Sendable, Equatable {
 
     /// It is no longer live in the roster.
     case removed
+}
+
+extension PeerTable {
+    /// Forgets a device that says itself why it goes.
+    mutating func remove(_ id: DeviceID, saying farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
+        switch farewell {
+        case .goodbye: remove(id, because: .goodbye)
+        case .sleep: remove(id, because: .asleep, asleep: now)
+        }
+    }
 }

@@ -15,6 +15,18 @@ package enum LocalTime {
         return date.map(padded).joined(separator: "-") + " " + time.map(padded).joined(separator: ":")
     }
 
+    /// The time of day, to the minute, and before it the date where that is another one than now: `14:30`.
+    ///
+    /// - Parameters:
+    ///   - unixSeconds: seconds since 1970.
+    ///   - now: the present moment, in seconds since 1970.
+    package static func short(_ unixSeconds: Double, now: Double) -> String {
+        let words = text(unixSeconds).split(separator: " ")
+        guard words.count == 2, let date = words.first, let time = words.last else { return text(unixSeconds) }
+        let minutes = time.prefix(5)
+        return text(now).hasPrefix("\(date) ") ? String(minutes) : "\(date) \(minutes)"
+    }
+
     /// At least two digits.
     private static func padded(_ number: Int) -> String {
         (0...9).contains(number) ? "0\(number)" : "\(number)"

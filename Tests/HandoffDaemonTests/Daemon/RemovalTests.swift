@@ -48,6 +48,32 @@ import Testing
         #expect(members[2].discovery.publication == nil)
     }
 
+    @Test func `a device that was removed while it was off says after a day that nobody answers`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch", "train")
+        try members[2].stop()
+        let events = try remove("train", by: members[0])
+        #expect(try RemovalEvent(json: try events.result()).kind == .removed)
+        try fleet.settle(Array(members.prefix(2)))
+        let heard = fleet.unixSeconds
+        try members[2].start()
+        #expect(try members[2].status().unansweredSince == nil)
+        fleet.pass(.seconds(25 * 3600))
+        try fleet.poll("the train says so") { try members[2].status().unansweredSince != nil }
+        let since = try #require(try members[2].status().unansweredSince)
+        #expect(since <= Double(heard))
+        // It is remembered, and after a start the others have a minute.
+        try members[2].stop()
+        try members[2].start()
+        #expect(try members[2].status().unansweredSince == nil)
+        fleet.pass(.seconds(61))
+        #expect(try members[2].status().unansweredSince == since)
+        try fleet.poll("the others hear each other") {
+            try members.prefix(2).allSatisfy { try $0.status().unansweredSince == nil }
+        }
+    }
+
     @Test func `those who are away confirm when they come back`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }

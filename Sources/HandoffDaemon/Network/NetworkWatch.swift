@@ -1,0 +1,112 @@
+import HandoffConfiguration
+import HandoffDiscovery
+import HandoffLog
+import HandoffModel
+import HandoffState
+import LoopIO
+
+/// Follows in which networks this machine is, where that matters, and keeps those that are known. Lives on the daemon's loop.
+final class NetworkWatch {
+    private let loop: EventLoop
+    private let worker: Worker
+    private let log: Logger
+    private let folder: StateFolder
+    private let onChange: () -> Void
+    private var news: NetworkNews?
+    /// Something has happened while the tables were read.
+    private var isOutdated = false
+    private var isReading = false
+    /// What holds now.
+    private(set) var trust: NetworkTrust
+
+    /// - Parameter onChange: where this device may be found has changed.
+    init(
+        loop: EventLoop, worker: Worker, log: Logger, folder: StateFolder, trust: NetworkTrust,
+        onChange: @escaping () -> Void
+    ) {
+        self.loop = loop
+        self.worker = worker
+        self.log = log
+        self.folder = folder
+        self.trust = trust
+        self.onChange = onChange
+    }
+
+    /// Begins to follow, if the configuration wants that.
+    func start() {
+        onChange()
+        follow()
+    }
+
+    /// Ends it.
+    func stop() {
+        news = nil
+    }
+
+    /// Takes another configuration.
+    func take(_ policy: NetworkPolicy) {
+        change { $0.policy = policy }
+        follow()
+    }
+
+    /// Reads in which networks this machine is; for one look.
+    func read(_ completion: @escaping (Result<NetworkTrust, any Error>) -> Void) {
+        worker.run({ try NetworkTable.current() }, on: loop) { [weak self] result in
+            guard let self else { return }
+            completion(
+                result.map { present in
+                    self.change { $0.present = present }
+                    return self.trust
+                })
+        }
+    }
+
+    /// Keeps other networks as known, once that is stored.
+    func store(_ known: NetworksFile, completion: @escaping (Result<Void, any Error>) -> Void) {
+        worker.run({ [folder] in try folder.store(networks: known) }, on: loop) { [weak self] result in
+            if case .success = result { self?.change { $0.known = known } }
+            completion(result)
+        }
+    }
+
+    private func follow() {
+        guard trust.policy == .known else {
+            news = nil
+            return
+        }
+        guard news == nil else { return }
+        do throws(Errno) {
+            news = try NetworkNews(loop: loop) { [weak self] in self?.look() }
+        } catch {
+            log.error("Cannot follow the networks, and nothing is known of them", ["error": "\(error)"])
+        }
+        look()
+    }
+
+    private func look() {
+        guard !isReading else {
+            isOutdated = true
+            return
+        }
+        isReading = true
+        isOutdated = false
+        read { [weak self] result in
+            guard let self else { return }
+            isReading = false
+            if case .failure(let error) = result {
+                log.error("Cannot read the networks", ["error": "\(error)"])
+            }
+            if isOutdated { look() }
+        }
+    }
+
+    private func change(_ body: (inout NetworkTrust) -> Void) {
+        let former = trust
+        body(&trust)
+        guard trust.limit != former.limit || trust.hold != former.hold else { return }
+        log.info(
+            "The networks have changed",
+            ["found": trust.limit.map { $0.isEmpty ? "nowhere" : "in part" } ?? "everywhere"])
+        onChange()
+    }
+}

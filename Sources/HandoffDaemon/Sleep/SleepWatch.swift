@@ -1,0 +1,69 @@
+import HandoffDesktop
+import HandoffDesktopClient
+import HandoffLog
+import HandoffPeers
+import LoopIO
+import Timing
+
+/// Tells the other devices that this machine goes to sleep, before it does, and that it is awake. Lives on the daemon's loop.
+final class SleepWatch {
+    private let loop: EventLoop
+    private let log: Logger
+    private let network: PeerNetwork
+    private let pool: LinkPool
+    private let onWake: () -> Void
+    private var machine = SleepMachine()
+    private var following: DesktopSleep?
+    private var timer: LoopTimer?
+
+    /// - Parameter onWake: told when the machine is awake, before the others are.
+    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool, onWake: @escaping () -> Void) {
+        self.loop = loop
+        self.log = log
+        self.network = network
+        self.pool = pool
+        self.onWake = onWake
+    }
+
+    /// Begins to follow; without a way to, nobody is told of sleep.
+    func start(_ desktop: DesktopLink?) {
+        following = desktop.map { desktop in
+            DesktopSleep(desktop) { [weak self] in self?.take($0) }
+        }
+    }
+
+    /// Ends it; sleep is not held up any more.
+    func stop() {
+        following = nil
+        timer = nil
+    }
+
+    private func take(_ sleep: MachineSleep) {
+        perform(machine.take(sleep, now: loop.now))
+    }
+
+    private func perform(_ action: SleepMachine.Action?) {
+        switch action {
+        case nil: break
+        case .tell(let deadline): tell(until: deadline)
+        case .allow:
+            timer = nil
+            following?.allow()
+        case .announce:
+            timer = nil
+            log.info("The machine is awake")
+            onWake()
+            network.wakeUp()
+            pool.networkChanged()
+        }
+    }
+
+    private func tell(until deadline: MonotonicInstant) {
+        log.info("The machine goes to sleep")
+        network.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
+        pool.closeAll()
+        timer = loop.timer(after: deadline - loop.now, accuracy: .milliseconds(10)) { [weak self] in
+            self.map { $0.perform($0.machine.deadlinePassed(now: deadline)) }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import HandoffConfiguration
+import HandoffDaemon
+import HandoffDiscovery
+import HandoffModel
+import HandoffState
+import LoopIO
+import Testing
+
+struct NetworkTrustTests {
+    private let home: HardwareAddress
+    private let cafe: HardwareAddress
+
+    init() throws {
+        home = try #require(HardwareAddress("52:54:00:00:00:01"))
+        cafe = try #require(HardwareAddress("52:54:00:00:00:02"))
+    }
+
+    private func trust(
+        policy: NetworkPolicy = .known, interfaces: [String] = [], _ present: (String, HardwareAddress?)...
+    ) throws -> NetworkTrust {
+        var known = NetworksFile()
+        known.add(home, name: "Home")
+        var trust = NetworkTrust(policy: policy, interfaces: interfaces, known: known)
+        let gateway = try #require(IPAddress(text: "192.0.2.1"))
+        trust.present = present.map { PresentNetwork(interface: $0, gateway: gateway, hardware: $1) }
+        return trust
+    }
+
+    @Test func `without a wish for known ones all networks are alike`() throws {
+        #expect(try trust(policy: .all, ("eth0", cafe)).limit == nil)
+        #expect(try trust(policy: .all, ("eth0", cafe)).hold == nil)
+        #expect(try trust(policy: .all).hold == nil)
+    }
+
+    @Test func `a device is found on the interfaces of known networks`() throws {
+        #expect(try trust(("eth0", home), ("wlan0", cafe)).limit == ["eth0"])
+        #expect(try trust(("eth0", home), ("wlan0", cafe)).hold == nil)
+        // One network on both.
+        #expect(try trust(("eth0", home), ("wlan0", home)).limit == ["eth0", "wlan0"])
+        // A second gateway, which anyone on the link can announce, does not take a known network away.
+        #expect(try trust(("eth0", home), ("eth0", cafe)).limit == ["eth0"])
+    }
+
+    @Test func `where no network is known nothing is found, and the reason names the gateway`() throws {
+        let unknown = try trust(("wlan0", cafe))
+        #expect(unknown.limit == [])
+        #expect(unknown.hold == "this network is not known (wlan0, gateway 192.0.2.1)")
+        #expect(try trust(("wlan0", nil)).limit == [], "a gateway that has not answered yet is not known")
+        #expect(try trust().limit == [])
+        #expect(try trust().hold?.hasPrefix("this device is in no network") ?? false)
+    }
+
+    @Test func `interfaces that are configured stay the only ones`() throws {
+        #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", cafe)).limit == [])
+        #expect(try trust(interfaces: ["wlan0"], ("eth0", home), ("wlan0", home)).limit == ["wlan0"])
+        #expect(try trust(interfaces: ["lo", "wlan0"], ("wlan0", cafe)).limit == ["lo"])
+        #expect(try trust(interfaces: ["lo"], ("wlan0", cafe)).limit == nil, "this machine alone is no network")
+    }
+}

@@ -1,0 +1,51 @@
+import HandoffDaemon
+import HandoffDesktop
+import HandoffTestSupport
+import LoopIO
+import Testing
+import Timing
+
+struct SleepMachineTests {
+    private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+
+    private var deadline: MonotonicInstant { begin + SleepMachine.patience }
+
+    /// A machine that tells the others that it goes to sleep.
+    private func telling() -> SleepMachine {
+        var machine = SleepMachine()
+        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline))
+        return machine
+    }
+
+    @Test func `a machine that is awake has nothing to say`() {
+        var machine = SleepMachine()
+        #expect(machine.take(.awake, now: begin) == nil)
+        #expect(machine.allKnow() == nil)
+        #expect(machine.deadlinePassed(now: begin) == nil)
+    }
+
+    @Test func `it sleeps once all know, and says that it is awake`() {
+        var machine = telling()
+        #expect(machine.take(.imminent, now: begin) == nil, "once")
+        #expect(machine.allKnow() == .allow)
+        #expect(machine.allKnow() == nil && machine.deadlinePassed(now: deadline) == nil)
+        #expect(machine.take(.imminent, now: deadline) == nil)
+        #expect(machine.take(.awake, now: deadline) == .announce)
+        #expect(machine.take(.awake, now: deadline) == nil)
+        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline), "and sleeps again")
+    }
+
+    @Test func `nobody keeps it awake for longer than its patience`() {
+        var machine = telling()
+        #expect(machine.deadlinePassed(now: begin) == nil)
+        #expect(machine.deadlinePassed(now: deadline) == .allow)
+        #expect(machine.allKnow() == nil)
+    }
+
+    @Test func `sleep that does not come after all is taken back`() {
+        var machine = telling()
+        #expect(machine.take(.awake, now: begin) == .announce)
+        #expect(machine.allKnow() == nil)
+        #expect(machine.deadlinePassed(now: deadline) == nil)
+    }
+}

@@ -1,0 +1,96 @@
+import HandoffDiscovery
+import HandoffModel
+import LoopIO
+import Testing
+
+struct PresentNetworksTests {
+    private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text: text)) }
+
+    @Test func `a network is a default route with the address of its gateway`() throws {
+        let hardware = try #require(HardwareAddress("52:54:00:00:00:01"))
+        var table = NetworkTable()
+        table.apply(.link(index: 2, name: "eth0", flags: 0x41))
+        table.apply(.link(index: 3, name: "wlan0", flags: 0x1))
+        for _ in 0..<2 { table.apply(.gateway(try address("192.0.2.1"), interface: 2)) }
+        table.apply(.gateway(try address("192.0.2.1"), interface: 3))
+        table.apply(.gateway(try address("fe80::1"), interface: 2))
+        table.apply(.neighbour(try address("192.0.2.1"), hardware, interface: 2))
+        table.apply(.neighbour(try address("192.0.2.9"), hardware, interface: 2))
+        #expect(
+            table.present == [
+                PresentNetwork(interface: "eth0", gateway: try address("192.0.2.1"), hardware: hardware),
+                PresentNetwork(interface: "eth0", gateway: try address("fe80::1"), hardware: nil),
+            ], "one that is down is none")
+    }
+
+    @Test func `the kernel tells its tables`() throws {
+        _ = try NetworkTable.current()
+        #expect(try !InterfaceTable.current().usable.isEmpty)
+    }
+}
+
+/// A discovery that notes what it is asked for.
+private final class NotedDiscovery: Discovery {
+    struct State {
+        var notes: [String] = []
+        var onEvent: (@Sendable (DiscoveryEvent) -> Void)?
+    }
+
+    let kind = DiscoveryKind.embedded
+    let state = Locked(State())
+
+    var notes: [String] { state.withLock { $0.notes } }
+
+    func tell(_ event: DiscoveryEvent) { state.withLock { $0.onEvent }?(event) }
+
+    private func note(_ text: String) { state.withLock { $0.notes.append(text) } }
+
+    func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
+        state.withLock { $0.onEvent = onEvent }
+        note("start")
+    }
+    func publish(_ publication: Publication?) { note("publish \(publication?.instance ?? "nothing")") }
+    func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) { note("membership") }
+    func refresh(instance: String) { note("refresh \(instance)") }
+    func stop(_ done: @escaping @Sendable () -> Void) {
+        note("stop")
+        done()
+    }
+}
+
+struct LimitedDiscoveryTests {
+    @Test func `on other interfaces another discovery takes over what was asked for`() {
+        let made = Locked<[(interfaces: [String]?, discovery: NotedDiscovery)]>([])
+        let limited = LimitedDiscovery { interfaces in
+            let discovery = NotedDiscovery()
+            made.withLock { $0.append((interfaces, discovery)) }
+            return discovery
+        }
+        func inner(_ index: Int) -> NotedDiscovery { made.withLock { $0[index].discovery } }
+        let told = Locked<[DiscoveryEvent]>([])
+        limited.start { event in told.withLock { $0.append(event) } }
+        limited.setMembership { _ in true }
+        limited.publish(Publication(instance: "a", host: "h", port: 1, text: []))
+        #expect(inner(0).notes == ["start", "membership", "publish a"])
+        let found = DiscoveryEvent.service(DiscoveredService(instance: "b"))
+        inner(0).tell(found)
+
+        limited.limit(to: [])
+        #expect(limited.kind == .none)
+        #expect(inner(0).notes.last == "stop")
+        #expect(told.withLock { $0 } == [found, .removed(instance: "b")])
+        inner(0).tell(found)
+        #expect(told.withLock { $0.count } == 2, "what a former one says is of no use")
+        limited.publish(Publication(instance: "c", host: "h", port: 1, text: []))
+        limited.refresh(instance: "x")
+
+        limited.limit(to: ["eth0"])
+        limited.limit(to: ["eth0"])
+        #expect(made.withLock { $0.map(\.interfaces) } == [nil, ["eth0"]])
+        #expect(inner(1).notes == ["membership", "publish c", "start"])
+        inner(1).tell(found)
+        #expect(told.withLock { $0.count } == 3)
+        limited.limit(to: nil)
+        #expect(inner(1).notes.last == "stop" && limited.kind == .embedded)
+    }
+}

@@ -1,0 +1,12 @@
+import HandoffState
+import Testing
+
+struct ContactFileTests {
+    @Test func `a moment comes back, and what is none costs nothing`() {
+        let file = ContactFile(unixSeconds: 1_800_000_000)
+        #expect(ContactFile(decoding: file.encoded()) == file)
+        for text in ["", "\n", "12", "-1\n", "99999999999999999999\n", "x\n", "1\n\n"] {
+            #expect(ContactFile(decoding: Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+}

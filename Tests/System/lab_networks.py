@@ -1,0 +1,121 @@
+"""Known networks between simulated hosts, by real multicast DNS and real neighbours. Needs root.
+
+Two hosts have the daemons, two others stand for the gateways of two networks: a host is in the network of the gateway that its
+default route leads to.
+"""
+
+import os
+import signal
+import sys
+
+from harness import BIN, Lab, expect, main, run, test
+
+TYPE = "com.example.editing"
+
+
+def on(host, *words):
+    result = run([*host.prefix, *words], dict(os.environ))
+    expect(result.code == 0, str(result))
+    return result.output
+
+
+def enter(host, gateway):
+    """Has the host go over this gateway, whose link-layer address it asks for as any traffic does."""
+    address = next(text for text in gateway.addresses if "." in text)
+    on(host, "ip", "route", "replace", "default", "via", address)
+    on(host, sys.executable, "-c", f"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('{address}', 9))")
+    return address
+
+
+def plain(daemon, *words):
+    return run([*daemon.prefix, os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, *words], daemon.environment)
+
+
+def configure(daemon, text):
+    with open(daemon.configuration, "w") as file:
+        file.write(text)
+    daemon.process.send_signal(signal.SIGHUP)
+
+
+def until_silent(daemon, silent):
+    """Asks until it is; the test's time limit ends it."""
+    while daemon.ctl("network", "list").line["silent"] != silent:
+        pass
+
+
+for discovery in ("embedded", "avahi"):
+
+    @test(f"with networks = known a device is found in known networks alone ({discovery})", limit=240)
+    def known(stage, discovery=discovery):
+        lab = Lab(stage, 4, "--avahi" if discovery == "avahi" else "--no-avahi", "--ipv4-only")
+        first, second = lab.hosts[2:]
+        origin = stage.daemon("origin", host=lab.hosts[0], discovery=discovery)
+        taker = stage.daemon("taker", host=lab.hosts[1], discovery=discovery)
+        stage.join(origin, taker)
+        watch = taker.follow("watch")
+        watch.wait("ready")
+        offer = origin.publish(TYPE)
+        watch.wait("added", id=offer.id)
+
+        gateway = enter(lab.hosts[0], first)
+        configure(origin, "networks = known\n")
+        watch.wait("removed", id=offer.id)
+        until_silent(origin, True)
+        listed = plain(origin, "network", "list")
+        expect(gateway in listed.output and "handoffctl network trust" in listed.errors, f"{listed}")
+        status = origin.ctl("status").line
+        expect(not status["advertising"] and {hold["by"] for hold in status["holds"]} == {"network"}, f"{status}")
+        expect(gateway in status["holds"][0]["message"], f"{status}")
+        expect("this network is not known" in plain(origin, "list").errors, "list does not say why")
+        refused = plain(origin, "pair", "--yes", "--timeout", "1")
+        expect(refused.code == 1 and "handoffctl network trust" in refused.errors, f"{refused}")
+        found = {line["check"]: line for line in origin.ctl("doctor", code=None).lines}
+        expect("handoffctl network trust" in found["discovery"]["remedy"], f"{found}")
+
+        trusted = origin.ctl("network", "trust", "--name", "Home").line
+        expect(trusted["silent"] is False and trusted["networks"][0]["name"] == "Home", f"{trusted}")
+        watch.wait("added", id=offer.id)
+        # Into another network, and back.
+        enter(lab.hosts[0], second)
+        watch.wait("removed", id=offer.id)
+        enter(lab.hosts[0], first)
+        watch.wait("added", id=offer.id)
+        # It is remembered.
+        origin.restart()
+        until_silent(origin, False)
+        origin.ctl("network", "forget", "Home")
+        until_silent(origin, True)
+        failed = origin.ctl("network", "forget", "Home", code=1)
+        expect("NoSuchNetwork" in failed.errors, f"{failed}")
+
+
+@test("in an unknown network nothing is sent by multicast, and nothing asked for is answered", limit=120)
+def quiet(stage):
+    lab = Lab(stage, 3, "--no-avahi", "--ipv4-only")
+    enter(lab.hosts[0], lab.hosts[2])
+    capture = os.path.join(stage.folder, "frames.pcap")
+    lab.command("capture", capture)
+    origin = stage.daemon("origin", host=lab.hosts[0], configuration="networks = known\n")
+    taker = stage.daemon("taker", host=lab.hosts[1])
+    origin.ctl("account", "create")
+    taker.ctl("account", "create")
+    origin.publish(TYPE)
+    until_silent(origin, True)
+    # The other one is heard, so the frames of this one would be, too.
+    taker.publish(TYPE)
+    source = next(text for text in lab.hosts[0].addresses if "." in text)
+    other = next(text for text in lab.hosts[1].addresses if "." in text)
+
+    def frames(address):
+        return on(lab.hosts[1], "tcpdump", "-nr", capture, "src", "host", address, "and", "udp", "port", "5353")
+
+    while not frames(other):
+        pass
+    expect(not frames(source), f"it has spoken: {frames(source)}")
+    origin.ctl("network", "trust")
+    while not frames(source):
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Machines that go to sleep: the others know at once, and calls to one that sleeps fail at once.
+
+Two daemons on this machine's loopback interface; systemd-logind is played (`logind.py`), and so is sleep (SIGSTOP).
+"""
+
+import json
+import os
+import re
+import select
+import signal
+
+import harness
+from harness import expect, test
+from logind import Logind
+
+TYPE = "com.example.editing"
+SINCE = r"asleep since \d\d:\d\d"
+
+
+def pair(stage):
+    """Two daemons of one account; the first with a played logind, which it holds up. The other one watches."""
+    logind = Logind(stage)
+    origin, taker = (stage.daemon(name, start=False) for name in ("origin", "taker"))
+    origin.extra = logind.environment
+    taker.extra = {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
+    origin.start()
+    taker.start()
+    stage.join(origin, taker)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    return logind, origin, taker, watch
+
+
+def held(logind, number):
+    """The end of the pipe that says when sleep is held up no more."""
+    found = logind.delay(number)
+    expect(found, "nobody holds sleep up")
+    what, lock = found
+    expect(what[:2] == ["sleep", "Handoff"] and what[3] == "delay", f"{what}")
+    return lock
+
+
+def plain(daemon, *words):
+    """Runs handoffctl for people."""
+    return harness.run([os.path.join(harness.BIN, "handoffctl"), "--socket", daemon.socket, *words], daemon.environment)
+
+
+def error(daemon, *words):
+    return json.loads(daemon.ctl(*words, code=1).errors)
+
+
+def state(daemon, of):
+    return next(device for device in daemon.ctl("devices").lines if device["name"] == of)
+
+
+@test("a device that goes to sleep says so before it does, and is there again as soon as it wakes")
+def sleeps_and_wakes(stage):
+    logind, origin, taker, watch = pair(stage)
+    lock = held(logind, 0)
+    origin.publish(TYPE)
+    activity = watch.wait("added", type=TYPE)
+    expect(not select.select([lock], [], [], 0)[0], "sleep is not held up")
+    expect(state(taker, "origin")["asleepSince"] is None, "it is asleep though it is awake")
+    logind.sleeps(True)
+    expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
+    # The device lets the machine sleep once the other one has confirmed that it knows.
+    watch.wait("removed", id=activity["id"])
+    os.close(lock)
+    found = state(taker, "origin")
+    expect(found["online"] is False and found["asleepSince"] > 1e9, f"{found}")
+    shown = plain(taker, "devices").output
+    expect(re.search(rf"origin .*{SINCE}", shown), shown)
+    listed = plain(taker, "list")
+    expect(re.search(rf"origin \(\w+\) is {SINCE}", listed.errors), f"{listed}")
+    # From here on the machine sleeps; so the other one asks nobody.
+    origin.process.send_signal(signal.SIGSTOP)
+    try:
+        failed = plain(taker, "continue", "--from", "origin")
+        expect(failed.code == 1 and re.search(rf"origin is {SINCE}\n  wake it, and try again", failed.errors), f"{failed}")
+        failed = error(taker, "continue", "--from", "origin")
+        expect(failed["reason"] == "peerAsleep" and failed["code"] == 4609, f"{failed}")
+        failed = plain(taker, "continue")
+        expect(failed.code == 4 and re.search(rf"origin is {SINCE}", failed.errors), f"{failed}")
+    finally:
+        origin.process.send_signal(signal.SIGCONT)
+    logind.sleeps(False)
+    watch.wait("added", id=activity["id"])
+    found = state(taker, "origin")
+    expect(found["online"] is True and found["asleepSince"] is None, f"{found}")
+    # The next sleep is held up again.
+    lock = held(logind, 1)
+    expect(not select.select([lock], [], [], 0)[0], "the next sleep is not held up")
+    logind.sleeps(True)
+    expect(select.select([lock], [], [], 60)[0], "the next sleep is held up for ever")
+    watch.wait("removed", id=activity["id"])
+    os.close(lock)
+    expect(error(taker, "continue", "--from", "origin")["reason"] == "peerAsleep", "it is asked all the same")
+
+
+@test("sleep that does not come after all, and a bus that is lost meanwhile, leave the device awake")
+def called_off(stage):
+    logind, origin, taker, watch = pair(stage)
+    lock = held(logind, 0)
+    origin.publish(TYPE)
+    activity = watch.wait("added", type=TYPE)
+    logind.sleeps(True)
+    logind.sleeps(False)
+    watch.wait("removed", id=activity["id"])
+    watch.wait("added", id=activity["id"])
+    os.close(lock)
+    lock = held(logind, 1)
+    logind.sleeps(True)
+    expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
+    os.close(lock)
+    watch.wait("removed", id=activity["id"])
+    logind.drop()
+    watch.wait("added", id=activity["id"])
+
+
+@test("nobody who is silent keeps the machine awake for long")
+def silent(stage):
+    logind, origin, taker, watch = pair(stage)
+    lock = held(logind, 0)
+    taker.process.send_signal(signal.SIGSTOP)
+    try:
+        logind.sleeps(True)
+        expect(select.select([lock], [], [], 60)[0], "sleep is held up for ever")
+        os.close(lock)
+        logind.sleeps(False)
+    finally:
+        taker.process.send_signal(signal.SIGCONT)
+    origin.publish(TYPE)
+    watch.wait("added", type=TYPE)
+
+
+@test("a device that sleeps and has not said so does not answer, in words")
+def unsaid(stage):
+    logind, origin, taker, watch = pair(stage)
+    origin.publish(TYPE)
+    watch.wait("added", type=TYPE)
+    origin.process.send_signal(signal.SIGSTOP)
+    try:
+        failed = plain(taker, "continue", "--from", "origin", "--print")
+        expect(failed.code == 1 and "origin does not answer (asleep?)" in failed.errors, f"{failed}")
+        expect("127.0.0.1" not in failed.errors and "::1" not in failed.errors, f"{failed}")
+    finally:
+        origin.process.send_signal(signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    harness.main()
