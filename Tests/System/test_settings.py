@@ -286,7 +286,7 @@ def offer_fails(stage):
     # A device that hangs, of which this one hears nothing.
     desk.daemons[0].process.send_signal(signal.SIGSTOP)
     try:
-        kitchen.press("Continue", row="Letter").see("Could not continue: cannot reach Study", within=60)
+        kitchen.press("Continue", row="Letter").see("Could not continue: Study does not answer", within=60)
     finally:
         desk.daemons[0].process.send_signal(signal.SIGCONT)
     handle.interrupt()

@@ -32,7 +32,8 @@ package struct SendCommand: Command {
             }
             requests.append(
                 PublishRequest(
-                    type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page, team: nil,
+                    type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page,
+                    team: nil,
                     requiredKeys: [], stream: subject.content, recipient: device, endsWhenTaken: true))
         }
         self.requests = requests
