@@ -45,6 +45,8 @@ def _state(device: values.Device) -> list[str]:
         words = ["This device"]
     elif device.online:
         words = ["Here now"]
+    elif device.asleep:
+        words = [f"Asleep since {device.asleep}"]
     elif device.seen:
         words = [f"Last seen {device.seen}"]
     else:

@@ -1,6 +1,7 @@
 """What the daemon tells, as values. A field that is missing or of another kind is as if it were empty: what is shown may
 be less, and nothing fails."""
 
+import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -97,10 +98,13 @@ class Device:
     admitted_by: Optional[str]
     # When it was heard last, in words, while it is away.
     seen: str
+    # Since when it sleeps, in words, if it has said so.
+    asleep: str
 
     @classmethod
     def read(cls, fields: dict) -> "Device":
         heard = None if _flag(fields, "online") else _number(fields, "heard")
+        asleep = None if _flag(fields, "online") else _number(fields, "asleepSince")
         return cls(
             _text(fields, "id"),
             _text(fields, "name"),
@@ -111,6 +115,7 @@ class Device:
             _flag(fields, "unfinished"),
             _text(fields, "admittedBy") or None,
             "" if heard is None else moment(heard),
+            "" if asleep is None else moment(time.time() - asleep),
         )
 
 

@@ -123,6 +123,14 @@ class Calling(unittest.TestCase):
         self.assertEqual((len(self.replies), self.failures), (1, []))
 
 
+class Devices(unittest.TestCase):
+    def test_when_a_device_fell_asleep_is_said_while_it_is_away(self):
+        fields = {"id": "1", "name": "a", "asleepSince": 1_700_000_000.0}
+        self.assertIn(values.Device.read(fields).asleep, ("14 November, 22:13", "14 November, 22:14"))
+        self.assertEqual(values.Device.read({**fields, "online": True}).asleep, "")
+        self.assertEqual(values.Device.read({**fields, "asleepSince": None}).asleep, "")
+
+
 class Following(unittest.TestCase):
     """The model, over a played daemon."""
 
