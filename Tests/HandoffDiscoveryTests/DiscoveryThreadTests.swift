@@ -97,6 +97,28 @@ private final class AddressRole: DiscoveryRole {
         #expect(notes == ["started", "first", "moved", "last", "ended", "released"])
     }
 
+    @Test func `timers that are due together fire in the order of their deadlines, unless one of them stops another`()
+        async
+    {
+        let notes = await Self.run { note in
+            [
+                { loop in
+                    let now = loop.now
+                    // More than a dictionary would have in order by chance.
+                    let timers = (0..<16).map { number in loop.timer { note("\(number)") } }
+                    let stopped = loop.timer { note("stopped") }
+                    let stopping = loop.timer { stopped.set(nil) }
+                    let last = loop.timer { loop.finish() }
+                    for (number, timer) in timers.enumerated() { timer.set(now - .milliseconds(100 - number)) }
+                    stopping.set(now - .milliseconds(50))
+                    stopped.set(now - .milliseconds(40))
+                    last.set(now - .milliseconds(30))
+                }
+            ]
+        }
+        #expect(notes == ["started"] + (0..<16).map { "\($0)" } + ["ended", "released"])
+    }
+
     @Test func `a timer may set itself again`() async {
         let notes = await Self.run { note in
             [

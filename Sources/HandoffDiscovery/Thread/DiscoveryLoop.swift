@@ -86,7 +86,10 @@ package final class DiscoveryLoop {
         _ = read(timerDescriptor, &count, MemoryLayout.size(ofValue: count))
         armed = nil
         let now = now
-        for timer in timers.values.filter({ $0.isDue(at: now) }) { timer.fire() }
+        let due = timers.values.compactMap { timer in timer.deadline.map { (deadline: $0, timer: timer) } }
+            .filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+        // One that fired before may have stopped it.
+        for (_, timer) in due where timer.isDue(at: now) { timer.fire() }
         arm()
     }
 

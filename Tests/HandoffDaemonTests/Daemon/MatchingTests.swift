@@ -204,7 +204,7 @@ import Testing
         #expect(try watcher.added().opens.kind == .nothing)
         let viewer = try couch.attach("Viewer", types: Note.type)
         guard case .changed(let offer) = try watcher.next() else { throw UnexpectedEvent() }
-        #expect(offer.opens == ControlOpens(kind: .app, name: "Viewer", reason: "it is running"))
+        #expect(offer.opens == ControlOpens(kind: .app, name: "Viewer", reason: "it is running", app: "Viewer"))
         viewer.crash()
         guard case .changed(let after) = try watcher.next() else { throw UnexpectedEvent() }
         #expect(after.opens.kind == .nothing)
