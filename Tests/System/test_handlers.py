@@ -212,6 +212,26 @@ def to_downloads(stage):
     received(os.path.join(folder, "report (2).pdf"), content)
 
 
+@test("a file that cannot be received is not taken over, and whoever asked for it is told", limit=90)
+def no_downloads(stage):
+    desk = Desk(stage)
+    folder = downloads(desk)
+    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
+        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
+    # Something else has the name of the folder.
+    with open(folder, "w") as file:
+        file.write("a file")
+    desk.start()
+    publish = desk.publish(stage.file("report.txt", "words"))
+    desk.opens(kind="app", name="Downloads")
+    failure = error(desk.ctl("continue", desk.offer["id"], code=1))
+    expect(failure["reason"] == "handlerRefused", f"wrong: {failure}")
+    os.remove(folder)
+    desk.ctl("continue", desk.offer["id"])
+    received(os.path.join(folder, "report.txt"), b"words")
+    publish.wait("stream", state="finished")
+
+
 @test("what is sent from standard input goes to the folder for downloads by the name of its device", limit=90)
 def without_a_name(stage):
     desk = Desk(stage)

@@ -12,6 +12,8 @@ final class HandleSession {
     private let attachment: AppAttachment
     private var session: Attachment?
     private var hasToldWaiting = false
+    /// The continuation whose file is asked for, and has not begun to come.
+    private var unanswered: (session: Attachment, continuation: ContinuationID)?
 
     init(_ request: HandleRequest, _ context: CommandContext) {
         self.request = request
@@ -119,27 +121,33 @@ final class HandleSession {
             context.note("the activity has nothing that is opened here")
             return answer(session, continuation, handled: false) { [context] in context.finish(.failed) }
         }
-        answer(session, continuation, handled: true) { [self] in
-            guard request.receives, content.streams else { return run(page: page?.argument, file: nil) }
-            receive(content, continuation)
+        guard request.receives, content.streams else {
+            return answer(session, continuation, handled: true) { [self] in run(page: page?.argument, file: nil) }
         }
+        receive(content, continuation, in: session)
     }
 
-    private func receive(_ content: ContinuedActivity, _ continuation: ContinuationID) {
+    private func receive(_ content: ContinuedActivity, _ continuation: ContinuationID, in session: Attachment) {
+        unanswered = (session, continuation)
         do throws(CommandFailure) {
             let asked = ContinueRequest(
                 activity: content.id.hex, from: content.origin.device.hex, take: true)
             let receiving = ReceiveRequest(
                 activity: asked, output: try DownloadFolder.make(), timeout: ReceiveRequest.usualTimeout,
                 unnamed: "from \(content.origin.deviceName)", runsMore: request.opener != nil)
-            let session = try ReceiveSession(receiving, context) { [weak self] path in
-                self?.run(page: nil, file: path)
-            }
+            let session = try ReceiveSession(receiving, context, delegate: self)
             context.keep(session)
             session.start(content, continuation)
         } catch {
-            context.fail(error)
+            receivingFailed(error)
         }
+    }
+
+    /// Answers the continuation whose file is being received, unless that was done.
+    private func answerReceiving(handled: Bool, then: @escaping () -> Void = {}) {
+        guard let (session, continuation) = unanswered else { return then() }
+        unanswered = nil
+        answer(session, continuation, handled: handled, then: then)
     }
 
     /// Opens what came, if there is something for it, and ends. What was started outlives this program.
@@ -180,5 +188,16 @@ final class HandleSession {
         } else {
             context.console.line("\(Describe.word(event, width: 12))  \(text)")
         }
+    }
+}
+
+extension HandleSession: ReceiveSessionDelegate {
+    // A file is taken over once it comes: what fails before is told to the user, who has asked for it in another program.
+    func receivingBegan() { answerReceiving(handled: true) }
+
+    func received(_ path: String?) { run(page: nil, file: path) }
+
+    func receivingFailed(_ failure: CommandFailure) {
+        answerReceiving(handled: false) { [context] in context.fail(failure) }
     }
 }

@@ -45,16 +45,17 @@ final class ReceiveSession {
     private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
     private var isInterrupted = false
-    private let onReceived: ((String?) -> Void)?
+    /// Told what becomes of it in the place of ending the command.
+    private weak var delegate: (any ReceiveSessionDelegate)?
 
-    /// - Parameter onReceived: called once with the path of what is complete, in the place of ending the command.
+    /// - Parameter delegate: told what becomes of it; nil: the command ends with it.
     /// - Throws: `CommandFailure` when the content can go nowhere.
     init(
-        _ request: ReceiveRequest, _ context: CommandContext, onReceived: ((String?) -> Void)? = nil
+        _ request: ReceiveRequest, _ context: CommandContext, delegate: (any ReceiveSessionDelegate)? = nil
     ) throws(CommandFailure) {
         self.request = request
         self.context = context
-        self.onReceived = onReceived
+        self.delegate = delegate
         lastProgress = context.loop.now
         do throws(TransferFailure) {
             destination = try Destination(output: request.output, unnamed: request.unnamed)
@@ -147,7 +148,7 @@ final class ReceiveSession {
 
     private func open(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
         guard activity.streams else {
-            return context.fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
+            return fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
         ask { client in
             client.openStream(.continuation(continuation)) { [weak self] result in
@@ -236,6 +237,7 @@ final class ReceiveSession {
         self.header = header
         position = offset
         if isFirst {
+            delegate?.receivingBegan()
             lastProgress = context.loop.now
             began = (lastProgress, offset)
             observe()
@@ -262,7 +264,7 @@ final class ReceiveSession {
 
     private func failed(_ error: ClientError) {
         guard !isInterrupted else { return conclude(nil) }
-        guard activity != nil else { return context.fail(CommandFailure(error)) }
+        guard activity != nil else { return fail(CommandFailure(error)) }
         switch error {
         case .lost, .notReachable, .foreign:
             again(TransferFailure(.gone, "the daemon went away"))
@@ -270,7 +272,7 @@ final class ReceiveSession {
             again(TransferFailure(.gone, VisibleText.escape(refusal.message)))
         case .refused, .badAnswer:
             sayKept()
-            context.fail(CommandFailure(error))
+            fail(CommandFailure(error))
         }
     }
 
@@ -324,8 +326,13 @@ final class ReceiveSession {
                 "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
                 "sha256": received.digest.map { .string($0.hex) } ?? .null,
             ])
-        guard let onReceived else { return context.finish(.done) }
-        onReceived(received.path)
+        guard let delegate else { return context.finish(.done) }
+        delegate.received(received.path)
+    }
+
+    private func fail(_ failure: CommandFailure) {
+        guard let delegate else { return context.fail(failure) }
+        delegate.receivingFailed(failure)
     }
 
     /// Ends without the content: with a failure, or interrupted.
@@ -335,7 +342,7 @@ final class ReceiveSession {
             return context.finish(.interrupted)
         }
         let isKept = ![.changed, .hash, .stored].contains(failure.reason)
-        context.fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
+        fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
     }
 
     private func interrupted() {
@@ -387,4 +394,14 @@ final class ReceiveSession {
                 "size": header?.size.map { .integer($0) } ?? .null,
             ])
     }
+}
+
+/// Who has a session receive something. On the loop's thread.
+protocol ReceiveSessionDelegate: AnyObject {
+    /// Content comes, and there is room for it.
+    func receivingBegan()
+    /// It is complete, at this path; nil: it went to standard output.
+    func received(_ path: String?)
+    /// It came to nothing, before it began or later.
+    func receivingFailed(_ failure: CommandFailure)
 }
