@@ -28,6 +28,18 @@ enum BusReader {
         return value != 0
     }
 
+    /// A flag in a variant, as properties are.
+    static func variantFlag(_ message: OpaquePointer) throws(Errno) -> Bool {
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "b"))
+        return try flag(message)
+    }
+
+    /// A text in a variant.
+    static func variantText(_ message: OpaquePointer) throws(Errno) -> String {
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "s"))
+        return try text(message, "s")
+    }
+
     /// A descriptor: `h`; a copy, since the message closes its own.
     static func descriptor(_ message: OpaquePointer) throws(Errno) -> Descriptor {
         var borrowed: Int32 = -1

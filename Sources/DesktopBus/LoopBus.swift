@@ -20,7 +20,8 @@ final class LoopBus {
     static let name = "org.freedesktop.DBus"
     /// The object of the bus itself.
     static let path = "/org/freedesktop/DBus"
-    /// How soon a lost connection is made anew, at first and at last.
+    /// The interface by which objects tell their properties.
+    static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
     private let loop: EventLoop
     private let kind: Kind
@@ -146,16 +147,18 @@ final class LoopBus {
     /// Calls a method.
     ///
     /// - Parameters:
+    ///   - startsService: whether the bus may start the service for it.
     ///   - fill: writes the arguments.
     ///   - then: called once, unless the connection is lost or ended before: gets the reply, which lives during the call, or
     ///     nil for an error.
     /// - Throws: why nothing was sent; then nothing is answered either.
     func call(
-        _ service: String, _ path: String, _ interface: String, _ member: String,
+        _ service: String, _ path: String, _ interface: String, _ member: String, startsService: Bool = true,
         _ fill: (inout BusMessage) -> Void = { _ in }, then: @escaping (OpaquePointer?) -> Void
     ) throws(Errno) {
         let pointer = try message(service, path, interface, member, fill)
         defer { sd_bus_message_unref(pointer) }
+        if !startsService { sd_bus_message_set_auto_start(pointer, 0) }
         let call = BusCall(then)
         let key = ObjectIdentifier(call)
         call.onEnd = { [weak self] in self?.calls[key] = nil }

@@ -111,12 +111,13 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case closeNotification = "dev.handoff1.Desktop.CloseNotification"
     case keepAwake = "dev.handoff1.Desktop.KeepAwake"
     case followSleep = "dev.handoff1.Desktop.FollowSleep"
+    case followPower = "dev.handoff1.Desktop.FollowPower"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
 
     /// Whether it has a stream of replies, and so needs `more`.
     package var isStream: Bool {
         switch self {
-        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep: true
+        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
         case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
         }
     }

@@ -26,6 +26,7 @@ package final class DesktopService {
     private let desk: NotificationRelay
     private let sessions: SessionRelay
     private let sleep: SleepRelay
+    private let power: PowerRelay
     /// Waits for the system bus, which may hang.
     private let worker: Worker?
     private var folders: HandlerFolders?
@@ -48,6 +49,7 @@ package final class DesktopService {
         desk = NotificationRelay(loop: loop)
         sessions = SessionRelay(loop: loop, userID: userID)
         sleep = SleepRelay(loop: loop)
+        power = PowerRelay(loop: loop)
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
             loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
@@ -65,6 +67,7 @@ package final class DesktopService {
         desk.stop()
         sessions.stop()
         sleep.stop()
+        power.stop()
         locks = [:]
     }
 
@@ -86,6 +89,7 @@ package final class DesktopService {
             case .closeNotification: desk.withdraw(try fields.value("id"), call)
             case .keepAwake: keepAwake(call)
             case .followSleep: sleep.follow(call)
+            case .followPower: power.follow(call)
             case .getMachine: tellMachine(call)
             }
         } catch {

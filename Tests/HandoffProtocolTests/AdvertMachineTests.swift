@@ -410,6 +410,19 @@ import Timing
         #expect(rig.tick(240_001) == [])
     }
 
+    @Test func `while power is saved it wakes half as often, and before the others take it for gone`() throws {
+        var rig = try Rig()
+        try rig.meet(1)
+        rig.machine.savesPower = true
+        #expect(rig.deadline == Samples.at(480_000))
+        #expect(AdvertMachine.slowRenewal + .seconds(60) <= PeerTable.maxLifetime)
+        #expect(rig.tick(240_000) == [])
+        // What changes goes out as fast as else.
+        #expect(rig.change(at: 300_000) == [try send(1)])
+        rig.machine.savesPower = false
+        #expect(rig.tick(480_000) != [.renew])
+    }
+
     @Test func `a forgotten device leaves no deadline behind`() throws {
         var rig = try Rig()
         try rig.meet(1)

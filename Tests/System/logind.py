@@ -1,4 +1,5 @@
-"""A system bus with nothing but sleep locks and sessions of systemd-logind, for machines that have neither."""
+"""A system bus with nothing but sleep locks and sessions of systemd-logind, the battery of UPower and the profiles of
+power-profiles-daemon, for machines that have none of these."""
 
 import array
 import os
@@ -6,10 +7,14 @@ import socket
 import struct
 import threading
 
-from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBER, NO_REPLY, PATH, REPLY, SENDER, SIGNAL, message,
-                 padded, text)
+from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBER, NO_REPLY, PATH, REPLY, SENDER, SIGNAL, Reader,
+                 message, padded, text)
 
 NAME = "org.freedesktop.login1"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+# The services of power, by the property that each has: its name and its object.
+POWER = {"OnBattery": ("org.freedesktop.UPower", "/org/freedesktop/UPower"),
+         "ActiveProfile": ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles")}
 
 
 def variant(value):
@@ -47,6 +52,7 @@ class Logind:
         self.sessions, self.connections, self.guard = {}, [], threading.Lock()
         self.path, self.locks, self.has_locks = os.path.join(stage.folder, "bus"), [], threading.Condition()
         self.delays = []
+        self.power = {}
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen()
@@ -90,6 +96,15 @@ class Logind:
             body = padded(body, 8) + struct.pack("<I", 0)
             self._signal(self._path(name), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", body)
 
+    def powers(self, **values):
+        """Sets what the services of power say; one that says nothing is not there."""
+        with self.guard:
+            self.power.update(values)
+        for name in values:
+            service, path = POWER[name]
+            body = padded(text(service), 4) + struct.pack("<I", 0)
+            self._signal(path, PROPERTIES, "PropertiesChanged", "sa{sv}as", padded(body, 8) + struct.pack("<I", 0), service)
+
     def drop(self, **sessions):
         """Ends all connections; meanwhile sessions change without a signal."""
         with self.guard:
@@ -109,8 +124,8 @@ class Logind:
     def _path(name):
         return f"/org/freedesktop/login1/session/{name}"
 
-    def _signal(self, path, interface, member, signature, body):
-        signal = message(SIGNAL, 1, {PATH: path, INTERFACE: interface, MEMBER: member, SENDER: NAME}, signature, body)
+    def _signal(self, path, interface, member, signature, body, sender=NAME):
+        signal = message(SIGNAL, 1, {PATH: path, INTERFACE: interface, MEMBER: member, SENDER: sender}, signature, body)
         with self.guard:
             for connection in list(self.connections):
                 try:
@@ -209,6 +224,15 @@ class Logind:
                     for value in ("user", "seat0", self._path(name)):
                         entries = padded(entries, 4) + text(value)
             self._reply(connection, serial, "a(susso)", struct.pack("<II", len(entries), 0) + entries)
+        elif b"\3\1s\0" + text("Get") in head:
+            asked = Reader(data[start:start + body])
+            service, name = asked.text(), asked.text()
+            with self.guard:
+                value = self.power.get(name) if POWER.get(name, [None])[0] == service else None
+            if value is None:
+                return self._reply(connection, serial, None, b"")
+            signature, _, content = variant(value)
+            self._reply(connection, serial, "v", padded(signature, 4) + content)
         elif b"\3\1s\0" + text("GetAll") in head:
             with self.guard:
                 found = [dict(session) for name, session in self.sessions.items()

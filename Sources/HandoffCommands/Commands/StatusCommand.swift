@@ -38,6 +38,7 @@ enum StatusText {
             ("switches", SwitchText.text(status.switches)),
             ("peers", peers(status.peers)),
         ]
+        if status.savesPower { fields.append(("power", "saved: what can wait wakes the machine less often")) }
         if !status.tickets.isEmpty { fields.append(("tickets", TicketText.text(status.tickets))) }
         let warnings = status.warnings + [Obstacle.silence(status)?.message].compactMap(\.self)
         if !warnings.isEmpty {

@@ -40,6 +40,8 @@ package struct ControlStatus: ControlValue {
     package var warnings: [String]
     /// Since when no other device has answered, in seconds since 1970; nil while that is less than a day.
     package var unansweredSince: Double?
+    /// Whether the machine saves power, so that what can wait wakes it less often.
+    package var savesPower: Bool
 
     /// The status with these properties.
     package init(
@@ -47,7 +49,7 @@ package struct ControlStatus: ControlValue {
         standing: Standing? = nil, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
         tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String],
-        unansweredSince: Double? = nil
+        unansweredSince: Double? = nil, savesPower: Bool = false
     ) {
         self.daemon = daemon
         self.device = device
@@ -68,6 +70,7 @@ package struct ControlStatus: ControlValue {
         holds = switches.holds
         self.warnings = warnings
         self.unansweredSince = unansweredSince
+        self.savesPower = savesPower
     }
 
     /// What is switched on, and why something is not.

@@ -44,8 +44,15 @@ package struct ActivityStore: Sendable {
     package static let maxPerApp = maximum / 4
     package static let maxBytesPerApp = maxBytes / 4
 
+    /// How many times as long a periodic save request waits while power is saved. Who continues an activity asks anyway.
+    private static let slowness = 8
+
     /// How long a periodic save request waits after the last one, 15 s unless configured.
-    package let refreshInterval: Duration
+    private let usualInterval: Duration
+    /// Whether what can wait does, to save power.
+    package var savesPower = false
+    /// How long such a request waits now.
+    package var refreshInterval: Duration { savesPower ? usualInterval * Self.slowness : usualInterval }
     /// How long an activity without an expiration date stays on offer after its owner last said something of it; nil: for ever.
     package let lifetime: Duration?
     private var entries: [ActivityID: PublishedActivity] = [:]
@@ -55,7 +62,7 @@ package struct ActivityStore: Sendable {
 
     /// A store without activities.
     package init(refreshInterval: Duration, lifetime: Duration? = nil) {
-        self.refreshInterval = refreshInterval
+        usualInterval = refreshInterval
         self.lifetime = lifetime
     }
 

@@ -65,6 +65,12 @@ final class AppService {
         store = ActivityStore(refreshInterval: times.refresh, lifetime: times.lifetime)
     }
 
+    /// Asks apps less often for their latest state, or as often as else.
+    func setSavesPower(_ savesPower: Bool) {
+        store.savesPower = savesPower
+        rearm()
+    }
+
     /// Times that belong to activities.
     struct ActivityTimes {
         /// How long an owner may take to answer a save request.

@@ -23,7 +23,7 @@ extension ControlService {
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: peers(),
             published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
             switches: core.switches.shown, warnings: warnings(),
-            unansweredSince: unansweredSince.map { Double($0) })
+            unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower)
     }
 
     /// Since when no other device has answered, while this one takes itself for a member and has others to hear.

@@ -130,6 +130,11 @@ final class DaemonCore {
         changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
         quietChanged: { [unowned self] in notifications.setQuiet($0) })
 
+    /// Follows whether the machine saves power; nil where nobody says.
+    private var power: DesktopPower?
+    /// Whether the machine saves power.
+    private(set) var savesPower = false
+
     /// In which networks this device may be found.
     private(set) lazy var networks: NetworkWatch = NetworkWatch(
         loop: loop, worker: worker, log: log.named("networks"), folder: stored.folder,
@@ -249,6 +254,9 @@ final class DaemonCore {
         networks.start()
         network.start()
         sleep.start(desktop)
+        power = desktop.map { desktop in
+            DesktopPower(desktop) { [weak self] in self?.setSavesPower($0.isSaving) }
+        }
         accountStore.review()
         accountStore.takeConfiguredName()
         nameSelf()
@@ -275,6 +283,16 @@ final class DaemonCore {
             pool.networkChanged()
             staticPeers.networkChanged()
         }
+    }
+
+    /// The machine saves power, or does no more: what the user does not wait for wakes it less often.
+    private func setSavesPower(_ savesPower: Bool) {
+        guard savesPower != self.savesPower else { return }
+        self.savesPower = savesPower
+        network.setSavesPower(savesPower)
+        apps.setSavesPower(savesPower)
+        control.reviewChanges()
+        log.info("What can wait wakes the machine \(savesPower ? "less often" : "as often as usual")")
     }
 
     /// Where this device may be found has changed.
@@ -310,6 +328,7 @@ final class DaemonCore {
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
+        power = nil
         networks.stop()
         network.sayGoodbye()
         installed.stop()

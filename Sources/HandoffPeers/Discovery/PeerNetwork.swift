@@ -289,6 +289,12 @@ package final class PeerNetwork {
         renewLabel()
     }
 
+    /// Says less often what is said again and again, or as often as else.
+    package func setSavesPower(_ savesPower: Bool) {
+        machine.savesPower = savesPower
+        rearm()
+    }
+
     /// Falls silent in all networks, or speaks again, under a new label.
     package func setSilent(_ isSilent: Bool) {
         guard isSilent != self.isSilent else { return }

@@ -21,11 +21,20 @@ package struct AdvertMachine: Sendable {
     /// Age of the present announcement at which it is renewed: two may be lost before it expires at the others.
     package static let renewal = Duration.seconds(240)
 
+    /// The same while power is saved: one may be lost, which a query of the others makes good.
+    package static let slowRenewal = Duration.seconds(480)
+
     /// Unproved addresses of one device that are tried at once.
     static let maxGreetings = 4
 
     var deliveries: [DeviceID: Delivery] = [:]
     var greetings = GreetingLimit()
+
+    /// Age at which the present announcement is renewed now.
+    private var renewal: Duration { savesPower ? Self.slowRenewal : Self.renewal }
+
+    /// Whether what can wait does.
+    package var savesPower = false
 
     /// When the present announcement was made.
     var lastChange: MonotonicInstant
@@ -38,7 +47,7 @@ package struct AdvertMachine: Sendable {
     /// The next moment at which ``deadlinePassed(peers:at:)`` has something to do; nil while nobody is there.
     package func nextDeadline(peers: PeerTable) -> MonotonicInstant? {
         guard peers.count > 0 else { return nil }
-        let renewal = lastChange + Self.renewal
+        let renewal = lastChange + renewal
         return deliveries.reduce(renewal) { next, entry in
             guard peers[entry.key] != nil, let deadline = entry.value.deadline else { return next }
             return min(next, deadline)
@@ -152,7 +161,7 @@ package struct AdvertMachine: Sendable {
             actions += advance(peer, at: now)
             actions += advanceProbe(peer, at: now)
         }
-        if peers.count > 0, lastChange + Self.renewal <= now {
+        if peers.count > 0, lastChange + renewal <= now {
             lastChange = now  // Asked for once, even if the driver is slow.
             actions.append(.renew)
         }

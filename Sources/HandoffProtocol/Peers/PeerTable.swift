@@ -7,7 +7,7 @@ package import Timing
 /// docs/state-machines/peer-table.md shows how a device comes and goes.
 package struct PeerTable: Sendable {
     /// The longest that offers, and the device itself, are believed without renewal; announcements are renewed every
-    /// four minutes.
+    /// four minutes, or eight to save power.
     package static let maxLifetime = Duration.seconds(600)
 
     /// What remains of a device that has gone, so that old announcements of it are still known to be old.

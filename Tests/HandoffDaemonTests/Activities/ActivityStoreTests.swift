@@ -173,6 +173,17 @@ struct ActivityStoreTests {
         #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [.askToSave(first)])
     }
 
+    @Test func `while power is saved, it is asked seldom, and at once for who continues`() throws {
+        var store = try store()
+        store.savesPower = true
+        _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
+        _ = try store.update(
+            first, session: "a", content: try content(), needsSave: true, answersSave: true, now: start)
+        #expect(store.nextDeadline(now: start, wallClock: 0) == .seconds(120))
+        #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [])
+        #expect(store.requestSave(of: first, now: start.advanced(by: .seconds(15))) == [.askToSave(first)])
+    }
+
     @Test func `with nothing to save there is nothing to wait for`() throws {
         var store = try store(needsSave: false)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
