@@ -29,8 +29,8 @@ def package(version=VERSIONS[0]):
                               text=True, timeout=300)
         if done.returncode:
             raise Failure(f"no package: {done.stdout}{done.stderr}")
-        # Behind it stands that of the extension.
-        packages[version] = done.stdout.split()[0]
+        # Beside it stand those of the extension and of the window.
+        packages[version] = next(path for path in done.stdout.split() if os.path.basename(path).startswith("handoff_"))
     return packages[version]
 
 
