@@ -327,9 +327,14 @@ def alone(stage):
     found = checks(origin, code=1)
     expect(found["network"]["state"] == "problem" and found["network"]["message"].startswith("no network: "), f"{found}")
     expect("discovery" not in found or found["discovery"]["state"] != "ok", f"{found}")
-    result = run([os.path.join(harness.BIN, "handoffctl"), "--socket", origin.socket, "pair", "--yes", "--timeout", "1"],
-                 origin.environment)
-    expect("there is no address to reach this device by" in result.errors, str(result))
+    pair = subprocess.Popen([os.path.join(harness.BIN, "handoffctl"), "--socket", origin.socket, "pair", "--yes"],
+                            env=origin.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE)
+    stage.processes.append(pair)
+    line = pair.stderr.readline()
+    expect("there is no address to reach this device by" in line, line)
+    pair.send_signal(signal.SIGINT)
+    expect(pair.wait(30) == 130, "an interrupted window has another status")
 
 
 @test("19: an interface that does not exist, said at the start as well")
