@@ -7,12 +7,11 @@ package import LoopIO
 ///
 /// Whenever logind says that something has changed, all of the user's sessions are asked for again: what counts is what
 /// it answers, and not what a signal says.
-package final class LoginSessions {
+package final class LoginSessions: BusSource {
     private static let service = LoginManager.service
     private static let managerPath = LoginManager.path
     private static let managerInterface = LoginManager.interface
     private static let sessionInterface = "org.freedesktop.login1.Session"
-    private static let propertiesInterface = "org.freedesktop.DBus.Properties"
     /// How long logind may take to answer, in microseconds.
     private static let timeout: UInt64 = 5_000_000
     /// How soon it is asked again after it was: desktops change several properties at once.
@@ -57,7 +56,7 @@ package final class LoginSessions {
     }
 
     private func opened() throws(Errno) {
-        let sessions = "path_namespace='\(Self.managerPath)/session',interface='\(Self.propertiesInterface)'"
+        let sessions = "path_namespace='\(Self.managerPath)/session',interface='\(LoopBus.propertiesInterface)'"
         let manager = "path='\(Self.managerPath)',interface='\(Self.managerInterface)'"
         let changes = [
             "sender='\(Self.service)',\(manager),member='SessionNew'",
@@ -126,7 +125,7 @@ package final class LoginSessions {
         for (id, path) in sessions.prefix(Self.most) {
             do throws(Errno) {
                 try bus.call(
-                    Self.service, path, Self.propertiesInterface, "GetAll", { $0.append(Self.sessionInterface) },
+                    Self.service, path, LoopBus.propertiesInterface, "GetAll", { $0.append(Self.sessionInterface) },
                     then: { [weak self] reply in
                         self?.described(reply.flatMap { try? LoginReader.session($0, id: id) })
                     })

@@ -4,7 +4,7 @@ package import LoopIO
 
 /// Follows whether the machine runs on its battery (UPower), and which power profile is active (power-profiles-daemon). Neither is
 /// started for it. Lives on the loop's thread; never waits.
-package final class PowerSupply {
+package final class PowerSupply: BusSource {
     /// How long an answer may take, in microseconds.
     private static let timeout: UInt64 = 5_000_000
 

@@ -57,7 +57,7 @@ struct UserBus: ~Copyable {
     func followProperties(of service: String) {
         // What has changed is asked for anew, so that the callback has nothing to do.
         sd_bus_match_signal(
-            bus, nil, service, nil, "org.freedesktop.DBus.Properties", "PropertiesChanged", { _, _, _ in 0 }, nil)
+            bus, nil, service, nil, LoopBus.propertiesInterface, "PropertiesChanged", { _, _, _ in 0 }, nil)
     }
 
     /// Calls a method, and waits for its end.

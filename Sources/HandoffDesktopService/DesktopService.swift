@@ -24,9 +24,9 @@ package final class DesktopService {
     private let log: Logger
     private let launcher: AppLauncher
     private let desk: NotificationRelay
-    private let sessions: SessionRelay
+    private let sessions: StateRelay<LoginReport>
     private let sleep: SleepRelay
-    private let power: PowerRelay
+    private let power: StateRelay<MachinePower>
     /// Waits for the system bus, which may hang.
     private let worker: Worker?
     private var folders: HandlerFolders?
@@ -47,9 +47,9 @@ package final class DesktopService {
             loop: loop, log: log.named("launch"),
             settings: AppLauncher.Settings(environment: environment, socket: socket))
         desk = NotificationRelay(loop: loop)
-        sessions = SessionRelay(loop: loop, userID: userID)
+        sessions = StateRelay { LoginSessions(loop: loop, userID: userID, onChange: $0) }
         sleep = SleepRelay(loop: loop)
-        power = PowerRelay(loop: loop)
+        power = StateRelay { PowerSupply(loop: loop, onChange: $0) }
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
             loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
