@@ -83,17 +83,17 @@ package final class StateFolder: Sendable {
         }
     }
 
-    /// Adds a line to the log of continuations, durably; one that is full takes the place of the former one first.
+    /// Adds lines to the log of continuations, durably; a log that is full takes the place of the former one first.
     ///
     /// - Parameter limit: most bytes of a file.
-    package func appendHistory(_ line: [UInt8], limit: Int) throws(StateError) {
+    package func appendHistory(_ lines: [UInt8], limit: Int) throws(StateError) {
         do throws(Errno) {
             var size = try access.size(Self.historyName)
-            if let full = size, full > max(0, limit - line.count) {
+            if let full = size, full > max(0, limit - lines.count) {
                 try access.rename(Self.historyName, to: Self.formerHistoryName)
                 size = nil
             }
-            try access.append(Self.historyName, line)
+            try access.append(Self.historyName, lines)
             // A new name is to last as well.
             if size == nil { try access.synchronize() }
         } catch {

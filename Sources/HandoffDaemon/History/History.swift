@@ -5,6 +5,9 @@ import LoopIO
 import Timing
 
 /// The log of continuations, and who follows it. Lives on the daemon's loop; the file is written by the worker.
+///
+/// What is noted waits a moment for what is noted after it. So a continuation is answered before the disk is asked for anything,
+/// and several of them cost it one write.
 final class History {
     private let loop: EventLoop
     private let worker: Worker
@@ -15,6 +18,11 @@ final class History {
     private var pace = HistoryRateLimiter()
     private var timer: LoopTimer?
     private var hasFailed = false
+    /// What the worker was not given yet.
+    private var unwritten: [ControlLogEntry] = []
+    private var writeTimer: LoopTimer?
+    /// How long that waits. Nobody sees the difference, and a continuation is over by then.
+    private static let delay = Duration.milliseconds(20)
     /// Entries that wait for the disk.
     private var waiting = 0
     /// The most of them: a disk that hangs must not fill the memory.
@@ -63,20 +71,32 @@ final class History {
     func finish(_ completion: @escaping () -> Void) {
         for entry in pace.drain() { write(entry) }
         timer = nil
+        flush()
         // Behind all that the worker has to write.
         worker.run({}, on: loop) { _ in completion() }
     }
 
     private func write(_ entry: ControlLogEntry) {
         guard waiting < Self.maxWaiting else { return failed("too many entries wait for the disk") }
-        waiting += 1
-        worker.run({ [file, entry] in try file.append(entry) }, on: loop) { [weak self] result in
+        unwritten.append(entry)
+        if unwritten.count >= HistoryFile.maxTogether { return flush() }
+        if writeTimer == nil { writeTimer = loop.timer(after: Self.delay) { [weak self] in self?.flush() } }
+    }
+
+    /// Has the worker write what waits for that.
+    private func flush() {
+        writeTimer = nil
+        guard !unwritten.isEmpty else { return }
+        let entries = unwritten
+        unwritten = []
+        waiting += entries.count
+        worker.run({ [file] in try file.append(entries) }, on: loop) { [weak self] result in
             guard let self else { return }
-            waiting -= 1
+            waiting -= entries.count
             switch result {
             case .success(let written):
                 hasFailed = false
-                for call in followers.values { call.replyContinuing(written.json) }
+                for entry in written { for call in followers.values { call.replyContinuing(entry.json) } }
             case .failure(let error): failed("\(error)")
             }
         }
@@ -94,6 +114,7 @@ final class History {
     }
 
     private func page(after: Int64, _ call: ControlCall, _ then: @escaping (ControlLogPage) -> Void) {
+        flush()
         worker.run({ [file] in try file.page(after: Int(clamping: after)) }, on: loop) { result in
             switch result {
             case .success(let page): then(page)

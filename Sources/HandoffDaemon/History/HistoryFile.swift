@@ -16,6 +16,8 @@ package final class HistoryFile: Sendable {
     package static let pageSize = 256
     /// Most bytes of a text in an entry. Names of apps and reasons of failures are none of ours.
     package static let maxText = 256
+    /// Most entries that are written at once: a quarter of a file, when each of them is as long as can be.
+    package static let maxTogether = 32
     /// Most bytes of a line: four texts, of which each byte may be written as six, and what is around them.
     private static let maxLine = 8192
 
@@ -27,21 +29,26 @@ package final class HistoryFile: Sendable {
         self.folder = folder
     }
 
-    /// Adds an entry, under the next number.
+    /// Adds entries under the next numbers, at most `maxTogether` of them, which a file has room for.
     ///
-    /// - Returns: the entry as it was written.
-    package func append(_ entry: ControlLogEntry) throws(StateError) -> ControlLogEntry {
-        var entry = entry
-        let (number, overflow) = try lastNumber().addingReportingOverflow(1)
-        entry.number = overflow ? .max : number
-        entry.type = entry.type?.prefix(utf8Count: Self.maxText)
-        entry.app = entry.app?.prefix(utf8Count: Self.maxText)
-        entry.deviceName = entry.deviceName.prefix(utf8Count: Self.maxText)
-        entry.outcome = entry.outcome.prefix(utf8Count: Self.maxText)
-        let line = JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
-        try folder.appendHistory(line, limit: Self.longest)
-        last.withLock { $0 = entry.number }
-        return entry
+    /// - Returns: the entries as they were written.
+    package func append(_ entries: [ControlLogEntry]) throws(StateError) -> [ControlLogEntry] {
+        var number = try lastNumber()
+        var lines: [UInt8] = []
+        let written = entries.map { entry in
+            var entry = entry
+            if number < .max { number += 1 }
+            entry.number = number
+            entry.type = entry.type?.prefix(utf8Count: Self.maxText)
+            entry.app = entry.app?.prefix(utf8Count: Self.maxText)
+            entry.deviceName = entry.deviceName.prefix(utf8Count: Self.maxText)
+            entry.outcome = entry.outcome.prefix(utf8Count: Self.maxText)
+            lines += JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
+            return entry
+        }
+        try folder.appendHistory(lines, limit: Self.longest)
+        last.withLock { $0 = number }
+        return written
     }
 
     /// The entries after a number, the oldest first; at most a page of them.

@@ -28,10 +28,10 @@ import Testing
     func `entries come back as they were written, with numbers that go on over restarts`() throws {
         let file = HistoryFile(stored.folder)
         #expect(try file.page(after: 0) == ControlLogPage(entries: [], hasMore: false))
-        var first = try file.append(entry("a\u{202E}\"\n"))
+        var first = try file.append([entry("a\u{202E}\"\n")])[0]
         #expect(first.number == 1)
         let again = HistoryFile(stored.folder)
-        let second = try again.append(entry())
+        let second = try again.append([entry()])[0]
         #expect(second.number == 2)
         #expect(try again.page(after: 0).entries == [first, second])
         #expect(try again.page(after: 1).entries == [second])
@@ -40,10 +40,20 @@ import Testing
     }
 
     @Test
+    func `entries that are written together have numbers one after the other`() throws {
+        let file = HistoryFile(stored.folder)
+        let many = (0..<HistoryFile.maxTogether).map { entry("desk \($0)") }
+        let written = try file.append(many)
+        #expect(written.map(\.number) == Array(1...HistoryFile.maxTogether))
+        #expect(try file.page(after: 0).entries == written)
+        #expect(try file.append([entry()])[0].number == HistoryFile.maxTogether + 1)
+    }
+
+    @Test
     func `lines that are cut or none of ours are passed by, and the next one stands alone`() throws {
         try append("nonsense\n{}\n{\"number\": 7}\n\u{0}\n{\"number\": 8, \"ti")
         let file = HistoryFile(stored.folder)
-        let written = try file.append(entry())
+        let written = try file.append([entry()])[0]
         #expect(written.number == 1)
         #expect(try file.page(after: 0).entries == [written])
     }
@@ -54,7 +64,7 @@ import Testing
         last.number = .max
         try append(String(decoding: JSON.object(last.json).encoded(), as: UTF8.self) + "\n")
         let file = HistoryFile(stored.folder)
-        #expect(try file.append(entry()).number == .max)
+        #expect(try file.append([entry()])[0].number == .max)
         #expect(try file.page(after: .max).entries.isEmpty)
         #expect(try file.page(after: .min).entries.count == 2)
     }
@@ -64,7 +74,7 @@ import Testing
         let file = HistoryFile(stored.folder)
         let long = entry(String(repeating: "\u{1}", count: HistoryFile.maxText))
         var last = 0
-        while folder.read("history.old") == nil { last = try file.append(long).number }
+        while folder.read("history.old") == nil { last = try file.append([long])[0].number }
         #expect(last > 400 && last < 1000)
         #expect(try #require(folder.read("history.old")).count <= HistoryFile.longest)
         var numbers: [Int] = []
@@ -84,7 +94,7 @@ import Testing
         long.app = "e" + String(repeating: "\u{301}", count: 100_000)
         long.outcome = long.deviceName
         let file = HistoryFile(stored.folder)
-        let written = try file.append(long)
+        let written = try file.append([long])[0]
         #expect(written.deviceName.utf8.count == HistoryFile.maxText)
         #expect(written.app?.utf8.count == HistoryFile.maxText - 1)
         #expect(try file.page(after: 0).entries == [written])
@@ -93,7 +103,7 @@ import Testing
     @Test
     func `nothing but a plain file is written to`() throws {
         #expect(symlink("/dev/null", "\(folder.path)/history") == 0)
-        #expect(throws: StateError.self) { _ = try HistoryFile(stored.folder).append(entry()) }
+        #expect(throws: StateError.self) { _ = try HistoryFile(stored.folder).append([entry()]) }
     }
 
     private func append(_ text: String) throws {
