@@ -23,8 +23,6 @@ package final class ReceiverTransfer {
         package let path: String?
         /// Bytes of the content; of a folder those of its archive.
         package let bytes: Int64
-        /// The SHA-256 of them.
-        package let digest: ContentDigest?
     }
 
     /// What is received, and where to.
@@ -186,23 +184,7 @@ package final class ReceiverTransfer {
         case .prepare(let offset, let length): try prepare(offset, length)
         case .receiveBytes(let position, let length): try pass(position, length)
         case .write(let bytes): try write(bytes)
-        case .hashContent(let length):
-            guard case .file(let part) = place else { return }
-            if hasher == nil { hasher = try part.makeHasher() }
-            hasher?.digest(at: length, on: options.loop) { [weak self] result in
-                guard let self else { return }
-                switch result {
-                case .success(let digest): advance { $0.contentHashed(digest) }
-                case .failure(let failure): advance { $0.fail(failure) }
-                }
-            }
         case .finish: try finish()
-        case .discard:
-            switch place {
-            case .file(let part): part.discard()
-            case .folder(let part): part.discard()
-            case .none, .output: break
-            }
         case .end:
             hasEndedOurs = true
             stream.endWriting()
@@ -229,7 +211,7 @@ package final class ReceiverTransfer {
             guard part.resumable > 0 else { break }
             let hasher = try part.makeHasher()
             self.hasher = hasher
-            hasher.digest(at: part.resumable, on: options.loop) { [weak self] result in
+            hasher.digest(part.resumable, on: options.loop) { [weak self] result in
                 guard let self else { return }
                 // What cannot be read begins anew.
                 let have = (try? result.get()).flatMap { TransferHave(offset: part.resumable, digest: $0) }
@@ -243,12 +225,8 @@ package final class ReceiverTransfer {
     private func prepare(_ offset: Int64, _ length: Int64?) throws(TransferFailure) {
         guard let header else { return }
         if case .file(let part) = place {
+            hasher = nil
             try part.prepare(offset: offset, length: length)
-            // Only what stays is hashed already.
-            if offset == 0 {
-                hasher?.cancel()
-                hasher = nil
-            }
         }
         self.offset = offset
         moved = offset
@@ -259,7 +237,6 @@ package final class ReceiverTransfer {
 
     private func pass(_ position: Int64, _ length: Int64) throws(TransferFailure) {
         guard case .file(let part) = place else { return }
-        if hasher == nil { hasher = try part.makeHasher() }
         consumer = .undecided(length: length)
         isPassing = true
         stream.passFile(.receive, position: Int(position), length: Int(length), descriptor: part.number) {
@@ -298,8 +275,6 @@ package final class ReceiverTransfer {
 
     private func moved(to position: Int64) {
         moved = position
-        // Behind the writer, while all of it is still in memory.
-        hasher?.advance(to: position, on: options.loop)
         report(.moved(position))
     }
 
@@ -362,6 +337,6 @@ package final class ReceiverTransfer {
         // Gives up the lock of the part.
         place = .none
         hasher = nil
-        report(.ended(result.map { Received(path: path, bytes: moved, digest: machine.verified) }))
+        report(.ended(result.map { Received(path: path, bytes: moved) }))
     }
 }

@@ -39,8 +39,6 @@ package final class SenderTransfer {
     private var offset: Int64 = 0
     /// How many bytes of the content have gone.
     package private(set) var moved: Int64 = 0
-    private var areBytesSent = false
-    private var digest: Result<ContentDigest, TransferFailure>?
     private var hasBegun = false
     /// Whether content of unknown size is read.
     private var isReading = false
@@ -100,8 +98,11 @@ package final class SenderTransfer {
         switch action {
         case .send(let bytes): hasRoom = stream.write(bytes)
         case .hashPrefix(let length):
-            try hash(length) { [weak self] result in
+            let hasher = try source.makeHasher()
+            self.hasher = hasher
+            hasher.digest(length, on: loop) { [weak self] result in
                 guard let self else { return }
+                self.hasher = nil
                 switch result {
                 case .success(let digest): advance { $0.prefixHashed(digest) }
                 case .failure(let failure): advance { $0.fail(failure) }
@@ -111,16 +112,11 @@ package final class SenderTransfer {
             try source.seek(to: offset)
             begin(at: offset)
             pass(position, length)
-        case .hashContent(let length):
+        case .confirm:
             // The daemon has nothing to send when the other device has it all.
-            if !hasBegun {
-                areBytesSent = true
-                begin(at: length)
-            }
-            try hash(length) { [weak self] result in
-                self?.digest = result
-                self?.settle()
-            }
+            if !hasBegun { begin(at: source.header.size ?? 0) }
+            try source.requireUnchanged()
+            advance { $0.confirmed() }
         case .readContent:
             begin(at: 0)
             isReading = true
@@ -149,13 +145,6 @@ package final class SenderTransfer {
         report(.begun(offset: offset))
     }
 
-    private func hash(
-        _ length: Int64, _ then: @escaping (Result<ContentDigest, TransferFailure>) -> Void
-    ) throws(TransferFailure) {
-        if hasher == nil { hasher = try source.makeHasher() }
-        hasher?.digest(at: length, on: loop, completion: then)
-    }
-
     // MARK: - Files
 
     private func pass(_ position: Int64, _ length: Int64) {
@@ -167,24 +156,10 @@ package final class SenderTransfer {
                 moved = offset + Int64(reply.moved)
                 report(.moved(moved))
                 guard reply.done else { return }
-                areBytesSent = true
                 advance { $0.bytesSent() }
-                settle()
             case .failure(let error):
                 advance { $0.fail(TransferFailure(daemon: error, "cannot send \(self.source.path)")) }
             }
-        }
-    }
-
-    /// Goes on once all bytes are sent and hashed: only then it is known whether the file was changed meanwhile.
-    private func settle() {
-        guard areBytesSent, let digest else { return }
-        do throws(TransferFailure) {
-            try source.requireUnchanged()
-            let digest = try digest.get()
-            advance { $0.contentHashed(digest) }
-        } catch {
-            advance { $0.fail(error) }
         }
     }
 

@@ -19,8 +19,6 @@ package struct TransferFailure: Error, Hashable, Sendable {
         case full
         /// The connection broke, or the other side ended before its part was done.
         case gone
-        /// What arrived is not what was sent.
-        case hash
         /// A name that is not used for a file here, or none at all.
         case name
         /// The other side broke the protocol.
@@ -46,7 +44,6 @@ package struct TransferFailure: Error, Hashable, Sendable {
             case .failed: "it failed there"
             case .full: "there is no room left there"
             case .gone: "the connection ended before the transfer was complete"
-            case .hash: "what arrived is not what was sent"
             case .name: "its name is no name for a file there"
             case .malformed: "it does not understand this device; is Handoff here of the same version?"
             case .stored: "it is complete, but may not be there after a power failure"

@@ -214,15 +214,6 @@ import Testing
 
     // MARK: What goes wrong
 
-    @Test func `content that is not what was sent is deleted`() throws {
-        let sender = try PlayedSender("a", content)
-        sender.digest = SHA256Hasher.digest(of: [1])
-        play([sender])
-        let url = try continued(["handoff-document:name/a?fetch=0"])[0]
-        #expect(try !start(url))
-        #expect(place.fetched.isEmpty)
-    }
-
     @Test func `a stream that is cut goes on where it was`() throws {
         let first = try PlayedSender("a", content)
         let second = try PlayedSender("a", content)

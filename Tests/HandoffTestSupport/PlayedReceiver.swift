@@ -57,7 +57,7 @@ package final class PlayedReceiver {
             case .open(let header):
                 self.header = header
                 advance { $0.opened() }
-            case .prepare, .receiveBytes, .hashContent, .discard: break
+            case .prepare, .receiveBytes: break
             case .write(let bytes): content += bytes
             case .finish: advance { $0.finished() }
             case .end: stream?.shutdownWrite()

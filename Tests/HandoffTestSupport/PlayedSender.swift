@@ -21,8 +21,6 @@ package final class PlayedSender {
     package var onBytes: ((ByteStream, FakeDaemon.Call?, [UInt8]) -> Void)?
     /// Called when the other side, or this one, has given up.
     package var onFailure: () -> Void = {}
-    /// Changes what is sent as the digest.
-    package var digest: ContentDigest
 
     private var machine: SenderMachine
     private var stream: ByteStream?
@@ -31,7 +29,6 @@ package final class PlayedSender {
     /// A sender of any content.
     package init(_ header: TransferHeader, _ content: [UInt8]) {
         self.content = content
-        digest = SHA256Hasher.digest(of: content)
         machine = SenderMachine(header: header)
     }
 
@@ -71,7 +68,7 @@ package final class PlayedSender {
             case .hashPrefix(let length):
                 advance { $0.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length)))) }
             case .sendBytes(_, let offset, let length): send(Array(content[Int(offset)...].prefix(Int(length))), offset)
-            case .hashContent: advance { $0.contentHashed(digest) }
+            case .confirm: advance { $0.confirmed() }
             case .readContent:
                 advance {
                     $0.content(content)

@@ -26,8 +26,9 @@ private let malformed = [
     #"{"have":-1}"#, #"{"have":1}"#, #"{"have":0,"sha256":"\#(digest)"}"#, #"{"have":1,"sha256":"abcd"}"#,
     #"{"have":4611686018427387905,"sha256":"\#(digest)"}"#, #"{"have":"1","sha256":"\#(digest)"}"#, #"{"have":true}"#,
     #"{"have":null}"#, #"{"from":-1}"#, #"{"from":0,"length":-1}"#, #"{"from":4611686018427387905}"#,
-    #"{"from":0,"length":"1"}"#, #"{"sha256":"\#(digest)00"}"#, #"{"sha256":"\#(digest.uppercased())"}"#,
-    #"{"sha256":1}"#,
+    #"{"from":0,"length":"1"}"#, #"{"have":1,"sha256":"\#(digest)00"}"#,
+    #"{"have":1,"sha256":"\#(digest.uppercased())"}"#, #"{"have":1,"sha256":1}"#,
+    #"{"complete":false}"#, #"{"complete":1}"#,
     #"{"error":null}"#, #"{"error":{}}"#, #"{"error":{"reason":"full"}}"#, #"{"error":{"reason":1,"message":"m"}}"#,
     #"{"error":{"reason":"full","message":"\#(String(repeating: "m", count: 1025))"}}"#,
     #"{"error":{"reason":"\#(String(repeating: "r", count: 65))","message":"m"}}"#,
@@ -39,7 +40,7 @@ private let messages: [TransferFrame] = {
     guard let header = TransferHeader(kind: .file, name: "a", size: 3), let all = DigestSample.digest,
         let have = TransferHave(offset: 2, digest: all), let start = TransferStart(offset: 0, length: 3)
     else { return [] }
-    return [.header(header), .have(have), .start(start), .go, .digest(all), .done]
+    return [.header(header), .have(have), .start(start), .go, .complete, .done]
 }()
 
 private enum DigestSample {
@@ -65,7 +66,7 @@ private func sender(at step: Int) throws -> SenderMachine {
     if step > 1 { machine.after { $0.prefixHashed(SHA256Hasher.digest(of: [])) } }
     if step > 2 { machine.after { $0.received(frame(#"{"go":true}"#)) } }
     if step > 3 { machine.after { $0.bytesSent() } }
-    if step > 4 { machine.after { $0.contentHashed(SHA256Hasher.digest(of: [])) } }
+    if step > 4 { machine.after { $0.confirmed() } }
     return machine
 }
 

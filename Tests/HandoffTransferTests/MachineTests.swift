@@ -12,8 +12,6 @@ private struct Rehearsal {
     var claims: TransferHave?
     var random: SeededRandom
 
-    /// What the sender reads while it hashes, when it differs from what it sent.
-    var hashed: [UInt8]?
     var toReceiver: [UInt8] = []
     var toSender: [UInt8] = []
     var senderEnded = false
@@ -25,7 +23,6 @@ private struct Rehearsal {
     var diverted: (position: Int64, length: Int64)?
     var divertedLeft = 0
     var isFinished = false
-    var isDiscarded = false
     var prepared: Int64?
     var moved: Int64 = 0
     var outcomes: (sender: TransferFailure?, receiver: TransferFailure?) = (nil, nil)
@@ -119,9 +116,7 @@ private struct Rehearsal {
             left += Int(length)
             moved += length
             sender.bytesSent()
-        case .hashContent(let length):
-            #expect(length == Int64(content.count))
-            sender.contentHashed(SHA256Hasher.digest(of: hashed ?? content))
+        case .confirm: sender.confirmed()
         case .readContent:
             var rest = content[...]
             while !rest.isEmpty {
@@ -152,13 +147,9 @@ private struct Rehearsal {
             divertedLeft = Int(length)
             receiver.ready()
         case .write(let bytes): stored += bytes
-        case .hashContent(let length):
-            #expect(length == Int64(stored.count))
-            receiver.contentHashed(SHA256Hasher.digest(of: stored))
         case .finish:
             isFinished = true
             receiver.finished()
-        case .discard: isDiscarded = true
         case .end: receiverEnded = true
         case .succeed: succeeded.receiver = true
         case .fail(let failure): outcomes.receiver = failure
@@ -225,18 +216,6 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
     }
 
     @Test
-    func `content that is not what was sent is deleted, and both are told`() throws {
-        var rehearsal = Rehearsal([1, 2, 3], header: try fileHeader(3), seed: 1)
-        rehearsal.hashed = [1, 2, 4]
-        rehearsal.run()
-        #expect(rehearsal.isDiscarded && !rehearsal.isFinished)
-        #expect(rehearsal.outcomes.receiver?.reason == .hash)
-        #expect(rehearsal.outcomes.receiver?.isReported == false)
-        #expect(rehearsal.outcomes.sender?.reason == .hash)
-        #expect(rehearsal.outcomes.sender?.isReported == true)
-    }
-
-    @Test
     func `a source that changed is told behind its bytes, and what arrived stays`() throws {
         var sender = SenderMachine(header: try fileHeader(3))
         sender.after { $0.start() }
@@ -257,7 +236,6 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         // Before the daemon says that the bytes are written.
         #expect(receiver.after { $0.received(TransferFrame.error(changed).encoded()) }.isEmpty)
         let actions = receiver.after { $0.bytesReceived() }
-        #expect(!actions.contains(.discard))
         guard let failure = ending(actions) else {
             Issue.record("it goes on: \(actions)")
             return
@@ -302,7 +280,6 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
 
     @Test(arguments: 0..<6)
     func `a stream that ends too early is gone, whatever was awaited`(step: Int) throws {
-        let digest = SHA256Hasher.digest(of: [1])
         let start = try #require(TransferStart(offset: 0, length: 1))
         var receiver = ReceiverMachine()
         if step > 0 { try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) } }
@@ -320,7 +297,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         if step > 0 { sender.after { $0.received(TransferFrame.have(.nothing).encoded()) } }
         if step > 1 { sender.after { $0.received(TransferFrame.go.encoded()) } }
         if step > 2 { sender.after { $0.bytesSent() } }
-        if step > 3 { sender.after { $0.contentHashed(digest) } }
+        if step > 3 { sender.after { $0.confirmed() } }
         #expect(ending(sender.after { $0.endReceived() })?.reason == .gone)
     }
 
@@ -333,18 +310,16 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         let start = try #require(TransferStart(offset: 0, length: nil))
         receiver.after { $0.received(TransferFrame.start(start).encoded()) }
         let chunks: [UInt8] = [0, 0, 0, 1, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 3, 0, 0, 0, 0]
-        receiver.received(chunks + TransferFrame.digest(SHA256Hasher.digest(of: [1, 2, 3])).encoded())
+        receiver.received(chunks + TransferFrame.complete.encoded())
         for byte in 1...UInt8(written + 1) { #expect(receiver.next() == .write([byte])) }
         let full = TransferFailure(.full, "no room")
         let last = receiver.after { $0.fail(full) }
         #expect(last == [.send(TransferFrame.error(full).encoded()), .end, .fail(full)])
         #expect(receiver.after { $0.lose(.init(.gone, "cut")) }.isEmpty)
-        #expect(receiver.verified == nil)
     }
 
     @Test
-    func `the other side may end its direction behind its digest`() throws {
-        let digest = SHA256Hasher.digest(of: [1])
+    func `the other side may end its direction once it has said that all is sent`() throws {
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
         receiver.after { $0.opened() }
@@ -352,19 +327,16 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
             $0.received(TransferFrame.start(try #require(TransferStart(offset: 0, length: 1))).encoded())
         }
         receiver.after { $0.ready() }
-        receiver.after { $0.received(TransferFrame.digest(digest).encoded()) }
-        #expect(receiver.after { $0.bytesReceived() } == [.hashContent(length: 1)])
-        #expect(receiver.after { $0.endReceived() }.isEmpty)
-        #expect(receiver.after { $0.contentHashed(digest) } == [.finish])
+        receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        #expect(receiver.after { $0.bytesReceived() } == [.finish])
         #expect(receiver.after { $0.endReceived() }.isEmpty)
         #expect(receiver.after { $0.finished() } == [.send(TransferFrame.done.encoded()), .end, .succeed])
     }
 
     @Test
-    func `what follows a right digest counts for nothing, also before the daemon says that the bytes are written`()
+    func `what follows the last word counts for nothing, also before the daemon says that the bytes are written`()
         throws
     {
-        let digest = SHA256Hasher.digest(of: [1])
         var receiver = ReceiverMachine()
         try receiver.after { $0.received(TransferFrame.header(try fileHeader(1)).encoded()) }
         receiver.after { $0.opened() }
@@ -373,9 +345,9 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         }
         receiver.after { $0.ready() }
         let behind = [UInt8](repeating: 0xff, count: 70_000)
-        #expect(receiver.after { $0.received(TransferFrame.digest(digest).encoded() + behind) }.isEmpty)
+        #expect(receiver.after { $0.received(TransferFrame.complete.encoded() + behind) }.isEmpty)
         #expect(receiver.after { $0.received(behind) }.isEmpty)
-        #expect(receiver.after { $0.bytesReceived() } == [.hashContent(length: 1)])
-        #expect(receiver.after { $0.contentHashed(digest) } == [.finish])
+        #expect(receiver.after { $0.bytesReceived() } == [.finish])
+        #expect(receiver.after { $0.received(behind) }.isEmpty)
     }
 }

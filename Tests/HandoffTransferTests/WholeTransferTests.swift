@@ -18,13 +18,13 @@ private final class WholeTransfer {
     /// The stream breaks when so many bytes of the file have passed.
     private let cut: Int64
     /// Done to the source once its bytes are sent.
-    private let betweenBytesAndHash: () -> Void
+    private let behindBytes: () -> Void
 
     private(set) var moved: Int64 = 0
     private(set) var path: String?
     private(set) var failures: (sender: TransferFailure?, receiver: TransferFailure?)
 
-    init(from: String, to: String, cut: Int64 = .max, betweenBytesAndHash: @escaping () -> Void = {}) throws {
+    init(from: String, to: String, cut: Int64 = .max, behindBytes: @escaping () -> Void = {}) throws {
         test = try LoopTest()
         source = try SourceFile(from)
         destination = try Destination(output: to)
@@ -32,7 +32,7 @@ private final class WholeTransfer {
         receiver = ReceiverMachine(route: destination.route)
         hashers = (try source.makeHasher(), nil)
         self.cut = cut
-        self.betweenBytesAndHash = betweenBytesAndHash
+        self.behindBytes = behindBytes
     }
 
     func run() throws {
@@ -59,22 +59,14 @@ private final class WholeTransfer {
         switch action {
         case .send(let bytes): receiver.received(bytes)
         case .hashPrefix(let length):
-            hashers.sender.digest(at: length, on: test.loop) { [self] in answer($0) { sender.prefixHashed($0) } }
+            hashers.sender.digest(length, on: test.loop) { [self] in answer($0) { sender.prefixHashed($0) } }
         case .sendBytes(_, let offset, let length):
             try source.seek(to: offset)
             try move(length)
-        case .hashContent(let length):
-            betweenBytesAndHash()
-            hashers.sender.digest(at: length, on: test.loop) { [self] result in
-                answer(result) { digest in
-                    do throws(TransferFailure) {
-                        try source.requireUnchanged()
-                        sender.contentHashed(digest)
-                    } catch {
-                        sender.fail(error)
-                    }
-                }
-            }
+        case .confirm:
+            behindBytes()
+            try source.requireUnchanged()
+            sender.confirmed()
         case .readContent, .end, .succeed: break
         case .fail(let failure): failures.sender = failure
         }
@@ -117,28 +109,17 @@ private final class WholeTransfer {
             self.part = part
             let hasher = try part.makeHasher()
             hashers.receiver = hasher
-            hasher.digest(at: part.resumable, on: test.loop) { [self] result in
+            hasher.digest(part.resumable, on: test.loop) { [self] result in
                 let have = TransferHave(offset: part.resumable, digest: part.resumable > 0 ? try? result.get() : nil)
                 receiver.opened(have ?? .nothing)
                 advance()
             }
         case .prepare(let offset, let length):
-            // What was hashed of another beginning is of no use.
-            if let part, offset != part.resumable { hashers.receiver = try part.makeHasher() }
             try part?.prepare(offset: offset, length: length)
         case .receiveBytes: receiver.ready()
-        case .hashContent(let length):
-            hashers.receiver?.digest(at: length, on: test.loop) { [self] result in
-                switch result {
-                case .success(let digest): receiver.contentHashed(digest)
-                case .failure(let failure): receiver.fail(failure)
-                }
-                advance()
-            }
         case .finish:
             path = try part?.finish()
             receiver.finished()
-        case .discard: part?.discard()
         case .write, .end, .succeed: break
         case .fail(let failure):
             failures.receiver = failure
@@ -175,7 +156,7 @@ private final class WholeTransfer {
     }
 
     @Test
-    func `a file that changes between its bytes and its hash is not taken, and what arrived stays`() throws {
+    func `a file that changes once its bytes are sent is not taken, and what arrived stays`() throws {
         let folder = try TestFolder()
         folder.make("in")
         let path = try folder.write([1, 2, 3], to: "a")

@@ -1,7 +1,7 @@
 """A daemon and the app behind it, played: it gives whoever connects one activity with a stream, and sends a content by it.
 
-Everything about the transfer is chosen by the test: what is sent, in what pieces, and where it breaks off. See "Transfers" in
-docs/protocol.md for the messages.
+Everything about the transfer is chosen by the test: what is sent, in what pieces, and where it breaks off. See
+docs/state-machines/transfer.md for the messages.
 """
 
 import contextlib
@@ -43,11 +43,11 @@ class Cut(Exception):
 class PlayedSender:
     """A socket that speaks as handoffd does. `kind` is file, stream or folder; `content` what goes over the wire.
 
-    at_once      what follows `go` comes in one piece, with the digest behind it; else byte by byte
+    at_once      what follows `go` comes in one piece, with the last word behind it; else byte by byte
     passes       whether it takes the file that is to be written, or lets the command write the bytes itself
-    part         so many bytes of the content are sent, and then `ending` comes: "cut", "error", "garbage", "digest" (a wrong
-                 one), "refusal" (the daemon cannot write the file), "silence"; None: all of it, and all is well
-    behind       bytes that follow the digest in the same piece
+    part         so many bytes of the content are sent, and then `ending` comes: "cut", "error", "garbage", "refusal" (the daemon
+                 cannot write the file), "silence"; None: all of it, and all is well
+    behind       bytes that follow the last word in the same piece
     """
 
     def __init__(self, folder, kind, content, at_once=True, passes=True, part=None, ending=None, behind=b""):
@@ -200,8 +200,7 @@ class PlayedSender:
         elif self.ending == "garbage":
             rest += struct.pack(">I", 7) + b"garbage"
         else:
-            wrong = self.ending == "digest"
-            rest += frame(sha256=hashlib.sha256(self.content + b"!" * wrong).hexdigest())
+            rest += frame(complete=True)
         self._write(stream, rest + self.behind)
         self._read(stream)
         self.done.set()

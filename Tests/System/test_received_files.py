@@ -154,13 +154,13 @@ def senders(stage):
     for place in places(stage):
         size = len(place.content)
         endings = [(1, "cut"), (size - 1, "silence"), (None, "cut")]
-        endings += [(None, ending) for ending in ("error", "garbage", "digest")]
+        endings += [(None, ending) for ending in ("error", "garbage")]
         if place.kind != "file":
             # The size is not known, so anything may come in the middle.
             endings += [(part, ending) for part in (0, 1, size - 1) for ending in ("error", "garbage")]
         if place.passes:
             # A daemon that writes the file says nothing in the middle of it.
-            endings = [(1, "cut"), (1, "refusal"), (None, "error"), (None, "garbage"), (None, "digest")]
+            endings = [(1, "cut"), (1, "refusal"), (None, "error"), (None, "garbage")]
         for part, ending in endings:
             place.prepare()
             about = f"{ending} after {'all' if part is None else part} bytes"
@@ -172,8 +172,8 @@ def senders(stage):
     print(f"    {count} failures")
 
 
-@test("what follows a digest that was right takes nothing back")
-def behind_the_digest(stage):
+@test("what follows the sender's last word takes nothing back")
+def behind_the_last_word(stage):
     for place in places(stage):
         for behind in (b"\0\0\0\7garbage", b"\0\0\0\0", b"\xff" * 70_000):
             place.prepare()

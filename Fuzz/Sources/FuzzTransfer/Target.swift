@@ -76,10 +76,9 @@ private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
                 require(position >= 0 && length > 0, "nothing to receive")
                 advance { $0.ready() }
                 advance { $0.bytesReceived() }
-            case .hashContent: advance { $0.contentHashed(SHA256Hasher.digest(of: [])) }
             case .finish: advance { $0.finished() }
             case .succeed, .fail: ends += 1
-            case .send, .prepare, .write, .discard, .end: break
+            case .send, .prepare, .write, .end: break
             }
         }
     }
@@ -101,7 +100,7 @@ private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
             case .sendBytes(let position, let offset, let length):
                 require(position > 0 && offset >= 0 && length > 0, "nothing to send")
                 advance { $0.bytesSent() }
-            case .hashContent: advance { $0.contentHashed(SHA256Hasher.digest(of: [])) }
+            case .confirm: advance { $0.confirmed() }
             case .readContent:
                 advance { $0.content([1, 2, 3]) }
                 advance { $0.contentEnded() }

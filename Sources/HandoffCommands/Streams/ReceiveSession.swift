@@ -324,7 +324,6 @@ final class ReceiveSession {
             "received", received.path.map { "\($0), \(size)" } ?? size,
             [
                 "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
-                "sha256": received.digest.map { .string($0.hex) } ?? .null,
             ])
         guard let delegate else { return context.finish(.done) }
         delegate.received(received.path)
@@ -341,7 +340,7 @@ final class ReceiveSession {
             sayKept()
             return context.finish(.interrupted)
         }
-        let isKept = ![.changed, .hash, .stored].contains(failure.reason)
+        let isKept = ![.changed, .stored].contains(failure.reason)
         fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
     }
 

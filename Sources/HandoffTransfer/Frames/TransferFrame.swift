@@ -11,9 +11,9 @@ package enum TransferFrame: Hashable, Sendable {
     case start(TransferStart)
     /// Receiver: the content may come.
     case go
-    /// Sender: the digest of the whole content, behind it.
-    case digest(ContentDigest)
-    /// Receiver: it is verified, stored and has its name.
+    /// Sender: the content is sent, and its source is still what it was when that began. The sender's last word.
+    case complete
+    /// Receiver: it is stored and has its name.
     case done
     /// Either: it has failed.
     case error(TransferFailure)
@@ -84,7 +84,7 @@ extension TransferFrame {
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
         case .go: ["go": true]
-        case .digest(let digest): ["sha256": .string(digest.hex)]
+        case .complete: ["complete": true]
         case .done: ["done": true]
         case .error(let failure):
             [
@@ -125,8 +125,8 @@ extension TransferFrame {
             self = .go
         } else if object["done"]?.bool == true {
             self = .done
-        } else if let digest: ContentDigest = try object.id("sha256") {
-            self = .digest(digest)
+        } else if object["complete"]?.bool == true {
+            self = .complete
         } else {
             throw .malformed("a message of no known kind")
         }

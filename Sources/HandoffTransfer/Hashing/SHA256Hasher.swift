@@ -1,4 +1,5 @@
 import CNettle
+import HandoffModel
 
 /// SHA-256 over bytes that come in pieces (FIPS 180-4), by Nettle. A value: a copy goes on by itself, so that the digest of a
 /// beginning can be taken without ending the whole.
@@ -39,5 +40,16 @@ package struct SHA256Hasher: Sendable {
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         cnettle_sha256_update(&context, bytes.count, start)
+    }
+}
+
+/// The SHA-256 of a content, 32 bytes.
+package struct ContentDigest: FixedBytes {
+    package static let byteCount = 32
+
+    package let bytes: [UInt8]
+
+    package init(checked bytes: [UInt8]) {
+        self.bytes = bytes
     }
 }

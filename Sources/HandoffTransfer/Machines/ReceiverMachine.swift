@@ -5,7 +5,7 @@
 package struct ReceiverMachine: Sendable {
     /// How content of known size gets to where it goes.
     package enum Route: Sendable {
-        /// The daemon writes it to a passed file, which is hashed afterwards: for files.
+        /// The daemon writes it to a passed file: for files.
         case passed
         /// It comes with everything else, and out by `write`: for standard output, which cannot be read again.
         case inline
@@ -16,28 +16,15 @@ package struct ReceiverMachine: Sendable {
         case opening(TransferHeader)
         case waitingForStart(TransferHeader, TransferHave)
         /// The daemon is about to get the file.
-        case passing(Passed)
+        case passing(length: Int64)
         /// The daemon writes the bytes.
-        case receivingBytes(Passed)
-        /// What the daemon wrote is hashed.
-        case hashing(Verification)
+        case receivingBytes(length: Int64)
         /// Content that passes through here; `left` bytes more of it, or chunks when it is nil.
-        case receivingContent(SHA256Hasher, left: Int64?)
-        case waitingForDigest(own: ContentDigest)
+        case receivingContent(left: Int64?)
+        /// All is here; whether the source was changed meanwhile is not known yet.
+        case waitingForComplete
         case finishing
         case ended
-    }
-
-    /// The bytes that the daemon writes.
-    private struct Passed {
-        let size: Int64
-        let length: Int64
-    }
-
-    /// The two digests that must be the same, as far as they are known.
-    private struct Verification {
-        var own: ContentDigest?
-        var theirs: ContentDigest?
     }
 
     private let route: Route
@@ -45,8 +32,6 @@ package struct ReceiverMachine: Sendable {
     private var input = TransferInput()
     /// What was decided and not yet given to the program.
     private var pending: [ReceiverAction] = []
-    /// The digest of the whole content, once it is known that it arrived as it was sent.
-    package private(set) var verified: ContentDigest?
 
     /// A transfer to a place that needs this route.
     package init(route: Route = .passed) {
@@ -62,18 +47,16 @@ package struct ReceiverMachine: Sendable {
     package var awaitsContent: Bool {
         switch state {
         case .receivingBytes, .receivingContent: true
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest, .finishing, .ended:
-            false
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .waitingForComplete, .finishing, .ended: false
         }
     }
 
     /// Whether the other side has nothing more to say.
     private var hasHeardAll: Bool {
         switch state {
-        case .hashing(let verification): verification.theirs != nil
         case .finishing, .ended: true
         case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .receivingContent,
-            .waitingForDigest:
+            .waitingForComplete:
             false
         }
     }
@@ -99,10 +82,10 @@ package struct ReceiverMachine: Sendable {
 
     /// Takes what the stream delivered, in any cuts. What the daemon writes to a file is not given.
     package mutating func received(_ bytes: some Sequence<UInt8>) {
-        // The digest is the other side's last word.
+        // `complete` is the other side's last word.
         guard !hasHeardAll else { return }
         guard case .receivingBytes = state else { return input.append(bytes) }
-        // The daemon may deliver the digest before it says that the file is written. What follows that counts as little as it
+        // The daemon may deliver what follows the file before it says that the file is written. What follows that counts as little as it
         // would have counted a moment later, and need not be kept.
         input.append(bytes.prefix(max(0, TransferLimits.frame + 4 - input.buffered)))
     }
@@ -128,24 +111,16 @@ package struct ReceiverMachine: Sendable {
 
     /// Answers `receiveBytes`: from now on the daemon takes them.
     package mutating func ready() {
-        guard case .passing(let passed) = state else { return }
-        state = .receivingBytes(passed)
+        guard case .passing(let length) = state else { return }
+        state = .receivingBytes(length: length)
         pending.append(.send(TransferFrame.go.encoded()))
     }
 
     /// Answers `receiveBytes`: all of them are written.
     package mutating func bytesReceived() {
-        guard case .receivingBytes(let passed) = state else { return }
-        input.skip(passed.length)
-        state = .hashing(Verification())
-        pending.append(.hashContent(length: passed.size))
-    }
-
-    /// Answers `hashContent`.
-    package mutating func contentHashed(_ digest: ContentDigest) {
-        guard case .hashing(var verification) = state else { return }
-        verification.own = digest
-        pending += compare(verification)
+        guard case .receivingBytes(let length) = state else { return }
+        input.skip(length)
+        state = .waitingForComplete
     }
 
     /// Answers `finish`.
@@ -176,8 +151,8 @@ package struct ReceiverMachine: Sendable {
         guard !hasHeardAll else { return nil }
         switch state {
         case .finishing, .ended, .receivingBytes: return nil
-        case .receivingContent(let hasher, let left): return try content(hasher, left: left)
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .hashing, .waitingForDigest:
+        case .receivingContent(let left): return try content(left: left)
+        case .waitingForHeader, .opening, .waitingForStart, .passing, .waitingForComplete:
             guard let frame = try input.nextFrame() else { return nil }
             return try take(frame)
         }
@@ -193,13 +168,11 @@ package struct ReceiverMachine: Sendable {
             state = .opening(header)
             return [.open(header)]
         case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
-        case (.hashing(var verification), .digest(let digest)):
-            verification.theirs = digest
-            return compare(verification)
-        case (.waitingForDigest(let own), .digest(let digest)):
-            return compare(Verification(own: own, theirs: digest))
+        case (.waitingForComplete, .complete):
+            state = .finishing
+            return [.finish]
         case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.passing, _), (.receivingBytes, _),
-            (.hashing, _), (.receivingContent, _), (.waitingForDigest, _), (.finishing, _), (.ended, _):
+            (.receivingContent, _), (.waitingForComplete, _), (.finishing, _), (.ended, _):
             throw .malformed("a message out of turn")
         }
     }
@@ -212,24 +185,23 @@ package struct ReceiverMachine: Sendable {
         guard input.buffered == 0 else { throw .malformed("content before it was asked for") }
         let prepare = ReceiverAction.prepare(offset: start.offset, length: start.length)
         let go = ReceiverAction.send(TransferFrame.go.encoded())
-        guard route == .passed, let size = header.size, let length = start.length else {
-            state = .receivingContent(SHA256Hasher(), left: start.length)
+        guard route == .passed, let length = start.length else {
+            state = .receivingContent(left: start.length)
             return [prepare, go]
         }
         guard length > 0 else {
-            state = .hashing(Verification())
-            return [prepare, go, .hashContent(length: size)]
+            state = .waitingForComplete
+            return [prepare, go]
         }
-        state = .passing(Passed(size: size, length: length))
+        state = .passing(length: length)
         return [prepare, .receiveBytes(position: input.position, length: length)]
     }
 
-    private mutating func content(_ hasher: SHA256Hasher, left: Int64?) throws(TransferFailure) -> [ReceiverAction]? {
-        var hasher = hasher
+    private mutating func content(left: Int64?) throws(TransferFailure) -> [ReceiverAction]? {
         let bytes: [UInt8]
         if let left {
             guard left > 0 else {
-                state = .waitingForDigest(own: hasher.digest())
+                state = .waitingForComplete
                 return []
             }
             guard let taken = input.takeRaw(limit: left) else { return nil }
@@ -238,30 +210,13 @@ package struct ReceiverMachine: Sendable {
             switch try input.nextContent() {
             case nil: return nil
             case .end:
-                state = .waitingForDigest(own: hasher.digest())
+                state = .waitingForComplete
                 return []
             case .bytes(let taken): bytes = taken
             }
         }
-        hasher.update(bytes)
-        state = .receivingContent(hasher, left: left.map { $0 &- Int64(bytes.count) })
+        state = .receivingContent(left: left.map { $0 &- Int64(bytes.count) })
         return [.write(bytes)]
-    }
-
-    private mutating func compare(_ verification: Verification) -> [ReceiverAction] {
-        guard let own = verification.own, let theirs = verification.theirs else {
-            state = .hashing(verification)
-            return []
-        }
-        guard own == theirs else {
-            let failure = TransferFailure(
-                .hash, "what arrived is not what was sent (their SHA-256 differs); it is deleted, try again")
-            end([.discard, .send(TransferFrame.error(failure).encoded()), .end, .fail(failure)])
-            return []
-        }
-        verified = own
-        state = .finishing
-        return [.finish]
     }
 }
 
@@ -279,12 +234,8 @@ package enum ReceiverAction: Equatable, Sendable {
     case receiveBytes(position: Int64, length: Int64)
     /// Write these bytes where the content goes.
     case write([UInt8])
-    /// Hash the first `length` bytes, which are the whole file, then call `contentHashed`.
-    case hashContent(length: Int64)
     /// Store the content durably, give it its name, and call `finished`.
     case finish
-    /// Delete what arrived: it is of no use, not even to go on.
-    case discard
     /// End our direction (shutdown(2)), after everything is sent.
     case end
     /// The content is here. Nothing follows.

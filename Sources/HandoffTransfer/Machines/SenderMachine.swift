@@ -8,10 +8,12 @@ package struct SenderMachine: Sendable {
         case waitingForHave
         case hashingPrefix(TransferHave)
         case waitingForGo(TransferStart)
-        /// The daemon sends the bytes while the program hashes them.
-        case sendingBytes(TransferStart, digest: ContentDigest?, areSent: Bool)
+        /// The daemon sends the bytes.
+        case sendingBytes(length: Int64)
         /// The program gives content of unknown size.
-        case sendingContent(SHA256Hasher)
+        case sendingContent
+        /// The program looks whether the source has changed.
+        case confirming
         case waitingForDone
         case ended
     }
@@ -77,24 +79,21 @@ package struct SenderMachine: Sendable {
 
     /// Answers `sendBytes`: the daemon has sent all of them.
     package mutating func bytesSent() {
-        guard case .sendingBytes(let start, let digest, areSent: false) = state else { return }
-        sent &+= start.length ?? 0
-        state = .sendingBytes(start, digest: digest, areSent: true)
-        if let digest { close(with: digest) }
+        guard case .sendingBytes(let length) = state else { return }
+        sent &+= length
+        confirm()
     }
 
-    /// Answers `hashContent`, when the source was not changed.
-    package mutating func contentHashed(_ digest: ContentDigest) {
-        guard case .sendingBytes(let start, _, let areSent) = state else { return }
-        state = .sendingBytes(start, digest: digest, areSent: areSent)
-        if areSent { close(with: digest) }
+    /// Answers `confirm`: the source is what it was.
+    package mutating func confirmed() {
+        guard case .confirming = state else { return }
+        state = .waitingForDone
+        send(.complete)
     }
 
     /// The next bytes of a content of unknown size, after `readContent`.
     package mutating func content(_ bytes: [UInt8]) {
-        guard case .sendingContent(var hasher) = state else { return }
-        hasher.update(bytes)
-        state = .sendingContent(hasher)
+        guard case .sendingContent = state else { return }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 4)
         var left = bytes[...]
@@ -109,9 +108,9 @@ package struct SenderMachine: Sendable {
 
     /// The content of unknown size has come to its end.
     package mutating func contentEnded() {
-        guard case .sendingContent(let hasher) = state else { return }
+        guard case .sendingContent = state else { return }
         send(Self.endOfContent)
-        close(with: hasher.digest())
+        confirm()
     }
 
     /// The source failed or was changed, or the user calls it off; the other side is told where it can be. What was decided
@@ -121,9 +120,9 @@ package struct SenderMachine: Sendable {
         switch state {
         case .ended: return
         // In the middle of a file's bytes nothing else can be said; closing the stream tells it.
-        case .idle, .sendingBytes(_, _, areSent: false): lose(failure)
+        case .idle, .sendingBytes: lose(failure)
         case .sendingContent: end([.send(Self.endOfContent), error, .end, .fail(failure)])
-        case .waitingForHave, .hashingPrefix, .waitingForGo, .sendingBytes, .waitingForDone:
+        case .waitingForHave, .hashingPrefix, .waitingForGo, .confirming, .waitingForDone:
             end([error, .end, .fail(failure)])
         }
     }
@@ -150,7 +149,7 @@ package struct SenderMachine: Sendable {
         case (.waitingForGo(let start), .go): go(start)
         case (.waitingForDone, .done): end([.end, .succeed])
         case (.waitingForHave, _), (.hashingPrefix, _), (.waitingForGo, _), (.sendingBytes, _), (.sendingContent, _),
-            (.waitingForDone, _), (.idle, _), (.ended, _):
+            (.confirming, _), (.waitingForDone, _), (.idle, _), (.ended, _):
             throw .malformed("a message out of turn")
         }
     }
@@ -171,18 +170,18 @@ package struct SenderMachine: Sendable {
     }
 
     private mutating func go(_ start: TransferStart) {
-        guard let length = start.length, let size = header.size else {
-            state = .sendingContent(SHA256Hasher())
+        guard let length = start.length else {
+            state = .sendingContent
             return pending.append(.readContent)
         }
-        state = .sendingBytes(start, digest: nil, areSent: length == 0)
-        if length > 0 { pending.append(.sendBytes(position: sent, offset: start.offset, length: length)) }
-        pending.append(.hashContent(length: size))
+        guard length > 0 else { return confirm() }
+        state = .sendingBytes(length: length)
+        pending.append(.sendBytes(position: sent, offset: start.offset, length: length))
     }
 
-    private mutating func close(with digest: ContentDigest) {
-        state = .waitingForDone
-        send(.digest(digest))
+    private mutating func confirm() {
+        state = .confirming
+        pending.append(.confirm)
     }
 
     private mutating func send(_ frame: TransferFrame) {
@@ -204,9 +203,8 @@ package enum SenderAction: Equatable, Sendable {
     /// Pass the file, its offset set to `offset`, to the daemon: `length` bytes of it, from 1, belong at `position` of our
     /// direction. When they are sent, call `bytesSent`.
     case sendBytes(position: Int64, offset: Int64, length: Int64)
-    /// Hash the first `length` bytes, which are the whole file; it may happen while they are sent. Then look whether the
-    /// source has changed, and call `contentHashed`, or `fail` once all bytes are sent.
-    case hashContent(length: Int64)
+    /// Look whether the source is what it was when it was opened, and call `confirmed`, or `fail`.
+    case confirm
     /// Give the content by `content`, as fast as the stream takes it, and then call `contentEnded`.
     case readContent
     /// End our direction (shutdown(2)), after everything is sent.
