@@ -86,10 +86,13 @@ package final class AccountStore {
     private var backoff = Backoff.account
 
     /// The account as it is stored; nil without one.
-    package private(set) var state: AccountState?
+    package private(set) var state: AccountState? {
+        didSet { snapshot = AccountSnapshot(own: deviceID, state: state) }
+    }
 
-    /// The account as connections and discovery need to know it, made anew at each call.
-    package var snapshot: AccountSnapshot { AccountSnapshot(own: deviceID, state: state) }
+    /// The account as connections and discovery need to know it. Made with each state, as it has digests of the whole roster in it
+    /// and each request is judged by it.
+    package private(set) var snapshot: AccountSnapshot
 
     /// A store of what is on the disk now; `review` begins its work.
     package init(
@@ -100,6 +103,7 @@ package final class AccountStore {
         self.configuredName = configuredName
         deviceID = DeviceID(device.publicKey)
         self.state = state
+        snapshot = AccountSnapshot(own: deviceID, state: state)
         self.loop = loop
         self.worker = worker
         self.log = log
