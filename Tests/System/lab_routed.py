@@ -1,0 +1,114 @@
+"""Devices in different networks, over a routed link of 80 ms there and back that carries no multicast. Needs root."""
+
+import hashlib
+import os
+import time
+
+from harness import Lab, expect, main
+from pairing_stage import Call, join, members, pairing_test
+from tunnel import Tunnel
+
+TYPE = "com.example.editing"
+PORT = "24863"
+DELAY = 0.04
+MIB = 1 << 20
+
+
+def far(stage, **link):
+    """Two hosts that reach each other over the link alone, with a daemon each; the first has an account."""
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    tunnel = Tunnel(stage, lab.hosts, DELAY, **link)
+    origin, taker = (stage.daemon(name, host=host, discovery="embedded", interface="tun0", port=PORT)
+                     for name, host in zip(("origin", "taker"), lab.hosts))
+    origin.ctl("account", "create")
+    return tunnel, origin, taker
+
+
+def paired(stage, **link):
+    """The same, in one account, by the link that `pair` shows."""
+    tunnel, origin, taker = far(stage, **link)
+    opened = Call(origin, "Pair", automatic=True)
+    window = opened.wait("opened")["window"]
+    expect(any(place.startswith(tunnel.addresses[0] + ":") for place in window["addresses"]), f"where it listens: {window}")
+    begin = time.monotonic()
+    join(taker, window["link"]).wait("joined", within=60)
+    print(f"    link entered to joined {time.monotonic() - begin:.2f} s")
+    opened.wait("joined")
+    expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
+    return tunnel, origin, taker
+
+
+@pairing_test("two devices over a routed link pair, continue, and stream a file", limit=180)
+def routed(stage):
+    tunnel, origin, taker = paired(stage, rate=12_500_000)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    path = os.path.join(stage.folder, "film.bin")
+    content = os.urandom(16 * MIB)
+    with open(path, "wb") as file:
+        file.write(content)
+    offer = origin.publish(TYPE, "--title", "Film", "--stream", path)
+    taker.ctl("peer", "add", f"{tunnel.addresses[0]}:{PORT}")
+    watch.wait("added", id=offer.id)
+    begin = time.monotonic()
+    expect(taker.ctl("continue", offer.id, "--print").line["id"] == offer.id, "another activity")
+    print(f"    continued in {time.monotonic() - begin:.2f} s")
+    target, begin = os.path.join(stage.folder, "received.bin"), time.monotonic()
+    taker.ctl("continue", offer.id, "--output", target, within=90)
+    seconds = time.monotonic() - begin
+    print(f"    16 MiB in {seconds:.1f} s, {16 / seconds:.1f} MiB/s of 11.9")
+    with open(target, "rb") as file:
+        expect(hashlib.sha256(file.read()).digest() == hashlib.sha256(content).digest(), "another file")
+
+
+@pairing_test("a device is found again by its name when its address changes", limit=180)
+def renamed(stage):
+    tunnel, origin, taker = paired(stage)
+    names = os.path.join(stage.folder, "hosts")
+
+    def name(address):
+        with open(names, "w") as file:
+            file.write(f"127.0.0.1 localhost\n{address} desk.example\n")
+
+    name(tunnel.addresses[0])
+    mounted = tunnel.hosts[1].run("mount", "--bind", names, "/etc/hosts")
+    expect(mounted.code == 0, str(mounted))
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    taker.ctl("peer", "add", f"desk.example:{PORT}")
+    offer = origin.publish(TYPE)
+    watch.wait("added", id=offer.id)
+    # What it sends from its new address is enough, once the first call has found the former one dead.
+    tunnel.readdress(tunnel.hosts[0], "10.9.0.77")
+    while taker.ctl("continue", offer.id, "--print", "--timeout", "10", code=None).code != 0:
+        pass
+    # It comes back elsewhere, and knows nobody's address: its name is looked up again.
+    origin.stop()
+    watch.wait("removed", id=offer.id)
+    tunnel.readdress(tunnel.hosts[0], "10.9.0.78")
+    name("10.9.0.78")
+    origin.start()
+    again = origin.publish(TYPE)
+    watch.wait("added", id=again.id, within=90)
+    expect(taker.ctl("continue", again.id, "--print").line["id"] == again.id, "another activity")
+
+
+@pairing_test("a link that loses one packet of a hundred is survived by pairing, continuing and a file", limit=180)
+def lossy(stage):
+    tunnel, origin, taker = paired(stage, loss=0.01)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    path, target = os.path.join(stage.folder, "letter.bin"), os.path.join(stage.folder, "received.bin")
+    content = os.urandom(MIB)
+    with open(path, "wb") as file:
+        file.write(content)
+    taker.ctl("peer", "add", f"{tunnel.addresses[0]}:{PORT}")
+    offer = origin.publish(TYPE, "--stream", path)
+    watch.wait("added", id=offer.id)
+    taker.ctl("continue", offer.id, "--output", target, within=90)
+    with open(target, "rb") as file:
+        expect(file.read() == content, "another file")
+
+
+if __name__ == "__main__":
+    main()
