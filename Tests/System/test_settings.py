@@ -315,8 +315,27 @@ def switches(stage):
     study.do("switch", row=app + "  ·  running")
     study.do("state", row=app + "  ·  running", is_on=False)
     until("an app that is off", lambda: daemon.ctl("apps").line["enabled"] is False, 40)
+    study.do("state", row="Notifications of handoffctl", is_on=True)
     daemon.ctl("app", "enable", app)
     study.do("state", row=app + "  ·  running", is_on=True)
+
+
+@test("notifications of an app are switched off and on in the window, and it follows who else does it")
+def muted(stage):
+    desk = Desk(stage, "Study")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    daemon.follow("handle", TYPE)
+    row = "Notifications of handoffctl"
+    study.press("Switches").see(row)
+    study.do("state", row=row, is_on=True)
+    study.do("switch", row=row)
+    until("an app that is muted", lambda: daemon.ctl("apps").line["notified"] is False, 40)
+    study.do("state", row=row, is_on=False)
+    expect(daemon.ctl("apps").line["enabled"], "it is switched off altogether")
+    daemon.ctl("app", "unmute", "handoffctl")
+    study.do("state", row=row, is_on=True)
+    daemon.ctl("app", "mute", "handoffctl")
+    study.do("state", row=row, is_on=False)
 
 
 # ---- What is wrong ---------------------------------------------------------------------------------------------------
