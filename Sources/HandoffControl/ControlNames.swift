@@ -15,6 +15,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case invalidate = "dev.handoff1.Invalidate"
     case answerSave = "dev.handoff1.AnswerSave"
     case answerContinue = "dev.handoff1.AnswerContinue"
+    case reportReceived = "dev.handoff1.ReportReceived"
     case openStream = "dev.handoff1.OpenStream"
     case passFile = "dev.handoff1.PassFile"
     case awaitStream = "dev.handoff1.AwaitStream"
@@ -104,6 +105,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case followApps = "dev.handoff1.Desktop.FollowApps"
     case startApp = "dev.handoff1.Desktop.StartApp"
     case openPage = "dev.handoff1.Desktop.OpenPage"
+    case openFile = "dev.handoff1.Desktop.OpenFile"
     case followSessions = "dev.handoff1.Desktop.FollowSessions"
     case followNotifications = "dev.handoff1.Desktop.FollowNotifications"
     case getNotificationServer = "dev.handoff1.Desktop.GetNotificationServer"
@@ -118,7 +120,9 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     package var isStream: Bool {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
-        case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
+        case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
+            .getMachine:
+            false
         }
     }
 }

@@ -58,7 +58,7 @@ struct InterfaceValueTests {
             ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
             ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
             ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self),
-            ("PassFile(", PassFileRequest.self),
+            ("PassFile(", PassFileRequest.self), ("ReportReceived(", ReportReceivedRequest.self),
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
             ("StreamEnded", StreamEndedError.self),
         ] as [(String, CodableType)])
