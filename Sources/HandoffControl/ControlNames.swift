@@ -115,13 +115,14 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case followSleep = "dev.handoff1.Desktop.FollowSleep"
     case followPower = "dev.handoff1.Desktop.FollowPower"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
+    case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
 
     /// Whether it has a stream of replies, and so needs `more`.
     package var isStream: Bool {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
         case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
-            .getMachine:
+            .getMachine, .getNetworkNames:
             false
         }
     }

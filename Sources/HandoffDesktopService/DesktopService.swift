@@ -92,6 +92,7 @@ package final class DesktopService {
             case .followSleep: sleep.follow(call)
             case .followPower: power.follow(call)
             case .getMachine: tellMachine(call)
+            case .getNetworkNames: tellNetworks(call)
             }
         } catch {
             guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
@@ -203,6 +204,13 @@ package final class DesktopService {
                 call.replyContinuing()
             case .failure(let error): call.fail(.notKeptAwake, "\(error)")
             }
+        }
+    }
+
+    private func tellNetworks(_ call: DesktopCall) {
+        guard let worker else { return call.reply(NetworkNames(networks: []).json) }
+        worker.run({ NetworkConnections.names() }, on: loop) { result in
+            call.reply(((try? result.get()) ?? NetworkNames(networks: [])).json)
         }
     }
 
