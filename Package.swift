@@ -276,8 +276,8 @@ let package = Package(
         .testTarget(
             name: "HandoffDesktopServiceTests",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffDesktopService", "HandoffHandlers",
-                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
+                "DesktopBus", "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffDesktopService",
+                "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
             ], swiftSettings: common),
         .testTarget(
             name: "HandoffDiscoveryTests",

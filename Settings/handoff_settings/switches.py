@@ -60,6 +60,11 @@ class SwitchesPage(Page):
         self._no_apps_list.add_css_class("boxed-list")
         self._no_apps_list.append(self._no_apps)
         self.add(self._apps, self._no_apps_list)
+        self._notified_heading = self.heading(
+            "Notifications", "What an app would open is shown in this window all the same, and can be continued here."
+        )
+        self._notified = Rows(self._make_notified, self._show_notified)
+        self.add(self._notified)
 
     def refresh(self) -> None:
         """Shows what the model has."""
@@ -77,6 +82,8 @@ class SwitchesPage(Page):
         self._resume.set_visible(is_users)
         self._apps.show_all((each.id, each) for each in self._model.apps)
         self._no_apps_list.set_visible(not self._model.apps)
+        self._notified.show_all((each.id, each) for each in self._model.apps)
+        self._notified_heading.set_visible(bool(self._model.apps))
 
     def _make_app(self, app: values.App) -> SwitchRow:
         return SwitchRow(
@@ -86,6 +93,16 @@ class SwitchesPage(Page):
     def _show_app(self, row: SwitchRow, app: values.App) -> None:
         row.show(visible(app.name or app.id), visible(app.id) + ("  ·  running" if app.running else ""))
         row.show_state(app.enabled)
+
+    def _make_notified(self, app: values.App) -> SwitchRow:
+        return SwitchRow(
+            lambda is_on: self._model.do("SetAppNotified", {"app": app.id, "notified": is_on}, self._done, "apps")
+        )
+
+    def _show_notified(self, row: SwitchRow, app: values.App) -> None:
+        row.show(f"Notifications of {visible(app.name or app.id)}", visible(app.id))
+        # Of an app that is off nothing is shown anyway.
+        row.show_state(app.notified, app.enabled)
 
     def _pause(self, seconds: Optional[int]) -> None:
         self._set({"advertise": False, "receive": False, **({"seconds": float(seconds)} if seconds else {})})

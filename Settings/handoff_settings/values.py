@@ -168,10 +168,18 @@ class App:
     name: str
     running: bool
     enabled: bool
+    # Whether notifications are shown of what it would open.
+    notified: bool
 
     @classmethod
     def read(cls, fields: dict) -> "App":
-        return cls(_text(fields, "id"), _text(fields, "name"), _flag(fields, "running"), _flag(fields, "enabled"))
+        return cls(
+            _text(fields, "id"),
+            _text(fields, "name"),
+            _flag(fields, "running"),
+            _flag(fields, "enabled"),
+            _flag(fields, "notified"),
+        )
 
 
 @dataclass(frozen=True)

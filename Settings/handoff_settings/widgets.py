@@ -235,5 +235,6 @@ def waiting(text: str) -> Gtk.Box:
     spinner.connect("map", lambda _: spinner.start())
     spinner.connect("unmap", lambda _: spinner.stop())
     box.append(spinner)
-    box.append(label(text))
+    # A dialog is as high as its text is at the width that it would like to have: where that is more than there is, the end is cut off.
+    box.append(label(text, max_width_chars=30))
     return box

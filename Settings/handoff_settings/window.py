@@ -120,7 +120,8 @@ class Window(Adw.ApplicationWindow):
         warnings = self._model.status.warnings
         text = f"{wrong} problems: see what to do" if wrong > 1 else "A problem: see what to do"
         if not wrong and warnings:
-            text = visible(warnings[0], 120)
+            # A fragment elsewhere, and alone here.
+            text = visible(warnings[0][:1].upper() + warnings[0][1:], 120)
         self._banner_button.set_label(text)
         is_elsewhere = is_main and self.pages.get_visible_child_name() != "problems"
         self._banner.set_reveal_child(is_elsewhere and bool(wrong or warnings))

@@ -1,41 +1,18 @@
+#include "CLinuxFiles.h"
 #include "CLinuxSpawn.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-// An anonymous file with these bytes, to be read from its beginning. Returns the descriptor or -1 with errno.
-static int file_with(const void *bytes, size_t size) {
-    int fd = memfd_create("handoff-input", MFD_CLOEXEC);
-    if (fd < 0) {
-        return -1;
-    }
-    for (size_t written = 0; written < size;) {
-        ssize_t count = write(fd, (const char *)bytes + written, size - written);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            int error = errno;
-            close(fd);
-            errno = error;
-            return -1;
-        }
-        written += (size_t)count;
-    }
-    lseek(fd, 0, SEEK_SET);
-    return fd;
-}
-
 int clinux_spawn_shell(const char *command, const void *input, size_t size, int output, pid_t *child) {
-    int file = file_with(input, size);
+    int file = clinux_memory_file(input, size);
     if (file < 0) {
         return errno;
     }

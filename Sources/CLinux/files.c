@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,3 +32,27 @@ int clinux_name_file(int fd, const char *path) {
 }
 
 int clinux_sync_file_system(int fd) { return syncfs(fd); }
+
+int clinux_memory_file(const void *bytes, size_t size) {
+    int fd = memfd_create("handoff", MFD_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    // It is nobody's program; the mode goes with what is sent.
+    fchmod(fd, 0644);
+    for (size_t written = 0; written < size;) {
+        ssize_t count = write(fd, (const char *)bytes + written, size - written);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            int error = errno;
+            close(fd);
+            errno = error;
+            return -1;
+        }
+        written += (size_t)count;
+    }
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}

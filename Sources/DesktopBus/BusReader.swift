@@ -40,6 +40,12 @@ enum BusReader {
         return try text(message, "s")
     }
 
+    /// The paths of objects in a variant (`ao`); what is beyond `limit` is passed over.
+    static func variantPaths(_ message: OpaquePointer, limit: Int) throws(Errno) -> [String] {
+        try Errno.check(sd_bus_message_enter_container(message, type("v"), "ao"))
+        return try texts(message, "o", limit: limit)
+    }
+
     /// A descriptor: `h`; a copy, since the message closes its own.
     static func descriptor(_ message: OpaquePointer) throws(Errno) -> Descriptor {
         var borrowed: Int32 = -1
@@ -47,12 +53,14 @@ enum BusReader {
         return Descriptor(owning: try SystemCall.retrying { fcntl(borrowed, F_DUPFD_CLOEXEC, 0) })
     }
 
-    /// A list of texts: `as`; what is beyond `limit` is passed over.
-    static func texts(_ message: OpaquePointer, limit: Int) throws(Errno) -> [String] {
+    /// A list of texts: `as`, or with another `letter` that of such; what is beyond `limit` is passed over.
+    static func texts(
+        _ message: OpaquePointer, _ letter: Unicode.Scalar = "s", limit: Int
+    ) throws(Errno) -> [String] {
         var texts: [String] = []
-        try Errno.check(sd_bus_message_enter_container(message, type("a"), "s"))
+        try Errno.check(sd_bus_message_enter_container(message, type("a"), String(letter)))
         while try Errno.check(sd_bus_message_at_end(message, 0)) == 0 {
-            let next = try text(message, "s")
+            let next = try text(message, letter)
             if texts.count < limit { texts.append(next) }
         }
         try Errno.check(sd_bus_message_exit_container(message))

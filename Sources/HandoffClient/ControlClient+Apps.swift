@@ -77,6 +77,15 @@ extension ControlClient {
         request(AppMethod.answerContinue.rawValue, parameters, then)
     }
 
+    /// `ReportReceived`: what became of a file that the app has received.
+    package func reportReceived(
+        session: String, activity: ActivityID, from device: DeviceID, _ end: ReceivedEnd,
+        _ then: @escaping (Result<Void, ClientError>) -> Void
+    ) {
+        let report = ReportReceivedRequest(session: session, device: device, activity: activity, end)
+        request(AppMethod.reportReceived.rawValue, report.json, then)
+    }
+
     private static func names(_ session: String, _ activity: ActivityID) -> JSONObject {
         ["session": .string(session), "activity": .string(activity.hex)]
     }

@@ -15,6 +15,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case invalidate = "dev.handoff1.Invalidate"
     case answerSave = "dev.handoff1.AnswerSave"
     case answerContinue = "dev.handoff1.AnswerContinue"
+    case reportReceived = "dev.handoff1.ReportReceived"
     case openStream = "dev.handoff1.OpenStream"
     case passFile = "dev.handoff1.PassFile"
     case awaitStream = "dev.handoff1.AwaitStream"
@@ -104,6 +105,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case followApps = "dev.handoff1.Desktop.FollowApps"
     case startApp = "dev.handoff1.Desktop.StartApp"
     case openPage = "dev.handoff1.Desktop.OpenPage"
+    case openFile = "dev.handoff1.Desktop.OpenFile"
     case followSessions = "dev.handoff1.Desktop.FollowSessions"
     case followNotifications = "dev.handoff1.Desktop.FollowNotifications"
     case getNotificationServer = "dev.handoff1.Desktop.GetNotificationServer"
@@ -113,12 +115,15 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case followSleep = "dev.handoff1.Desktop.FollowSleep"
     case followPower = "dev.handoff1.Desktop.FollowPower"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
+    case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
 
     /// Whether it has a stream of replies, and so needs `more`.
     package var isStream: Bool {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
-        case .startApp, .openPage, .getNotificationServer, .showNotification, .closeNotification, .getMachine: false
+        case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
+            .getMachine, .getNetworkNames:
+            false
         }
     }
 }

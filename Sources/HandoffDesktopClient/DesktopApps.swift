@@ -97,6 +97,20 @@ package final class DesktopApps {
         call(.openPage, parameters, completion)
     }
 
+    /// Opens a file or folder with the program that the user has for it, or shows it in its folder.
+    ///
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - token: lets the program come to the front.
+    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    package func openFile(
+        _ path: String, shows: Bool, token: ActivationToken?, completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        var parameters: JSONObject = ["path": .string(path), "shows": .bool(shows)]
+        if let token { parameters["token"] = .string(token.text) }
+        call(.openFile, parameters, completion)
+    }
+
     private func call(
         _ method: DesktopMethod, _ parameters: JSONObject, _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {

@@ -46,6 +46,8 @@ package final class AppLauncher {
         let app: BusApp?
         let words: [String]
         let variables: [String: String]
+        /// What the file manager is asked to show first; where there is none that can, the words are run.
+        let shown: String?
     }
 
     /// How a job went, as far as its thread knows.
@@ -120,8 +122,32 @@ package final class AppLauncher {
             token?.variables ?? [:], completion)
     }
 
+    /// Opens a file or folder with the program that the user has for it, or shows it in its folder.
+    ///
+    /// - Parameters:
+    ///   - shows: whether it is only shown, as is done with a file that could be run, whatever is asked for.
+    ///   - token: lets the program come to the front.
+    ///   - completion: called once: when the opener has done its work, or is still at it after three seconds.
+    package func open(
+        _ file: ReceivedFile, shows: Bool, token: ActivationToken? = nil,
+        completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        guard let id = AppID(shows ? "folder" : "file"), let opener = PageOpener.find(in: settings.programs) else {
+            let message = "neither xdg-open nor gio is there; install xdg-utils"
+            return completion(.failure(StartFailure(message: message)))
+        }
+        guard let kind = file.kind else {
+            return completion(.failure(StartFailure(message: "it is not there any more, or is no file")))
+        }
+        let shows = shows || kind == .runnable
+        start(
+            opener + [shows ? file.folder : file.path], of: id, description: "What came from another device", app: nil,
+            shown: shows ? file.path : nil, token?.variables ?? [:], completion)
+    }
+
     private func start(
-        _ words: [String], of id: AppID, description: String, app: BusApp?, _ variables: [String: String],
+        _ words: [String], of id: AppID, description: String, app: BusApp?, shown: String? = nil,
+        _ variables: [String: String],
         _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard jobs < Self.maxJobs else {
@@ -132,7 +158,7 @@ package final class AppLauncher {
         let job = Job(
             unit: AppUnit.name(for: id, random: String(UInt64.random(in: .min ... .max), radix: 16)),
             description: description,
-            app: app, words: words, variables: variables)
+            app: app, words: words, variables: variables, shown: shown)
         let worker: Worker
         do {
             worker = try Worker(name: "launch")
@@ -166,6 +192,11 @@ package final class AppLauncher {
                     return .failed(StartFailure(message: "the session bus cannot reach \(app.name): \(message)"))
                 }
             }
+        }
+        if let file = job.shown {
+            let token = job.variables["XDG_ACTIVATION_TOKEN"]
+            // Where no file manager can, the folder is opened.
+            if (try? FileManager.show(file, token: token, within: watching)) != nil { return .runs }
         }
         guard let program = job.words.first, let path = settings.programs.find(program) else {
             return .failed(StartFailure(message: missing(job.words.first ?? "")))

@@ -11,7 +11,7 @@ import Timing
 /// Does what the methods of `dev.handoff1.Desktop` say. On the loop's thread.
 ///
 /// The daemon is not believed: it names an app, and what is started is what the app's file says, as it is read here; of a page
-/// it gives the address, which is judged here; and of everything there is a limit.
+/// it gives the address, which is judged here, as is whether a file could be run; and of everything there is a limit.
 package final class DesktopService {
     /// Starts of apps and pages: more nobody chooses, and eight are under way at a time.
     private var starts = RateLimit(every: .milliseconds(160), burst: 64)
@@ -82,6 +82,7 @@ package final class DesktopService {
             case .followApps: followApps(call)
             case .startApp: try startApp(fields, call)
             case .openPage: try openPage(fields, call)
+            case .openFile: try openFile(fields, call)
             case .followSessions: sessions.follow(call)
             case .followNotifications: desk.follow(call)
             case .getNotificationServer: desk.ask(call)
@@ -91,6 +92,7 @@ package final class DesktopService {
             case .followSleep: sleep.follow(call)
             case .followPower: power.follow(call)
             case .getMachine: tellMachine(call)
+            case .getNetworkNames: tellNetworks(call)
             }
         } catch {
             guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
@@ -139,6 +141,14 @@ package final class DesktopService {
         let token = try Self.token(fields)
         guard admitStart(call) else { return }
         launcher.open(page, token: token) { Self.answer(call, $0) }
+    }
+
+    private func openFile(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        guard let file = ReceivedFile(try fields.text("path")) else { throw fields.invalid("path") }
+        let shows = try fields.flag("shows")
+        let token = try Self.token(fields)
+        guard admitStart(call) else { return }
+        launcher.open(file, shows: shows, token: token) { Self.answer(call, $0) }
     }
 
     private static func token(_ fields: Fields) throws(VarlinkError) -> ActivationToken? {
@@ -194,6 +204,13 @@ package final class DesktopService {
                 call.replyContinuing()
             case .failure(let error): call.fail(.notKeptAwake, "\(error)")
             }
+        }
+    }
+
+    private func tellNetworks(_ call: DesktopCall) {
+        guard let worker else { return call.reply(NetworkNames(networks: []).json) }
+        worker.run({ NetworkConnections.names() }, on: loop) { result in
+            call.reply(((try? result.get()) ?? NetworkNames(networks: [])).json)
         }
     }
 

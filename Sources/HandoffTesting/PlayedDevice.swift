@@ -137,6 +137,12 @@ final class PlayedDevice {
             }
             return .success(())
         }
+        if call.method == .reportReceived {
+            // Nobody has chosen anything in a notification here.
+            _ = try ReportReceivedRequest(json: call.parameters)
+            call.reply()
+            return .success(())
+        }
         if call.method == .publish {
             let description: ActivityDescription = try fields.message("activity")
             return Result { () throws(ActivityError) in

@@ -53,6 +53,28 @@ import Testing
         #expect(run.output.contains("continued"))
     }
 
+    @Test(arguments: [
+        ("short", "short"), ("\n  \n first \nsecond", "first"),
+        (String(repeating: "x", count: 61), String(repeating: "x", count: 60) + "…"),
+    ])
+    func `a text is sent as content, and its beginning is the title`(text: String, title: String) throws {
+        var published: JSONObject?
+        let publishing = daemon { [run] _ in run.context?.interrupt() }
+        let status = try run.run("send", "laptop", "--text", text) { call in
+            if call.member == "Publish" { published = call.parameters["activity"]?.object }
+            publishing(call)
+        }
+        #expect(status == .done)
+        #expect(published?["title"] == .string(title) && published?["to"] == "laptop")
+        #expect(published?["type"] == .string(ActivityType.content.text))
+        #expect(published?["supportsContinuationStreams"] == true)
+    }
+
+    @Test(arguments: [["laptop"], ["laptop", "--text", ""], ["laptop", "./a", "--text", "b", "--title", "c"]])
+    func `nothing cannot be sent, and one title is not for two things`(words: [String]) throws {
+        #expect(try run.run(["send"] + words) { _ in } == .wrongUsage)
+    }
+
     @Test func `an activity of an app cannot be sent, and --to publishes it`() throws {
         #expect(try run.run("send", "laptop", "com.example.editing") { _ in } == .wrongUsage)
         var published: JSONObject?

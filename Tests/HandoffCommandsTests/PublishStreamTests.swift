@@ -87,6 +87,15 @@ import Testing
             ])
     }
 
+    @Test func `a text is a file in memory, which nobody may run`() throws {
+        let receiver = PlayedReceiver()
+        let status = try run.run("send", "laptop", "--text", "words, ü", "--json", answer: daemon([receiver]))
+        #expect(status == .done && receiver.succeeded)
+        #expect(receiver.content == Array("words, ü".utf8))
+        #expect(receiver.header?.name == "Text.txt" && receiver.header?.kind == .file)
+        #expect(receiver.header?.mode == 0o644)
+    }
+
     @Test func `people are told who gets what`() throws {
         let answer = daemon([PlayedReceiver()])
         let file = run.test.folder.file("file")

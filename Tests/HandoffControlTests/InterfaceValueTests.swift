@@ -37,7 +37,8 @@ struct InterfaceValueTests {
             ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
             ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", ControlActivity.self),
             ("Ticket", ControlTicket.self), ("Origin", ControlOrigin.self),
-            ("Hold", ControlRestriction.self),
+            ("Hold", ControlRestriction.self), ("Network", ControlNetwork.self),
+            ("ListNetworks)", ControlNetworks.self),
             ("MemberHealth", ControlDiagnosis.Member.self), ("LogEntry", ControlLogEntry.self),
             ("GetStatus)", ControlStatus.self), ("SetSwitches(", SetSwitchesRequest.self),
             ("SetSwitches)", ControlSwitches.self), ("Diagnose)", ControlDiagnosis.self),
@@ -58,7 +59,7 @@ struct InterfaceValueTests {
             ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
             ("Origin", ControlOrigin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
             ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self),
-            ("PassFile(", PassFileRequest.self),
+            ("PassFile(", PassFileRequest.self), ("ReportReceived(", ReportReceivedRequest.self),
             ("PassFile)", PassFileReply.self), ("AwaitStream)", AwaitStreamReply.self),
             ("StreamEnded", StreamEndedError.self),
         ] as [(String, CodableType)])

@@ -8,6 +8,9 @@ struct StreamValueTests {
     private let stream = StreamID(checked: Array(repeating: 0x4E, count: 16))
     private let continuation = ContinuationID(checked: Array(repeating: 0x2C, count: 16))
 
+    private let device = DeviceID(checked: Array(repeating: 1, count: 32))
+    private let activity = ActivityID(checked: Array(repeating: 7, count: 16))
+
     /// The object after it crossed the socket.
     private func crossed(_ object: JSONObject) throws -> JSONObject {
         try #require(JSON(parsing: object.encoded(), limits: JSONLimits(bytes: 1 << 20)).object)
@@ -62,6 +65,30 @@ struct StreamValueTests {
         var json = PassFileRequest(stream: stream, direction: .send, position: 1, length: 1).json
         json[field] = value
         #expect(throws: VarlinkError.invalidParameter(field)) { try PassFileRequest(json: json) }
+    }
+
+    @Test(arguments: [.saved("/home/a/report.pdf"), .failed("no space left")] as [ReceivedEnd])
+    func `a report of what was received has one end`(end: ReceivedEnd) throws {
+        let report = ReportReceivedRequest(
+            session: "s1", device: device, activity: activity, end)
+        #expect(try ReportReceivedRequest(json: crossed(report.json)) == report)
+        #expect(report.end == end)
+        var both = report.json
+        both["path"] = "/a"
+        both["failure"] = "why"
+        var none = report.json
+        none["path"] = nil
+        none["failure"] = nil
+        for json in [both, none] {
+            #expect(throws: VarlinkError.invalidParameter("path")) { try ReportReceivedRequest(json: json) }
+        }
+    }
+
+    @Test(arguments: ["report.pdf", "", "/a\0b", "/" + String(repeating: "x", count: 4096)])
+    func `a path that is none is refused`(path: String) {
+        let report = ReportReceivedRequest(
+            session: "s1", device: device, activity: activity, .saved(path))
+        #expect(throws: VarlinkError.invalidParameter("path")) { try ReportReceivedRequest(json: report.json) }
     }
 
     @Test func `the interface file has the outcomes and the directions of the code`() throws {

@@ -305,6 +305,98 @@ import Timing
         }
     }
 
+    // MARK: - Files
+
+    private let file = Sample.notificationOffer(
+        opens: ControlOpens(kind: .app, name: "Downloads", app: "org.example.Files"), title: "report.pdf",
+        activity: 7, sent: true, type: ActivityType.content.text)
+
+    /// The app says what became of the file.
+    private mutating func report(_ end: ReceivedEnd, by app: String = "org.example.Files") {
+        screen.change { $0.received(Sample.activityID(7), from: Sample.device(1), by: app, end, now: $1) }
+        screen.pass(.seconds(60))
+    }
+
+    private mutating func accept() {
+        screen.take([file])
+        #expect(screen.titles == ["Telephone sends you report.pdf"])
+        let id = screen.id
+        screen.change { $0.chosen(id, key: "continue", now: $1) }
+        screen.take([])
+    }
+
+    @Test(arguments: [("default", false), ("open", false), ("show", true)])
+    mutating func `a file that was chosen is told once it is complete, and is opened or shown`(
+        _ key: String, shows: Bool
+    ) throws {
+        accept()
+        report(.saved("/home/a/Down\u{202E}loads/report.pdf"))
+        #expect(screen.titles == ["report.pdf is saved in Downloads"])
+        let shown = try #require(screen.standing.values.first)
+        #expect(shown.body == "from Telephone")
+        #expect(shown.choices.map(\.label) == ["Open", "Open", "Show in Folder"])
+        let id = screen.id
+        screen.machine.token(id, "token")
+        screen.change { $0.chosen(id, key: key, now: $1) }
+        #expect(screen.opened.map(\.path) == ["/home/a/Down\u{202E}loads/report.pdf"])
+        #expect(screen.opened.map(\.shows) == [shows] && screen.opened.first?.token?.text == "token")
+        screen.pass(.seconds(60))
+        #expect(screen.standing.isEmpty && screen.continued.count == 1)
+        report(.saved("/home/a/report.pdf"))
+        #expect(screen.standing.isEmpty, "it is told twice")
+    }
+
+    @Test
+    mutating func `a file that was not chosen in a notification, or of another app, is not told`() {
+        screen.take([file])
+        screen.close(screen.id, 2)
+        report(.saved("/home/a/report.pdf"))
+        #expect(screen.standing.isEmpty)
+        let other = Sample.notificationOffer(
+            opens: ControlOpens(kind: .app, name: "Downloads", app: "org.example.Files"), activity: 8,
+            type: ActivityType.content.text)
+        screen.take([other])
+        let id = screen.id
+        screen.change { $0.chosen(id, key: "continue", now: $1) }
+        report(.saved("/home/a/report.pdf"))
+        screen.change {
+            $0.received(
+                Sample.activityID(8), from: Sample.device(1), by: "org.example.Evil", .saved("/home/a/x"), now: $1)
+        }
+        screen.pass(.seconds(60))
+        #expect(screen.standing.isEmpty)
+    }
+
+    @Test
+    mutating func `why a file was not saved is told by who has received it, also when it was not taken over at all`()
+        throws
+    {
+        accept()
+        report(.failed("no space left <here>"))
+        #expect(screen.titles == ["Not saved: report.pdf"])
+        #expect(screen.standing.values.first?.body == "No space left &lt;here&gt;")
+        // The daemon knows only that it was refused.
+        let offer = try #require(file)
+        screen.change { $0.failed(offer, "the app did not take it over", now: $1) }
+        screen.pass(.seconds(60))
+        #expect(screen.standing.values.first?.body == "No space left &lt;here&gt;")
+    }
+
+    @Test
+    mutating func `who was away when a file was complete is told of it later`() {
+        accept()
+        screen.change { $0.setQuiet(true, now: $1) }
+        report(.saved("/report.pdf"))
+        #expect(screen.standing.isEmpty)
+        screen.change { $0.setQuiet(false, now: $1) }
+        screen.pass(.seconds(60))
+        #expect(screen.titles == ["report.pdf is saved"])
+        screen.change { $0.setQuiet(true, now: $1) }
+        screen.change { $0.setQuiet(false, now: $1) }
+        screen.pass(.seconds(60))
+        #expect(screen.titles == ["report.pdf is saved"], "nobody has seen it")
+    }
+
     // MARK: - The session and the setting
 
     @Test

@@ -39,6 +39,8 @@ import Testing
             completion(nil)
         }
 
+        func openFile(_ path: String, shows: Bool, token: ActivationToken?) {}
+
         func mute(_ app: AppID) { muted.append(app) }
     }
 

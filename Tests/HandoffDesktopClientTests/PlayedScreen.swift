@@ -12,9 +12,9 @@ extension Sample {
     static func notificationOffer(
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor"), title: String? = "Draft",
         name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1,
-        sent: Bool = false
+        sent: Bool = false, type: String = "com.example.editing"
     ) -> NotificationOffer? {
-        guard let type = ActivityType("com.example.editing") else { return nil }
+        guard let type = ActivityType(type) else { return nil }
         return NotificationOffer(
             ControlActivity(
                 id: activityID(activity), type: type, title: title, team: nil, device: Sample.device(device),
@@ -50,6 +50,8 @@ struct PlayedScreen {
     }
     /// The apps of which no notification is wanted.
     private(set) var muted: [String] = []
+    /// The files that were opened or shown, and with which token.
+    private(set) var opened: [(path: String, shows: Bool, token: ActivationToken?)] = []
     /// Whether what is continued is done at once.
     var finishes = true
     /// What the server would answer when it is asked; nil: there is none.
@@ -137,6 +139,7 @@ struct PlayedScreen {
             continued.append((offer, token))
             if finishes { change { $0.done(offer, now: $1) } }
         case .mute(let app): muted.append(app.text)
+        case .open(let path, let shows, let token): opened.append((path, shows, token))
         }
     }
 

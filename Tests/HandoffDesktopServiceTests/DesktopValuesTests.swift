@@ -21,6 +21,18 @@ struct DesktopValuesTests {
         return try #require(try JSON(parsing: JSON.object(object).encoded(), limits: limits).object)
     }
 
+    @Test func `of two names of networks for one interface the first counts, and none is too long`() throws {
+        let names = NetworkNames(networks: [
+            NetworkNames.Network(interface: "wlan0", name: "Café"), NetworkNames.Network(interface: "wlan0", name: "x"),
+        ])
+        let read = try NetworkNames(json: try Self.crossing(names.json))
+        #expect(read.byInterface == ["wlan0": "Café"])
+        let long = NetworkNames.Network(interface: "wlan0", name: String(repeating: "x", count: 257))
+        #expect(throws: VarlinkError.invalidParameter("networks")) {
+            try NetworkNames(json: NetworkNames(networks: [long]).json)
+        }
+    }
+
     @Test func `apps arrive as they are declared, without how they are started`() throws {
         let type = try #require(ActivityType("com.example.a"))
         let chosen = try #require(AppID("b"))

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from harness import Failure, Skip
+from harness import BIN, ROOT, Failure, Skip, expect
 
 TYPE = "com.example.editing"
 APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
@@ -127,3 +127,24 @@ def events(record, event, within=20, **fields):
 
 def error(result):
     return json.loads(result.errors)
+
+
+def downloads(desk, has_app=True):
+    """Has files received, with the app that an installed device has for it; answers where they come."""
+    folder = os.path.join(desk.home, "Fetched")
+    desk.write(os.path.dirname(desk.config), "user-dirs.dirs", 'XDG_DOWNLOAD_DIR="$HOME/Fetched"\n')
+    os.symlink(os.path.join(BIN, "handoffctl"), os.path.join(desk.programs, "handoffctl"))
+    if has_app:
+        with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
+            desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
+    return folder
+
+
+def received(path, content):
+    """Waits until a file is complete; it gets its name only then."""
+    limit = time.monotonic() + 30
+    while not os.path.exists(path):
+        expect(time.monotonic() < limit, f"{path} did not come: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
+        time.sleep(0.02)
+    with open(path, "rb") as file:
+        expect(file.read() == content, f"{path} is another file")

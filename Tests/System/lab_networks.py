@@ -9,6 +9,7 @@ import signal
 import sys
 
 from harness import BIN, Lab, expect, main, run, test
+from logind import Logind
 
 TYPE = "com.example.editing"
 
@@ -87,6 +88,33 @@ for discovery in ("embedded", "avahi"):
         until_silent(origin, True)
         failed = origin.ctl("network", "forget", "Home", code=1)
         expect("NoSuchNetwork" in failed.errors, f"{failed}")
+
+
+@test("a network is called as NetworkManager calls it, until its user gives it another name")
+def names(stage):
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    enter(lab.hosts[0], lab.hosts[1])
+    bus = Logind(stage)
+    daemon = stage.daemon("laptop", host=lab.hosts[0], start=False)
+    daemon.extra = bus.environment
+    daemon.start()
+
+    def network(*words):
+        return daemon.ctl("network", *words).line["networks"][0]
+
+    found = network("list")
+    expect(found["connection"] is None and found["name"] is None, f"a name though nobody has one: {found}")
+    # Over the same interface a VPN goes, which is not the network.
+    bus.networks((found["interface"], "Office VPN", True), (found["interface"], "Café\u202e", False), ("other0", "Other", False))
+    found = network("list")
+    expect(found["connection"] == "Café\u202e" and found["name"] is None, f"wrong: {found}")
+    expect("Café\\u{202E}" in plain(daemon, "network", "list").output, f"{plain(daemon, 'network', 'list')}")
+    found = network("trust")
+    expect(found["name"] == "Café\u202e" and found["known"], f"wrong: {found}")
+    expect(network("trust", "--name", "Home")["name"] == "Home", "the user's name does not count")
+    expect(network("list")["name"] == "Home", "the user's name is not kept")
+    forgotten = network("forget", "Home")
+    expect(not forgotten["known"] and forgotten["connection"] == "Café\u202e", f"wrong: {forgotten}")
 
 
 @test("in an unknown network nothing is sent by multicast, and nothing asked for is answered", limit=120)

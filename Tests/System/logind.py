@@ -1,5 +1,5 @@
-"""A system bus with nothing but sleep locks and sessions of systemd-logind, the battery of UPower and the profiles of
-power-profiles-daemon, for machines that have none of these."""
+"""A system bus with nothing but sleep locks and sessions of systemd-logind, the battery of UPower, the profiles of
+power-profiles-daemon and the networks of NetworkManager, for machines that have none of these."""
 
 import array
 import os
@@ -8,10 +8,11 @@ import struct
 import threading
 
 from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBER, NO_REPLY, PATH, REPLY, SENDER, SIGNAL, Reader,
-                 message, padded, text)
+                 Writer, message, padded, text)
 
 NAME = "org.freedesktop.login1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
+NETWORKS = "/org/freedesktop/NetworkManager"
 # The services of power, by the property that each has: its name and its object.
 POWER = {"OnBattery": ("org.freedesktop.UPower", "/org/freedesktop/UPower"),
          "ActiveProfile": ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles")}
@@ -23,6 +24,8 @@ def variant(value):
         return b"\1b\0", 4, struct.pack("<I", value)
     if isinstance(value, int):
         return b"\1t\0", 8, struct.pack("<Q", value)
+    if isinstance(value, list):
+        return b"\2ao\0", 4, Writer().texts(value).data
     return b"\1s\0", 4, text(value)
 
 
@@ -52,7 +55,7 @@ class Logind:
         self.sessions, self.connections, self.guard = {}, [], threading.Lock()
         self.path, self.locks, self.has_locks = os.path.join(stage.folder, "bus"), [], threading.Condition()
         self.delays = []
-        self.power = {}
+        self.power, self.objects = {}, {}
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen()
@@ -104,6 +107,16 @@ class Logind:
             service, path = POWER[name]
             body = padded(text(service), 4) + struct.pack("<I", 0)
             self._signal(path, PROPERTIES, "PropertiesChanged", "sa{sv}as", padded(body, 8) + struct.pack("<I", 0), service)
+
+    def networks(self, *connections):
+        """Sets to what NetworkManager is connected: of each the interface, the name, and whether it is a VPN."""
+        objects = {NETWORKS: {"ActiveConnections": [f"{NETWORKS}/ActiveConnection/{number}" for number in range(len(connections))]}}
+        for number, (interface, name, is_vpn) in enumerate(connections):
+            device = f"{NETWORKS}/Devices/{number}"
+            objects[f"{NETWORKS}/ActiveConnection/{number}"] = {"Id": name, "Vpn": is_vpn, "Devices": [device]}
+            objects[device] = {"Interface": interface}
+        with self.guard:
+            self.objects = objects
 
     def drop(self, **sessions):
         """Ends all connections; meanwhile sessions change without a signal."""
@@ -229,6 +242,9 @@ class Logind:
             service, name = asked.text(), asked.text()
             with self.guard:
                 value = self.power.get(name) if POWER.get(name, [None])[0] == service else None
+                for path, values in self.objects.items():
+                    if b"\1\1o\0" + text(path) in head and name in values:
+                        value = values[name]
             if value is None:
                 return self._reply(connection, serial, None, b"")
             signature, _, content = variant(value)

@@ -6,11 +6,10 @@ import os
 import time
 
 from harness import ROOT, expect, main, test
-from machines import Machines
+from machines import HOME, Machines, session, write
 
 TYPE = "com.example.editing"
 APPS = "/opt/test"
-HOME = "/home/alice"
 WINDOW = "WAYLAND_DISPLAY=wayland-0"
 
 
@@ -26,10 +25,6 @@ def account(stage, count=2):
         ticket = machines[0].user("sh", "-c", "handoffctl account export - | base64").output
         machine.user("sh", "-c", "base64 -d | handoffctl account import -", input=ticket.encode())
     return machines
-
-
-def write(machine, path, content, mode="644"):
-    machine.user("sh", "-c", 'mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1"', "sh", path, mode, input=content.encode())
 
 
 def entry(machine, id, exec, *lines):
@@ -423,37 +418,6 @@ def policy(stage):
     taker.systemctl("restart", "handoffd.service", code=None)
     journal = taker.user("journalctl", "--user", "--no-pager", "-u", "handoffd.service").output
     expect("10-test.conf:1" in journal, f"the mistake is not named: {journal[-600:]}")
-
-
-# What stands for a desktop: it says that the screen is locked when logind asks for that.
-LOCKER = """#!/bin/sh
-export LC_ALL=C
-gdbus monitor --system --dest org.freedesktop.login1 | while read -r line; do
-    hint() {
-        busctl call org.freedesktop.login1 "${line%%:*}" org.freedesktop.login1.Session SetLockedHint b "$1"
-    }
-    case $line in
-        *'is owned by'*) : >~/locks ;;
-        *.Session.Lock\ *) hint true ;;
-        *.Session.Unlock\ *) hint false ;;
-    esac
-done
-"""
-
-
-def session(machine, type):
-    """A session of alice's, as a display manager begins one; answers its id."""
-    def ids():
-        return {line.split()[0] for line in machine.root("loginctl", "list-sessions", "--no-legend").output.splitlines()}
-
-    before = ids()
-    machine.user("rm", "-f", f"{HOME}/locks")
-    machine.root("sh", "-c", "cat >/etc/pam.d/test-desk", input=b"account required pam_permit.so\nsession required pam_systemd.so\n")
-    write(machine, f"{HOME}/locker", LOCKER, "755")
-    machine.root("systemd-run", f"--unit=desk-{type}", "--property=User=alice", "--property=PAMName=test-desk",
-                 f"--setenv=XDG_SESSION_TYPE={type}", "--setenv=XDG_SESSION_CLASS=user", f"{HOME}/locker")
-    machine.until("the locker", lambda: machine.exists(f"{HOME}/locks"))
-    return next(iter(ids() - before))
 
 
 def holds(machine):

@@ -13,6 +13,21 @@ from harness import BIN, ROOT, Failure, Follower, release, run
 MACHINES = os.path.join(ROOT, "Tests", "Lab", "machines")
 VERSIONS = tuple(f"{release()}+test{number}" for number in (1, 2))
 packages = {}
+HOME = "/home/alice"
+# What stands for a desktop: it says that the screen is locked when logind asks for that.
+LOCKER = """#!/bin/sh
+export LC_ALL=C
+gdbus monitor --system --dest org.freedesktop.login1 | while read -r line; do
+    hint() {
+        busctl call org.freedesktop.login1 "${line%%:*}" org.freedesktop.login1.Session SetLockedHint b "$1"
+    }
+    case $line in
+        *'is owned by'*) : >~/locks ;;
+        *.Session.Lock\ *) hint true ;;
+        *.Session.Unlock\ *) hint false ;;
+    esac
+done
+"""
 
 
 def package(version=VERSIONS[0]):
@@ -32,6 +47,12 @@ def package(version=VERSIONS[0]):
         # Beside it stand those of the extension and of the window.
         packages[version] = next(path for path in done.stdout.split() if os.path.basename(path).startswith("handoff_"))
     return packages[version]
+
+
+def window_package():
+    """The package of the window, which is made with that of the programs; answers its path."""
+    made = os.path.dirname(package())
+    return next(os.path.join(made, name) for name in os.listdir(made) if name.startswith("handoff-settings_"))
 
 
 def renumbered(path, version):
@@ -131,3 +152,22 @@ class Machines:
         if code is not None and result.code != code:
             raise Failure(str(result))
         return result
+
+
+def write(machine, path, content, mode="644"):
+    machine.user("sh", "-c", 'mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1"', "sh", path, mode, input=content.encode())
+
+
+def session(machine, type):
+    """A session of alice's, as a display manager begins one; answers its id."""
+    def ids():
+        return {line.split()[0] for line in machine.root("loginctl", "list-sessions", "--no-legend").output.splitlines()}
+
+    before = ids()
+    machine.user("rm", "-f", f"{HOME}/locks")
+    machine.root("sh", "-c", "cat >/etc/pam.d/test-desk", input=b"account required pam_permit.so\nsession required pam_systemd.so\n")
+    write(machine, f"{HOME}/locker", LOCKER, "755")
+    machine.root("systemd-run", f"--unit=desk-{type}", "--property=User=alice", "--property=PAMName=test-desk",
+                 f"--setenv=XDG_SESSION_TYPE={type}", "--setenv=XDG_SESSION_CLASS=user", f"{HOME}/locker")
+    machine.until("the locker", lambda: machine.exists(f"{HOME}/locks"))
+    return next(iter(ids() - before))

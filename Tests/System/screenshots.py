@@ -6,15 +6,14 @@ Run by scripts/screenshots, with `browser`, `settings` or `notification` for the
 import base64
 import json
 import os
-import struct
 import sys
-import zlib
 
 from browsers import CHROMIUM_ID, Chromium, attached, until
 from desk import TYPE, Desk
 from harness import ROOT, Stage
 from notifications import Dunst, SessionBus
 from pages import Site
+from pictures import on_display
 from windows import Screen, SettingsWindow
 
 IMAGES = os.path.join(ROOT, "docs", "images")
@@ -136,30 +135,10 @@ def settings():
         stage.close(keep=False)
 
 
-def png(width, height, rows):
-    """A picture of rows of red, green and blue (PNG, 2nd edition)."""
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row for row in rows), 9)) + chunk(b"IEND", b""))
-
-
-def on_display(folder):
-    """What is on a display whose memory is in a folder, without the black around it; None for nothing."""
+def memory(folder):
+    """That of a display, which keeps it in a folder."""
     with open(os.path.join(folder, "Xvfb_screen0"), "rb") as file:
-        data = file.read()
-    header = struct.unpack(">25I", data[:100])
-    size, width, height, line, colours = header[0], header[4], header[5], header[12], header[19]
-    start = size + colours * 12
-    rows = [[data[at:at + 3] for at in range(start + y * line, start + y * line + 4 * width, 4)] for y in range(height)]
-    lit = [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if pixel != b"\0\0\0"]
-    if not lit:
-        return None
-    (left, right), (top, bottom) = ((min(values), max(values) + 1) for values in zip(*lit))
-    shown = [b"".join(pixel[::-1] for pixel in row[left:right]) for row in rows[top:bottom]]
-    return png(right - left, bottom - top, shown)
+        return file.read()
 
 
 def notification():
@@ -174,7 +153,7 @@ def notification():
         desk.publish(TYPE, "--title", "Letter to the landlord")
         dunst.displayed(1)
         # Its window is drawn a moment after it counts.
-        image = until("the notification", lambda: on_display(stage.folder))
+        image = until("the notification", lambda: on_display(memory(stage.folder)))
         with open(os.path.join(IMAGES, "notification.png"), "wb") as file:
             file.write(image)
     finally:

@@ -167,6 +167,11 @@ class Commands:
             return None
         return {"width": window.get_width(), "height": window.get_height()}
 
+    def whole(self):
+        """Whether nothing of the topmost window has to be scrolled to."""
+        places = [each.get_vadjustment() for each in widgets(windows()[0]) if isinstance(each, Gtk.ScrolledWindow)]
+        return True if places and all(each.get_upper() <= each.get_page_size() for each in places) else None
+
     def unlabelled(self):
         """The controls that have no text: screen readers could say nothing of them."""
         return [each.get_css_name() + str(each.get_css_classes()) for window in windows() for each in widgets(window)
@@ -192,8 +197,8 @@ class Commands:
         Adw.StyleManager.get_default().set_color_scheme(scheme)
         return True
 
-    def picture(self, path):
-        """Writes the topmost window, with what is in it and without the shadow, twice as large."""
+    def picture(self, path, scale=2):
+        """Writes the topmost window, with what is in it and without the shadow, so many times as large."""
         window = windows()[0]
         width, height = window.get_width(), window.get_height()
         # What was changed last is on the screen some frames later.
@@ -205,7 +210,7 @@ class Commands:
             return None
         self.frames = None
         snapshot = Gtk.Snapshot()
-        snapshot.scale(2, 2)
+        snapshot.scale(scale, scale)
         Gtk.WidgetPaintable(widget=window).snapshot(snapshot, width, height)
         # Render nodes are of a kind that PyGObject knows only from 3.48 on.
         node = gtk("gtk_snapshot_to_node", snapshot)

@@ -94,6 +94,10 @@ def narrow(stage):
     for token in ("a\nb", "", "x" * 2000):
         expect(desktop.error("OpenPage", url="https://example.org/", token=token) == "InvalidParameter",
                f"it takes the token {token[:20]!r}")
+    for path in ("x", "", "--help", "/a/../b", "/a//b", "/a/.", "/a/", "/a\0b", "/" + "x" * 5000, "file:///etc/passwd"):
+        expect(desktop.error("OpenFile", path=path, shows=False) == "InvalidParameter", f"it takes the path {path[:40]!r}")
+    for path in ("/nonexistent/file", "/dev/null"):
+        expect(desktop.error("OpenFile", path=path, shows=True) == "NotStarted", f"it opens {path}")
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
     for change in ({"summary": "x" * 5000}, {"body": "a\0b"}, {"actions": [{"key": "k", "label": "l"}] * 9}, {"icon": 1}):
         expect(desktop.error("ShowNotification", notification={**note, **change}, replaces=0) == "InvalidParameter",

@@ -10,8 +10,8 @@ import threading
 import time
 
 from bus import text
-from desk import TYPE, Desk, error, events
-from harness import BIN, ROOT, expect, main, test
+from desk import TYPE, Desk, downloads, error, events, received
+from harness import BIN, expect, main, test
 from played_manager import PlayedManager
 from streaming import Connection
 from user_manager import UserManager
@@ -172,29 +172,10 @@ def claims(stage):
     expect(not os.path.exists(browser), "the browser was asked, too")
 
 
-def downloads(desk):
-    folder = os.path.join(desk.home, "Fetched")
-    desk.write(os.path.dirname(desk.config), "user-dirs.dirs", 'XDG_DOWNLOAD_DIR="$HOME/Fetched"\n')
-    os.symlink(os.path.join(BIN, "handoffctl"), os.path.join(desk.programs, "handoffctl"))
-    return folder
-
-
-def received(path, content):
-    """Waits until a file is complete; it gets its name only then."""
-    limit = time.monotonic() + 30
-    while not os.path.exists(path):
-        expect(time.monotonic() < limit, f"{path} did not come: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
-        time.sleep(0.02)
-    with open(path, "rb") as file:
-        expect(file.read() == content, f"{path} is another file")
-
-
 @test("a file that is offered goes to the folder for downloads, with a number where its name is taken", limit=90)
 def to_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
-    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
-        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
     desk.start()
     content = os.urandom(3_000_000)
     path = os.path.join(stage.folder, "report.pdf")
@@ -216,8 +197,6 @@ def to_downloads(stage):
 def no_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
-    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
-        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
     # Something else has the name of the folder.
     with open(folder, "w") as file:
         file.write("a file")
@@ -236,8 +215,6 @@ def no_downloads(stage):
 def without_a_name(stage):
     desk = Desk(stage)
     folder = downloads(desk)
-    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json")) as file:
-        desk.write(desk.config, "handlers.d/dev.handoff1.files.json", file.read())
     desk.start()
     send = subprocess.Popen([os.path.join(BIN, "handoffctl"), "--socket", desk.origin.socket, "send", "taker", "-"],
                             env=desk.origin.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -252,7 +229,7 @@ def without_a_name(stage):
 @test("an app that knows nothing of Handoff opens a page, and a file that was received", limit=90)
 def knows_nothing(stage):
     desk = Desk(stage)
-    folder = downloads(desk)
+    folder = downloads(desk, has_app=False)
     record = desk.record()
     viewer = desk.write(desk.programs, "viewer", f"""#!/bin/sh
 for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done

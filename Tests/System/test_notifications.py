@@ -3,14 +3,15 @@
 notification server that is played (`notifications.py`), apps that are played."""
 
 import os
+import queue
 import signal
 import time
 
-from desk import TYPE, events
+from desk import TYPE, downloads, events, received
 from desk import Desk as AppDesk
 from harness import Failure, expect, main, test
 from logind import Logind
-from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, SessionBus, Writer
+from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, Reader, SessionBus, Writer
 from streaming import Connection
 from user_manager import UserManager
 
@@ -246,6 +247,79 @@ def failed(stage):
     desk.server.one(summary="Broken: Next")
     expect(len(desk.server.notified()) == 4, f"wrong: {desk.server.seen}")
     publish.interrupt()
+
+
+class FileManager(BusClient):
+    """One that shows files to others; `shown` gets what it was asked to show, and the token."""
+
+    def __init__(self, bus):
+        self.shown = queue.Queue()
+        super().__init__(bus)
+        body = Writer().text("org.freedesktop.FileManager1").number(4).data
+        expect(Reader(self.call("RequestName", "su", body)).number() == 1, "the name is taken")
+
+    def called(self, call):
+        reader = Reader(call["body"])
+        self.shown.put((call["member"], reader.texts(), reader.text()))
+        self.reply(call)
+
+
+def words(record):
+    """The words of a played opener, once it was called."""
+    limit = time.monotonic() + 20
+    while not os.path.exists(record):
+        expect(time.monotonic() < limit, "nothing was opened")
+        time.sleep(0.02)
+    with open(record) as file:
+        found = file.read().splitlines()
+    os.remove(record)
+    return found
+
+
+class Receiver(Desk):
+    """A device that receives files, each after a click on its notification."""
+
+    def __init__(self, stage):
+        super().__init__(stage)
+        self.folder = downloads(self)
+        self.opened = self.browser()
+
+    def fetch(self, name):
+        self.publish(self.stage.file(name, f"words of {name}"))
+        self.server.choose(self.server.one(summary=f"Downloads: {name}")["id"], "continue", TOKEN)
+        return os.path.join(self.folder, name)
+
+
+@test("a file that was chosen is told once it is saved, and opened, or shown in its folder")
+def saved(stage):
+    desk = Receiver(stage)
+    path = desk.fetch("report.pdf")
+    note = desk.server.one(summary="report.pdf is saved in Fetched", body="from origin")
+    expect(note["actions"] == ["default", "Open", "open", "Open", "show", "Show in Folder"], f"wrong: {note}")
+    received(path, b"words of report.pdf")
+    desk.server.choose(note["id"], "default", TOKEN)
+    expect(words(desk.opened) == [path], "something else was opened")
+    manager = FileManager(desk.bus)
+    path = desk.fetch("last one.txt")
+    desk.server.choose(desk.server.one(summary="last one.txt is saved in Fetched")["id"], "show", TOKEN)
+    shown = manager.shown.get(timeout=20)
+    expect(shown == ("ShowItems", [f"file://{path.replace(' ', '%20')}"], TOKEN), f"wrong: {shown}")
+    expect(not os.path.exists(desk.opened), "the folder was opened, too")
+
+
+@test("a file that could be run is only shown, and why a file was not saved is told")
+def not_opened(stage):
+    desk = Receiver(stage)
+    desk.fetch("evil.desktop")
+    desk.server.choose(desk.server.one(summary="evil.desktop is saved in Fetched")["id"], "open", TOKEN)
+    # Its folder, as there is no file manager that can show a file in it.
+    expect(words(desk.opened) == [desk.folder], "something else was opened")
+    os.rename(desk.folder, desk.folder + " of before")
+    with open(desk.folder, "w") as file:
+        file.write("no folder")
+    desk.fetch("report.pdf")
+    note = desk.server.one(summary="Not saved: report.pdf")
+    expect("Fetched" in note["body"] and note["actions"] == [], f"wrong: {note}")
 
 
 @test("without a server nothing happens, and one that comes later shows what stands then")

@@ -113,6 +113,8 @@ def pairing(stage):
     identifier = desk.daemons[1].ctl("status").line["device"]
     kitchen.see("Study", "asks whether to let this device in", f"has the number {identifier[:7]}")
     study.see(f"has the number {identifier[:7]}")
+    # The button to call it off, too.
+    kitchen.do("whole")
     # Who presses Return at once has let nobody in.
     expect("Refuse" in study.do("focused")["focus"], f"the focus is elsewhere: {study.do('focused')}")
     study.press("Let It In")
@@ -315,8 +317,27 @@ def switches(stage):
     study.do("switch", row=app + "  ·  running")
     study.do("state", row=app + "  ·  running", is_on=False)
     until("an app that is off", lambda: daemon.ctl("apps").line["enabled"] is False, 40)
+    study.do("state", row="Notifications of handoffctl", is_on=True)
     daemon.ctl("app", "enable", app)
     study.do("state", row=app + "  ·  running", is_on=True)
+
+
+@test("notifications of an app are switched off and on in the window, and it follows who else does it")
+def muted(stage):
+    desk = Desk(stage, "Study")
+    study, daemon = desk.windows[0], desk.daemons[0]
+    daemon.follow("handle", TYPE)
+    row = "Notifications of handoffctl"
+    study.press("Switches").see(row)
+    study.do("state", row=row, is_on=True)
+    study.do("switch", row=row)
+    until("an app that is muted", lambda: daemon.ctl("apps").line["notified"] is False, 40)
+    study.do("state", row=row, is_on=False)
+    expect(daemon.ctl("apps").line["enabled"], "it is switched off altogether")
+    daemon.ctl("app", "unmute", "handoffctl")
+    study.do("state", row=row, is_on=True)
+    daemon.ctl("app", "mute", "handoffctl")
+    study.do("state", row=row, is_on=False)
 
 
 # ---- What is wrong ---------------------------------------------------------------------------------------------------

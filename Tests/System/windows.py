@@ -71,12 +71,17 @@ class SettingsWindow:
     """A window, and the hands and eyes of a person before it."""
 
     def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None):
-        self.daemon = daemon
-        self.log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
+        log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
+        words = [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else [])]
+        self.start(stage, daemon.name, words, screen.environment(daemon, programs, bus), log)
+
+    def start(self, stage, name, words, environment, log):
+        """Starts the driver by these words; `name` is that of its device, for messages."""
+        self.name, self.log = name, log
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else [])],
-                env=screen.environment(daemon, programs, bus),
+                words,
+                env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -97,15 +102,15 @@ class SettingsWindow:
         with open(self.log, errors="replace") as file:
             text = file.read()
         for sign in ("MISTAKE", "CRITICAL", "from markup"):
-            expect(sign not in text, f"the window of {self.daemon.name}: {tail(self.log, 30)}")
+            expect(sign not in text, f"the window of {self.name}: {tail(self.log, 30)}")
 
     def answer(self, within=WITHIN):
         """The next answer of the driver."""
         try:
             answer = self.answers.get(timeout=within + 20)
         except queue.Empty:
-            raise Failure(f"the window of {self.daemon.name} does not answer: {tail(self.log)}") from None
-        expect(answer is not None, f"the window of {self.daemon.name} has ended: {tail(self.log)}")
+            raise Failure(f"the window of {self.name} does not answer: {tail(self.log)}") from None
+        expect(answer is not None, f"the window of {self.name} has ended: {tail(self.log)}")
         return answer
 
     def do(self, what, within=WITHIN, **parameters):
@@ -118,7 +123,7 @@ class SettingsWindow:
             answer = self.answer(within)
         if "failure" in answer:
             raise Failure(
-                f"{what} {parameters} at {self.daemon.name}: {answer['failure']}; there stands: {answer['texts']}"
+                f"{what} {parameters} at {self.name}: {answer['failure']}; there stands: {answer['texts']}"
                 f"{tail(self.log)}"
             )
         return answer["ok"]

@@ -84,6 +84,7 @@ private func parameters(of call: VarlinkCall) {
     _ = try? ContinueRequest(json: call.parameters)
     _ = try? OpenStreamRequest(json: call.parameters)
     _ = try? PassFileRequest(json: call.parameters)
+    _ = try? ReportReceivedRequest(json: call.parameters)
     if let change = try? ActivityChange(json: call.parameters), let type = ActivityType("com.example.editing") {
         _ = change.applied(to: ActivityContent(type: type))
     }
@@ -95,6 +96,7 @@ private func parameters(of call: VarlinkCall) {
 /// What the daemon asks of handoff-desktop, and what that answers: each side reads it as of an enemy.
 private func desktop(_ parameters: JSONObject) {
     _ = try? NotificationEvent(json: parameters)
+    _ = (try? NetworkNames(json: parameters))?.byInterface
     if let report = try? LoginReport(json: parameters) {
         require((try? LoginReport(json: report.json)) == report, "a report of sessions changes on its way")
     }

@@ -1,6 +1,8 @@
 // System calls about files that Glibc does not show Swift, or has no function for.
 #pragma once
 
+#include <stddef.h>
+
 /// openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS, close-on-exec: what it opens is in
 /// the folder or below it, whatever the path says. Returns the descriptor, or -1 with errno: ENOSYS before Linux 5.6.
 int clinux_open_beneath(int folder, const char *path, int flags, unsigned mode);
@@ -18,3 +20,7 @@ int clinux_name_file(int fd, const char *path);
 
 /// syncfs(2): writes everything of the file system of this descriptor to the disk. Returns 0 or -1 with errno.
 int clinux_sync_file_system(int fd);
+
+/// An anonymous file with these bytes (memfd_create(2)), close-on-exec, to be read from its beginning. Returns the descriptor, or -1
+/// with errno.
+int clinux_memory_file(const void *bytes, size_t size);

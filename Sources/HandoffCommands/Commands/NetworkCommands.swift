@@ -29,7 +29,10 @@ package struct NetworkTrustCommand: Command {
         words: ["network", "trust"], operands: "[INTERFACE|ID]", operandCount: 0...1,
         summary: "make a network known, so that this device is found there",
         options: [OptionSpecification("--name", .value("NAME"), "what to call it")],
-        details: "Without an interface or an id: the network that this machine is in.",
+        details: """
+            Without an interface or an id: the network that this machine is in. Without a name it is called as
+            NetworkManager calls it.
+            """,
         example: "handoffctl network trust --name Home")
 
     private let network: String?
@@ -100,7 +103,7 @@ private enum NetworkText {
                 VisibleText.escape(network.interface ?? "not here"),
                 VisibleText.escape(network.gateway ?? ""),
                 VisibleText.escape(network.id ?? "not known yet"),
-                VisibleText.escape(network.name ?? ""),
+                VisibleText.escape(network.name.flatMap { $0.isEmpty ? nil : $0 } ?? network.connection ?? ""),
                 network.known ? "yes" : "no",
             ])
         }

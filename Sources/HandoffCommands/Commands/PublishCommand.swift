@@ -52,7 +52,7 @@ package struct PublishCommand: Command {
         request = PublishRequest(
             type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
             webpageURL: webURL, team: team,
-            requiredKeys: arguments.all("--required"), stream: stream,
+            requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
             recipient: recipient, endsWhenTaken: false)
     }
 
@@ -116,8 +116,8 @@ struct PublishRequest {
     let webpageURL: String?
     let team: String?
     let requiredKeys: [String]
-    /// What is streamed to the devices that continue it: a path, or `-`.
-    let stream: String?
+    /// What is streamed to the devices that continue it; nil for nothing.
+    let stream: PublishedContent?
     /// The one device that is told of it; nil for all.
     let recipient: String?
     /// Whether it is over once a device has taken it, with all that is streamed.

@@ -14,6 +14,8 @@ final class HandleSession {
     private var hasToldWaiting = false
     /// The continuation whose file is asked for, and has not begun to come.
     private var unanswered: (session: Attachment, continuation: ContinuationID)?
+    /// The activity whose file is received.
+    private var received: ContinuedActivity?
 
     init(_ request: HandleRequest, _ context: CommandContext) {
         self.request = request
@@ -129,6 +131,7 @@ final class HandleSession {
 
     private func receive(_ content: ContinuedActivity, _ continuation: ContinuationID, in session: Attachment) {
         unanswered = (session, continuation)
+        received = content
         do throws(CommandFailure) {
             let asked = ContinueRequest(
                 activity: content.id.hex, from: content.origin.device.hex, take: true)
@@ -148,6 +151,15 @@ final class HandleSession {
         guard let (session, continuation) = unanswered else { return then() }
         unanswered = nil
         answer(session, continuation, handled: handled, then: then)
+    }
+
+    /// Has the daemon tell the user what became of the file, if they chose it in a notification.
+    private func report(_ end: ReceivedEnd, then: @escaping () -> Void) {
+        guard let session, let received else { return then() }
+        self.received = nil
+        session.calls.reportReceived(
+            session: session.id, activity: received.id, from: received.origin.device, end
+        ) { _ in then() }
     }
 
     /// Opens what came, if there is something for it, and ends. What was started outlives this program.
@@ -195,9 +207,15 @@ extension HandleSession: ReceiveSessionDelegate {
     // A file is taken over once it comes: what fails before is told to the user, who has asked for it in another program.
     func receivingBegan() { answerReceiving(handled: true) }
 
-    func received(_ path: String?) { run(page: nil, file: path) }
+    func received(_ path: String?) {
+        // What is opened is seen, and need not be told.
+        guard request.opener == nil, let path else { return run(page: nil, file: path) }
+        report(.saved(path)) { [self] in run(page: nil, file: path) }
+    }
 
     func receivingFailed(_ failure: CommandFailure) {
-        answerReceiving(handled: false) { [context] in context.fail(failure) }
+        report(.failed(failure.message)) { [self] in
+            answerReceiving(handled: false) { [context] in context.fail(failure) }
+        }
     }
 }

@@ -6,6 +6,29 @@ import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 
+/// What a published activity streams.
+enum PublishedContent: Equatable {
+    /// The name under which a text goes.
+    private static let textName = "Text.txt"
+
+    /// A file or folder, by its path, or `-` for standard input.
+    case path(String)
+    /// A text.
+    case text(String)
+
+    /// Whether it can be read only once.
+    var isInput: Bool { self == .path("-") }
+
+    /// Opens it, for one transfer.
+    /// - Throws: why it cannot be sent.
+    func open() throws(TransferFailure) -> SourceFile {
+        switch self {
+        case .path(let path): try SourceFile(path)
+        case .text(let text): try SourceFile(content: Array(text.utf8), name: Self.textName)
+        }
+    }
+}
+
 /// Serves the streams of a published activity: a file or folder to everybody who asks, each from its beginning and opened
 /// anew; standard input once. Lives on the loop's thread.
 final class PublishedStreams {
@@ -34,21 +57,20 @@ final class PublishedStreams {
     /// Streams of one device at a time: each reads and hashes the whole file.
     private static let maxPerDevice = 16
 
-    private let path: String
+    private let content: PublishedContent
     private let context: CommandContext
     private let status: TransferStatus
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
-    /// - Parameter path: of a file or folder; `-` for standard input.
     /// - Throws: `CommandFailure` when it cannot be streamed.
-    init(_ path: String, _ context: CommandContext) throws(CommandFailure) {
-        self.path = path
+    init(_ content: PublishedContent, _ context: CommandContext) throws(CommandFailure) {
+        self.content = content
         self.context = context
         status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
             // Opened for a moment, so that what is wrong is known before anything is on offer.
-            _ = try SourceFile(path)
+            _ = try content.open()
         } catch {
             throw .transfer(error)
         }
@@ -105,14 +127,14 @@ final class PublishedStreams {
     }
 
     private func open() throws(TransferFailure) -> SourceFile {
-        guard path == "-" else { return try SourceFile(path) }
+        guard content.isInput else { return try content.open() }
         switch input {
         case .untouched: input = .offered
         case .offered: throw TransferFailure(.busy, "its standard input is being streamed to somebody else")
         case .consumed:
             throw TransferFailure.told(.busy, "its standard input was streamed already, which is possible only once")
         }
-        return try SourceFile(path)
+        return try content.open()
     }
 
     private func happened(_ event: SenderTransfer.Event, to id: StreamID) {
@@ -129,7 +151,7 @@ final class PublishedStreams {
 
     private func begun(_ id: StreamID, _ serving: Serving, _ offset: Int64) {
         guard let header = serving.transfer?.source.header else { return }
-        if path == "-" { input = .consumed }
+        if content.isInput { input = .consumed }
         servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
         let from = offset > 0 ? ", going on at \(ByteText.text(offset))" : ""
         let fields: JSONObject = [
@@ -141,7 +163,7 @@ final class PublishedStreams {
 
     private func ended(_ id: StreamID, _ failure: TransferFailure?) {
         guard let serving = servings.removeValue(forKey: id) else { return }
-        if path == "-", case .offered = input { input = .untouched }
+        if content.isInput, case .offered = input { input = .untouched }
         if let progress = serving.progress { status.end(progress) }
         if let failure {
             let fields: JSONObject = [

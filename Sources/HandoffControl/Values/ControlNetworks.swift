@@ -8,15 +8,21 @@ package struct ControlNetwork: ControlValue {
     package var gateway: String?
     /// What the user calls it; nil or empty when there is no name.
     package var name: String?
+    /// What the system calls the connection to it, which an outsider may have named; nil where nobody knows, and of one that this
+    /// machine is not in.
+    package var connection: String?
     /// Whether the user has said that it is known.
     package var known: Bool
 
     /// A network with these properties.
-    package init(id: String?, interface: String?, gateway: String?, name: String?, known: Bool) {
+    package init(
+        id: String?, interface: String?, gateway: String?, name: String?, connection: String? = nil, known: Bool
+    ) {
         self.id = id
         self.interface = interface
         self.gateway = gateway
         self.name = name
+        self.connection = connection
         self.known = known
     }
 }

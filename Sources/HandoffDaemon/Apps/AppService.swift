@@ -29,6 +29,8 @@ protocol AppServiceDelegate: AnyObject {
     func sessionEnded(_ session: AppSession)
     /// A handler answered a `continue` event; returns whether one waited for it.
     func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool
+    /// An app says what became of what it received of an activity of another device.
+    func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd)
 }
 
 /// The app interface (`dev.handoff1`): attachments, activities, and the answers to events. Lives on the daemon's loop.
@@ -94,6 +96,7 @@ final class AppService {
             case .invalidate: try invalidate(call)
             case .answerSave: try answerSave(call)
             case .answerContinue: try answerContinue(call)
+            case .reportReceived: try reportReceived(call)
             case .openStream: try delegate?.streams.open(call)
             case .passFile: try delegate?.streams.passFile(call)
             case .awaitStream: try delegate?.streams.await(call)
@@ -336,6 +339,15 @@ final class AppService {
         guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false
         else {
             throw CallError.noSuchContinuation(text)
+        }
+        call.reply([:])
+    }
+
+    private func reportReceived(_ call: ControlCall) throws {
+        let report = try ReportReceivedRequest(json: call.parameters)
+        let session = try self.session(report.session)
+        if let end = report.end {
+            delegate?.received(report.activity, from: report.device, by: session.app, end)
         }
         call.reply([:])
     }

@@ -28,6 +28,14 @@ extension ControlService: NotificationServiceDelegate {
         }
     }
 
+    /// The user wants to see a file that has come.
+    func openFile(_ path: String, shows: Bool, token: ActivationToken?) {
+        core.installed.openFile(path, shows: shows, token: token) { [core] result in
+            guard case .failure(let failure) = result else { return }
+            core.log.notice("Cannot open what came", ["error": failure.message])
+        }
+    }
+
     /// The user wants no more notifications of an app.
     func mute(_ app: AppID) {
         setApp(app.text, { $0.muted.insert($1) }) { [core] result in

@@ -1,6 +1,8 @@
 import HandoffConfiguration
 import HandoffControl
 import HandoffControlServer
+import HandoffDesktop
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffModel
 import HandoffState
@@ -8,6 +10,9 @@ import LoopIO
 
 /// The part of the control interface that concerns networks. Lives on the daemon's loop.
 final class NetworkService {
+    /// How long the desktop may take to name the networks; they are shown without then.
+    private static let patience = Duration.seconds(3)
+
     private unowned let core: DaemonCore
 
     init(core: DaemonCore) {
@@ -16,9 +21,9 @@ final class NetworkService {
 
     /// Answers with the networks that are here and those that are known.
     func list(_ call: ControlCall) {
-        core.networks.read { result in
+        core.networks.read { [self] result in
             switch result {
-            case .success(let trust): call.reply(Self.shown(trust).json)
+            case .success(let trust): askNames { call.reply(Self.shown(trust, $0).json) }
             case .failure(let error): call.fail(error)
             }
         }
@@ -28,44 +33,71 @@ final class NetworkService {
     func trust(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
         let meant = try fields.optionalText("network")
-        let name = try fields.optionalText("name") ?? ""
-        guard name.utf8.count <= NetworksFile.longestName, !name.contains(where: \.isNewline), !name.utf8.contains(0)
-        else { throw VarlinkError.invalidParameter("name") }
-        core.networks.read { [core] result in
+        let name = try fields.optionalText("name")
+        if let name, !Self.isName(name) { throw VarlinkError.invalidParameter("name") }
+        core.networks.read { [self] result in
             do {
                 let trust = try result.get()
                 let gateway = try Self.choose(meant, in: trust)
-                var known = trust.known
-                guard known.add(gateway, name: name) else {
-                    throw CallError.limitExceeded(
-                        "networks", "\(NetworksFile.most) networks are known at most; forget some first")
+                askNames { [self] names in
+                    let connection = trust.present.first { $0.hardware == gateway }.flatMap { names[$0.interface] }
+                    let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""
+                    var known = core.networks.trust.known
+                    guard known.add(gateway, name: name) else {
+                        let message = "\(NetworksFile.most) networks are known at most; forget some first"
+                        return call.fail(CallError.limitExceeded("networks", message))
+                    }
+                    store(known, call, names)
                 }
-                Self.store(known, call, core)
             } catch {
                 call.fail(error)
             }
         }
     }
 
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.count <= NetworksFile.longestName && !text.contains(where: \.isNewline) && !text.utf8.contains(0)
+    }
+
     /// Forgets a network, by its id or its name.
     func forget(_ call: ControlCall) throws {
         let meant = try Fields(call.parameters).text("network")
-        var known = core.networks.trust.known
-        let gateways = known.entries.filter { $0.gateway == HardwareAddress(meant) || $0.name == meant }
+        let gateways = core.networks.trust.known.entries.filter {
+            $0.gateway == HardwareAddress(meant) || $0.name == meant
+        }
         guard let gateway = gateways.first?.gateway else {
             throw CallError.noSuchNetwork("no network that is known is called so, or has this id")
         }
         guard gateways.count == 1 else {
             throw CallError.noSuchNetwork("several networks are called so: name one by its id")
         }
-        known.remove(gateway)
-        Self.store(known, call, core)
+        askNames { [self] names in
+            var known = core.networks.trust.known
+            known.remove(gateway)
+            store(known, call, names)
+        }
     }
 
-    private static func store(_ known: NetworksFile, _ call: ControlCall, _ core: DaemonCore) {
-        core.networks.store(known) { result in
+    /// Asks what the networks are called that this machine is in, by their interfaces: none of those that nobody names in time.
+    private func askNames(_ completion: @escaping ([String: String]) -> Void) {
+        guard let desktop = core.desktop else { return completion([:]) }
+        var waiting: (([String: String]) -> Void)? = completion
+        func answer(_ names: [String: String]) {
+            let completion = waiting
+            waiting = nil
+            completion?(names)
+        }
+        let timer = core.loop.timer(after: Self.patience) { answer([:]) }
+        desktop.call(.getNetworkNames) { result in
+            timer.cancel()
+            answer((try? NetworkNames(json: result.get()))?.byInterface ?? [:])
+        }
+    }
+
+    private func store(_ known: NetworksFile, _ call: ControlCall, _ names: [String: String]) {
+        core.networks.store(known) { [core] result in
             switch result {
-            case .success: call.reply(shown(core.networks.trust).json)
+            case .success: call.reply(Self.shown(core.networks.trust, names).json)
             case .failure(let error): call.fail(error)
             }
         }
@@ -93,11 +125,12 @@ final class NetworkService {
         return gateway
     }
 
-    private static func shown(_ trust: NetworkTrust) -> ControlNetworks {
+    private static func shown(_ trust: NetworkTrust, _ names: [String: String]) -> ControlNetworks {
         let present = trust.present.map { network in
             ControlNetwork(
                 id: network.hardware?.text, interface: network.interface, gateway: network.gateway.description,
-                name: network.hardware.flatMap { trust.known[$0]?.name }, known: trust.isKnown(network))
+                name: network.hardware.flatMap { trust.known[$0]?.name }, connection: names[network.interface],
+                known: trust.isKnown(network))
         }
         let here = Set(trust.present.compactMap(\.hardware))
         let elsewhere = trust.known.entries.filter { !here.contains($0.gateway) }.map {

@@ -176,4 +176,8 @@ extension DaemonCore: AppServiceDelegate {
     func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
         broker.answered(continuation, by: session, handled: handled)
     }
+
+    func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
+        notifications.received(activity, from: device, by: app, end)
+    }
 }

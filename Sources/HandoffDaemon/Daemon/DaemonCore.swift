@@ -40,7 +40,7 @@ final class DaemonCore {
     /// How apps are known.
     let desktopAccess: DesktopAccess
     /// The way to the user's desktop; nil where there is none.
-    private let desktop: DesktopLink?
+    let desktop: DesktopLink?
     /// What is known of the members.
     let members = MemberTable()
     /// What pairing codes may still be tried; it outlives the windows, and this core.

@@ -9,11 +9,13 @@ package enum NotificationContent: Sendable, Equatable {
     case progress(NotificationOffer)
     /// Why something that the user wanted to continue was not; the reason is one line, safe to show.
     case failure(NotificationOffer, reason: String)
+    /// A file that the user wanted is complete, at this path.
+    case saved(NotificationOffer, path: String)
 
     /// The offer that it is about.
     var offer: NotificationOffer {
         switch self {
-        case .offer(let offer, _), .progress(let offer), .failure(let offer, _): offer
+        case .offer(let offer, _), .progress(let offer), .failure(let offer, _), .saved(let offer, _): offer
         }
     }
 
@@ -30,6 +32,8 @@ package enum NotificationContent: Sendable, Equatable {
         static let `continue` = "continue"
         static let dismiss = "dismiss"
         static let mute = "mute"
+        static let open = "open"
+        static let show = "show"
     }
 
     /// The notification for a server that can do this much.
@@ -57,8 +61,18 @@ package enum NotificationContent: Sendable, Equatable {
             headline = "Continuing: \(offer.title ?? offer.opener)"
             detail = "from \(offer.deviceName), in \(offer.opener)"
         case .failure(let offer, let reason):
-            headline = "Not continued: \(offer.title ?? offer.opener)"
+            headline = "\(offer.isFile ? "Not saved" : "Not continued"): \(offer.title ?? offer.opener)"
             detail = NotificationText.sentence(reason)
+        case .saved(let offer, let path):
+            let names = path.split(separator: "/").suffix(2).map { NotificationText.line(String($0)) ?? "a file" }
+            let folder = names.count == 2 ? " in \(names[0])" : ""
+            headline = "\(names.last ?? "A file") is saved\(folder)"
+            detail = "from \(offer.deviceName)"
+            choices = [
+                DesktopNotification.Choice(key: Key.click, label: "Open"),
+                DesktopNotification.Choice(key: Key.open, label: "Open"),
+                DesktopNotification.Choice(key: Key.show, label: "Show in Folder"),
+            ]
         }
         return DesktopNotification(
             summary: capabilities.hasBody ? headline : "\(headline) – \(detail)",

@@ -1,3 +1,4 @@
+package import HandoffControl
 package import HandoffDesktop
 package import HandoffHandlers
 package import HandoffModel
@@ -23,6 +24,8 @@ package struct NotificationMachine: Sendable {
         case `continue`(NotificationOffer, ActivationToken?)
         /// Show nothing of this app any more.
         case mute(AppID)
+        /// Open a file at a path, or show it in its folder.
+        case open(String, shows: Bool, ActivationToken?)
     }
 
     /// How long nobody is asked for a server where there is none, unless one comes: the bus may try to start one each time.
@@ -116,9 +119,30 @@ package struct NotificationMachine: Sendable {
         places[offer.device]?.ended(offer.activity)
         // Who has gone away meanwhile is not told of it later.
         guard mayShow else { return [] }
-        let line = NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "the reason is not known"
-        places[offer.device, default: NotificationPlace()].failure = .failure(offer, reason: line)
+        let line = Self.line(reason)
+        places[offer.device, default: NotificationPlace()].failed(offer, reason: line)
         return settle(now)
+    }
+
+    /// An app says what became of a file that it receives: whoever has chosen it in a notification is told.
+    ///
+    /// - Parameters:
+    ///   - app: who says so.
+    ///   - end: where the file is, or why it is not there: a lower-case fragment, unchecked.
+    package mutating func received(
+        _ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd, now: MonotonicInstant
+    ) -> [Action] {
+        places[device]?.received(activity, by: app) { offer in
+            switch end {
+            case .saved(let path): .saved(offer, path: path)
+            case .failed(let reason): .failure(offer, reason: Self.line(reason))
+            }
+        }
+        return settle(now)
+    }
+
+    private static func line(_ reason: String) -> String {
+        NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "the reason is not known"
     }
 
     /// The moment of `deadline` has come.
@@ -187,6 +211,13 @@ package struct NotificationMachine: Sendable {
         let isReplaced = places[device]?.isSending ?? false
         let wish: (offer: NotificationOffer, token: ActivationToken?)?
         var muted: AppID?
+        let isClick = key == NotificationContent.Key.click
+        if isClick || key == NotificationContent.Key.open || key == NotificationContent.Key.show {
+            if let saved = places[device]?.acceptSaved(id) {
+                let open = Action.open(saved.path, shows: key == NotificationContent.Key.show, saved.token)
+                return (isReplaced ? [] : [.withdraw(id)]) + settle(now) + [open]
+            }
+        }
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:
             wish = places[device]?.accept(id, now: now)

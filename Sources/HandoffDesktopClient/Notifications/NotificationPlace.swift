@@ -1,4 +1,5 @@
 import HandoffDesktop
+import HandoffHandlers
 import HandoffModel
 import LoopIO
 import Timing
@@ -30,7 +31,7 @@ struct NotificationPlace: Sendable {
         case settled
     }
 
-    /// The most activities of which it is known what the user made of them.
+    /// The most activities of which it is known what the user made of them, and the most files that are awaited.
     private static let maxVerdicts = 32
 
     /// What the device offers and something here opens, newest first.
@@ -39,8 +40,10 @@ struct NotificationPlace: Sendable {
     /// with the same ones, and no other ever has their ids.
     private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
-    /// Why something was not continued, until the user has seen it.
-    var failure: NotificationContent?
+    /// Why something was not continued, or that a file is complete, until the user has seen it.
+    private(set) var result: NotificationContent?
+    /// Files that the user has chosen, of which nobody has said yet what became of them; the latest last.
+    private var awaited: [NotificationOffer] = []
     /// What the user has chosen and is being continued, and when it is shown that this takes a while.
     private(set) var underway: (offer: NotificationOffer, shownFrom: MonotonicInstant)?
     /// Whether it takes a while.
@@ -53,7 +56,7 @@ struct NotificationPlace: Sendable {
 
     /// What ought to stand there.
     var wish: NotificationContent? {
-        if let failure { return failure }
+        if let result { return result }
         if let underway, isSlow { return .progress(underway.offer) }
         // Not the next one: what is older than something that the user does not want was passed over there, too.
         guard let newest = offers.first, verdict(on: newest.activity) == nil else { return nil }
@@ -89,21 +92,41 @@ struct NotificationPlace: Sendable {
     /// Whether nothing would be lost with it.
     func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
-        return offers.isEmpty && failure == nil && underway == nil && verdicts.isEmpty && pace.hasRested(at: now)
+        return offers.isEmpty && result == nil && underway == nil && awaited.isEmpty && verdicts.isEmpty
+            && pace.hasRested(at: now)
     }
 
     /// Takes what the device offers now, newest first.
     mutating func take(_ offers: [NotificationOffer]) {
         let isNew = offers.first.map { newest in !self.offers.contains { $0.activity == newest.activity } } ?? false
         self.offers = offers
-        // Something new is of more interest than why something old was not continued.
-        if isNew { failure = nil }
+        // Something new is of more interest than what became of something old.
+        if isNew { result = nil }
     }
 
     /// The screen is locked, or nobody is there: who comes back is shown again what only went off the screen by itself.
     mutating func userLeft() {
         verdicts.removeAll { $0.verdict == .seen }
-        failure = nil
+        if case .failure = result { result = nil }
+    }
+
+    /// What the user wanted could not be continued. If it was a file, its receiver has said better why.
+    mutating func failed(_ offer: NotificationOffer, reason: String) {
+        awaited.removeAll { $0.activity == offer.activity }
+        if case .failure(let former, _) = result, former.activity == offer.activity { return }
+        result = .failure(offer, reason: reason)
+    }
+
+    /// The app that receives a file that the user has chosen says what became of it.
+    ///
+    /// - Parameters:
+    ///   - app: who says so.
+    ///   - content: what is shown of it.
+    mutating func received(
+        _ activity: ActivityID, by app: String, _ content: (NotificationOffer) -> NotificationContent
+    ) {
+        guard let place = awaited.firstIndex(where: { $0.activity == activity && $0.app?.text == app }) else { return }
+        result = content(awaited.remove(at: place))
     }
 
     /// An activity was continued, or is not wanted.
@@ -180,6 +203,15 @@ struct NotificationPlace: Sendable {
         leave(content, byUser ? .settled : .seen)
     }
 
+    /// The user wants to see the file that a notification is about.
+    ///
+    /// - Returns: where it is; nil when it is about none.
+    mutating func acceptSaved(_ id: UInt32) -> (path: String, token: ActivationToken?)? {
+        guard let standing = standing(id), case .saved(_, let path) = standing.content else { return nil }
+        closed(id, byUser: true)
+        return (path, standing.token)
+    }
+
     /// The user wants to continue what a notification offers.
     ///
     /// - Returns: what that is; nil when it offers nothing.
@@ -189,6 +221,11 @@ struct NotificationPlace: Sendable {
         guard case .offer(let offer, _) = standing.content else { return nil }
         underway = (offer, now + Self.patience)
         isSlow = false
+        if offer.isFile {
+            awaited.removeAll { $0.activity == offer.activity }
+            if awaited.count >= Self.maxVerdicts { awaited.removeFirst() }
+            awaited.append(offer)
+        }
         return (offer, standing.token)
     }
 
@@ -234,7 +271,7 @@ struct NotificationPlace: Sendable {
 
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
-        case .failure: if failure == content { failure = nil }
+        case .failure, .saved: if result == content { result = nil }
         // Who takes it off does not want to see it; the activity comes all the same.
         case .progress: underway = nil
         case .offer(let offer, _): judge(offer.activity, verdict)

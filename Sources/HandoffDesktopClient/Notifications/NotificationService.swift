@@ -1,3 +1,4 @@
+package import HandoffControl
 import HandoffDesktop
 package import HandoffLog
 package import HandoffModel
@@ -90,6 +91,11 @@ package final class NotificationService {
         change { $0.continued(activity, from: device, now: $1) }
     }
 
+    /// An app says what became of a file that it receives.
+    package func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
+        change { $0.received(activity, from: device, by: app, end, now: $1) }
+    }
+
     private func connect() {
         guard isRunning, isOn, server == nil, let find else { return }
         server = find(loop) { [weak self] in self?.told($0) }
@@ -136,6 +142,7 @@ package final class NotificationService {
             }
         case .withdraw(let id): server?.withdraw(id)
         case .mute(let app): delegate.mute(app)
+        case .open(let path, let shows, let token): delegate.openFile(path, shows: shows, token: token)
         case .continue(let offer, let token):
             log.info("Continues what was chosen", ["device": offer.device.short])
             delegate.continueChosen(offer, token: token) { [weak self] reason in

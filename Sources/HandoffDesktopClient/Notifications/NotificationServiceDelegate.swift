@@ -11,6 +11,11 @@ package protocol NotificationServiceDelegate: AnyObject {
     func continueChosen(
         _ offer: NotificationOffer, token: ActivationToken?, completion: @escaping (String?) -> Void)
 
+    /// Opens a file that has come, or shows it in its folder.
+    ///
+    /// - Parameter token: lets the program come to the front.
+    func openFile(_ path: String, shows: Bool, token: ActivationToken?)
+
     /// No notification of an app is shown any more.
     func mute(_ app: AppID)
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import HandoffModel
 import LoopIO
@@ -38,6 +39,26 @@ package final class SourceFile {
         guard let header = isInput ? TransferHeader(kind: .stream, name: name) : state.header(path, name: name) else {
             throw TransferFailure(
                 .unreadable, "cannot send \(self.path): it is neither a file nor a folder; for a pipe say '-'")
+        }
+        self.header = header
+    }
+
+    /// A file that is in memory alone, with this content.
+    /// - Parameter name: what the receiver is told.
+    /// - Throws: `unreadable` when there is no memory for it.
+    package init(content: [UInt8], name: String) throws(TransferFailure) {
+        path = VisibleText.escape(name)
+        do throws(Errno) {
+            descriptor = Descriptor(
+                owning: try SystemCall.retrying {
+                    content.withUnsafeBytes { clinux_memory_file($0.baseAddress, $0.count) }
+                })
+            state = try FileState(of: descriptor.raw)
+        } catch {
+            throw .system("cannot send \(path)", error)
+        }
+        guard let header = state.header("/proc/self/fd/\(descriptor.raw)", name: name) else {
+            throw TransferFailure(.unreadable, "cannot send \(path): it is no file")
         }
         self.header = header
     }
