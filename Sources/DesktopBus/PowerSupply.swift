@@ -4,7 +4,7 @@ package import LoopIO
 
 /// Follows whether the machine runs on its battery (UPower), and which power profile is active (power-profiles-daemon). Neither is
 /// started for it. Lives on the loop's thread; never waits.
-package final class PowerSupply: BusSource {
+package final class PowerSupply: BusSource, LoopBusDelegate {
     /// How long an answer may take, in microseconds.
     private static let timeout: UInt64 = 5_000_000
 
@@ -37,10 +37,7 @@ package final class PowerSupply: BusSource {
     package init(loop: EventLoop, onChange: @escaping (MachinePower) -> Void) {
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
-        bus.start(
-            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            // What was known stays so: the bus says more once it is there again.
-            onLost: { _ in })
+        bus.start(self)
     }
 
     /// Ends it; nothing is told any more.
@@ -48,7 +45,7 @@ package final class PowerSupply: BusSource {
         bus.stop()
     }
 
-    private func opened() throws(Errno) {
+    func busOpened() throws(Errno) {
         try follow(Self.battery) { supply, reply in
             supply.isOnBattery = reply.flatMap { try? BusReader.variantFlag($0) }
         }
@@ -59,6 +56,9 @@ package final class PowerSupply: BusSource {
             }
         }
     }
+
+    /// What was known stays so: the bus says more once it is there again.
+    func busLost(wasOpen: Bool) {}
 
     private func follow(
         _ source: Source, _ take: @escaping (PowerSupply, OpaquePointer?) -> Void
