@@ -28,7 +28,8 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
     private let onChange: (MachinePower) -> Void
     private let bus: LoopBus
     private var isOnBattery: Bool?
-    private var profile: String?
+    /// The active profile, by the service that says so.
+    private var activeProfiles: [String: String] = [:]
     private var latest: MachinePower?
 
     /// Begins to follow.
@@ -51,8 +52,8 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
         }
         for source in Self.profiles {
             try follow(source) { supply, reply in
-                // Of the two names one service has both, or one alone.
-                if let profile = reply.flatMap({ try? BusReader.variantText($0) }) { supply.profile = profile }
+                // None any more once the service has ended.
+                supply.activeProfiles[source.service] = reply.flatMap { try? BusReader.variantText($0) }
             }
         }
     }
@@ -92,6 +93,8 @@ package final class PowerSupply: BusSource, LoopBusDelegate {
     }
 
     private func tell() {
+        // Of the two names one service has both, or one alone.
+        let profile = Self.profiles.lazy.compactMap { [activeProfiles] in activeProfiles[$0.service] }.first
         let power = MachinePower(isOnBattery: isOnBattery, profile: profile)
         guard power != latest else { return }
         latest = power
