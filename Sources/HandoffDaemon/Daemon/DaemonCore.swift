@@ -228,7 +228,7 @@ final class DaemonCore {
 
     private(set) lazy var accountFiles: AccountFileService = AccountFileService(
         loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name,
-        missing: { [unowned self] in joining.missing })
+        joining: joining)
 
     private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
 
