@@ -127,8 +127,7 @@ final class DaemonCore {
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, wallClock: wallClock,
-        changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
-        quietChanged: { [unowned self] in notifications.setQuiet($0) })
+        switches: switches, notifications: notifications)
 
     /// Follows whether the machine saves power; nil where nobody says.
     private var power: DesktopPower?
@@ -149,8 +148,7 @@ final class DaemonCore {
 
     /// Whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), network: network, pool: pool,
-        onWake: { [unowned self] in contact.listensAnew() })
+        loop: loop, log: log.named("sleep"), network: network, pool: pool, contact: contact)
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -216,9 +214,7 @@ final class DaemonCore {
 
     /// The apps that are installed here, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
-        log: log.named("apps"), desktop: desktop, history: stored.claims,
-        onClaims: { [unowned self] in store($0) },
-        onChange: { [unowned self] in control.offersChanged() })
+        log: log.named("apps"), desktop: desktop, history: stored.claims, delegate: self)
 
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),

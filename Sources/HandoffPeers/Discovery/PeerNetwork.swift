@@ -148,7 +148,7 @@ package final class PeerNetwork {
     /// Begins to receive, and to speak if there is an account.
     package func start() {
         socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
-        beacons.compose = { [unowned self] in composeBeacon() }
+        beacons.network = self
         renewLabel()
     }
 
