@@ -12,7 +12,7 @@ import Timing
 
 /// Decides which connections of other devices are let in: those that pass the gate by a token, and then prove their key. Lives on the
 /// daemon's loop.
-final class PeerAdmission {
+final class PeerAdmission: GateListenerDelegate {
     /// Callers that are remembered.
     private static let maxCallers = 256
     /// Connections that may wait for the proof of their key.
@@ -33,12 +33,7 @@ final class PeerAdmission {
     /// - Parameter descriptor: a listening TCP socket.
     init(_ descriptor: consuming Descriptor, context: TLSContext, core: DaemonCore) throws {
         self.core = core
-        let gate = try GateListener(descriptor, context: context, on: core.loop) {
-            [unowned self] token, clientHello, source in
-            judge(token, clientHello, from: source)
-        }
-        gate.onConnection = { [unowned self] in awaitProof($0) }
-        self.gate = gate
+        gate = try GateListener(descriptor, context: context, on: core.loop, delegate: self)
     }
 
     /// Takes nobody any more, and ends what waits for proof.
@@ -50,7 +45,7 @@ final class PeerAdmission {
     }
 
     /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
-    private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
+    func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
         let (network, snapshot) = (core.network, core.snapshot)
         guard let held = snapshot.held, !network.isSilent else { return nil }
         let pairwise = network.missing.pairwise.keys
@@ -77,7 +72,7 @@ final class PeerAdmission {
     }
 
     /// Keeps a connection whose client has passed the gate until it has proved its key.
-    private func awaitProof(_ connection: PeerConnection) {
+    func passed(_ connection: PeerConnection) {
         let id = nextUnproved
         nextUnproved &+= 1
         // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
