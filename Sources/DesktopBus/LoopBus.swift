@@ -137,7 +137,7 @@ final class LoopBus {
     ///   - handler: gets each, which lives during the call.
     /// - Throws: why they are not followed.
     func follow(_ rule: String, _ handler: @escaping (OpaquePointer) -> Void) throws(Errno) {
-        let match = BusCall { message in
+        let match = BusCall(of: nil) { message in
             if let message { handler(message) }
         }
         // Unretained: the bus keeps the match, which ends the call-backs of its slot with itself.
@@ -162,13 +162,16 @@ final class LoopBus {
         let pointer = try message(service, path, interface, member, fill)
         defer { sd_bus_message_unref(pointer) }
         if !startsService { sd_bus_message_set_auto_start(pointer, 0) }
-        let call = BusCall(then)
-        let key = ObjectIdentifier(call)
-        call.onEnd = { [weak self] in self?.calls[key] = nil }
+        let call = BusCall(of: self, then)
         // Unretained: the bus keeps the call, which ends the call-backs of its slot with itself.
         let context = Unmanaged.passUnretained(call).toOpaque()
         try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
-        calls[key] = call
+        calls[ObjectIdentifier(call)] = call
+    }
+
+    /// A reply was delivered.
+    func ended(_ call: BusCall) {
+        calls[ObjectIdentifier(call)] = nil
     }
 
     /// Calls a method whose answer is of no interest, of somebody who is not started for it.

@@ -61,7 +61,7 @@ package final class DesktopService {
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
             loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
-            onChange: { [weak self] in self?.appsChanged() })
+            service: self)
     }
 
     /// Begins to read what is installed.
@@ -115,7 +115,8 @@ package final class DesktopService {
         if let folders, folders.isRead { tell(folders, to: call) }
     }
 
-    private func appsChanged() {
+    /// What is installed was read, or has changed.
+    func appsChanged() {
         guard let folders else { return }
         for call in followers.values { tell(folders, to: call) }
         let ready = waiting
