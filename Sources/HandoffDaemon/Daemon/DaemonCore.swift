@@ -117,9 +117,8 @@ final class DaemonCore {
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
-        loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
-        isConfiguredOff: configuration.advertise == .off, folder: stored.folder, accountStore: accountStore,
-        wallClock: wallClock, onChange: { [unowned self] in switchesChanged() })
+        log: log.named("switches"), switches: stored.switches, policy: policy,
+        isConfiguredOff: configuration.advertise == .off, core: self)
 
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
@@ -133,10 +132,10 @@ final class DaemonCore {
 
     /// In which networks this device may be found.
     private(set) lazy var networks: NetworkWatch = NetworkWatch(
-        loop: loop, worker: worker, log: log.named("networks"), folder: stored.folder,
+        log: log.named("networks"),
         trust: NetworkTrust(
             policy: configuration.networks, interfaces: configuration.interfaces, known: stored.networks),
-        onChange: { [unowned self] in networksChanged() })
+        core: self)
 
     /// How long no other device has answered.
     private(set) lazy var contact: ContactWatch = ContactWatch(
@@ -289,7 +288,7 @@ final class DaemonCore {
     }
 
     /// Where this device may be found has changed.
-    private func networksChanged() {
+    func networksChanged() {
         let limit = networks.trust.limit
         switches.take(networkHold: networks.trust.hold)
         pairingDiscovery.interfaces = limit
