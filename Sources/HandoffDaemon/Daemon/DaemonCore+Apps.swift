@@ -11,7 +11,7 @@ import HandoffState
 import LoopIO
 
 /// What is on offer here, and by which apps, as far as it is switched on.
-extension DaemonCore: DesktopAppsDelegate {
+extension DaemonCore {
     /// What this device offers, most recent first, as far as it may.
     var ownOffers: [OfferedActivity] {
         guard switches.allows(.advertise) else { return [] }
@@ -36,10 +36,6 @@ extension DaemonCore: DesktopAppsDelegate {
         appSwitches = switches
         disableApps()
         network.say()
-        control.offersChanged()
-    }
-
-    func installedAppsChanged() {
         control.offersChanged()
     }
 
