@@ -25,8 +25,9 @@ final class AccountFileService {
     let accountStore: AccountStore
     /// What this device is called when it joins.
     let name: String
-    /// Knows what is missing until this device has joined.
-    let joining: TicketJoin
+    /// Knows what is missing until this device has joined. Weak: a client that waits may outlive the core, and joining must not go on
+    /// without it.
+    private(set) weak var joining: TicketJoin?
     private var streams = 0
     /// An import whose client waits until a member has let this device in.
     private struct Wait {

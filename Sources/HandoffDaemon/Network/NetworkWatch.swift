@@ -11,7 +11,8 @@ final class NetworkWatch {
     private let worker: Worker
     private let log: Logger
     private let folder: StateFolder
-    private unowned let core: DaemonCore
+    /// Weak: what is being stored may outlive the core.
+    private weak var core: DaemonCore?
     private var news: NetworkNews?
     /// Something has happened while the tables were read.
     private var isOutdated = false
@@ -30,7 +31,7 @@ final class NetworkWatch {
 
     /// Begins to follow, if the configuration wants that.
     func start() {
-        core.networksChanged()
+        core?.networksChanged()
         follow()
     }
 
@@ -103,6 +104,6 @@ final class NetworkWatch {
         log.info(
             "The networks have changed",
             ["found": trust.limit.map { $0.isEmpty ? "nowhere" : "in part" } ?? "everywhere"])
-        core.networksChanged()
+        core?.networksChanged()
     }
 }

@@ -15,7 +15,8 @@ final class SwitchController {
     private let folder: StateFolder
     private let accountStore: AccountStore
     private let wallClock: any WallClock
-    private unowned let core: DaemonCore
+    /// Weak: what is being stored may outlive the core.
+    private weak var core: DaemonCore?
     /// What holds now, and is stored.
     private(set) var switches: Switches
     /// What will hold once all that was asked for is stored.
@@ -181,21 +182,21 @@ final class SwitchController {
         guard policy != self.policy || isConfiguredOff != self.isConfiguredOff else { return }
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
-        core.switchesChanged()
+        core?.switchesChanged()
     }
 
     /// Takes why the session lets nothing be advertised; nil when it does.
     func take(sessionHold: String?) {
         guard sessionHold != self.sessionHold else { return }
         self.sessionHold = sessionHold
-        core.switchesChanged()
+        core?.switchesChanged()
     }
 
     /// Takes why the network lets nothing pass; nil when it does.
     func take(networkHold: String?) {
         guard networkHold != self.networkHold else { return }
         self.networkHold = networkHold
-        core.switchesChanged()
+        core?.switchesChanged()
     }
 
     /// Why nothing passes in this network; nil where it does.
@@ -213,7 +214,7 @@ final class SwitchController {
         guard next != switches else { return }
         switches = next
         review()
-        core.switchesChanged()
+        core?.switchesChanged()
     }
 
     /// Switches on what is over, and waits for what ends next.
@@ -233,7 +234,7 @@ final class SwitchController {
                 ["advertise": Self.word(allows(.advertise)), "receive": Self.word(allows(.receive))])
         }
         arm(switches.wait(at: moment))
-        if wasOver { core.switchesChanged() }
+        if wasOver { core?.switchesChanged() }
     }
 
     private func arm(_ wait: Duration?) {
