@@ -5,12 +5,15 @@ import LoopIO
 final class BusCall {
     /// What sd-bus knows it by; filled in by the call that registers it.
     var slot: OpaquePointer?
-    /// Called before the handler, when it has ended or was delivered.
-    var onEnd: () -> Void = {}
+    /// Whose call it is; nil for a match, which does not end by what is delivered.
+    private weak var bus: LoopBus?
     private var handler: ((OpaquePointer?) -> Void)?
 
-    /// - Parameter handler: gets the message, which lives during the call; nil for an error.
-    init(_ handler: @escaping (OpaquePointer?) -> Void) {
+    /// - Parameters:
+    ///   - bus: told when the reply was delivered; nil for a match.
+    ///   - handler: gets the message, which lives during the call; nil for an error.
+    init(of bus: LoopBus?, _ handler: @escaping (OpaquePointer?) -> Void) {
+        self.bus = bus
         self.handler = handler
     }
 
@@ -29,7 +32,7 @@ final class BusCall {
         let isError = sd_bus_message_is_method_error(message, nil) > 0
         let handler = handler
         // First, so that what the handler begins is not taken for what has ended.
-        onEnd()
+        bus?.ended(self)
         handler?(isError ? nil : message)
     }
 }

@@ -7,7 +7,7 @@ package import LoopIO
 ///
 /// Whenever logind says that something has changed, all of the user's sessions are asked for again: what counts is what
 /// it answers, and not what a signal says.
-package final class LoginSessions: BusSource {
+package final class LoginSessions: BusSource, LoopBusDelegate {
     private static let service = LoginManager.service
     private static let managerPath = LoginManager.path
     private static let managerInterface = LoginManager.interface
@@ -44,9 +44,7 @@ package final class LoginSessions: BusSource {
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
         // Nothing is told from inside the initialiser: who gets the answer may not have its own place yet.
-        bus.start(
-            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            onLost: { [weak self] wasOpen in self?.lost(wasOpen) })
+        bus.start(self)
     }
 
     /// Ends it; nothing is told any more.
@@ -55,7 +53,7 @@ package final class LoginSessions: BusSource {
         bus.stop()
     }
 
-    private func opened() throws(Errno) {
+    func busOpened() throws(Errno) {
         let sessions = "path_namespace='\(Self.managerPath)/session',interface='\(LoopBus.propertiesInterface)'"
         let manager = "path='\(Self.managerPath)',interface='\(Self.managerInterface)'"
         let changes = [
@@ -72,7 +70,7 @@ package final class LoginSessions: BusSource {
     }
 
     /// The bus is gone, or was never there. Who was told of sessions keeps to that until there is a bus again.
-    private func lost(_ wasOpen: Bool) {
+    func busLost(wasOpen: Bool) {
         timer = nil
         isAsking = false
         onChange(wasOpen ? .silent : .absent)

@@ -7,7 +7,7 @@ package import LoopIO
 ///
 /// What holds it up is a lock of the kind `delay`: logind waits for it at most `InhibitDelayMaxSec`, 5 s unless configured
 /// otherwise, and asks nobody for a password.
-package final class LoginSleep {
+package final class LoginSleep: LoopBusDelegate {
     /// How long logind may take to answer, in microseconds.
     private static let timeout: UInt64 = 5_000_000
 
@@ -32,10 +32,7 @@ package final class LoginSleep {
     package init(loop: EventLoop, onChange: @escaping (MachineSleep) -> Void) {
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
-        bus.start(
-            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            // Sleep may come and go unseen meanwhile: once there is a bus again the machine is awake.
-            onLost: { _ in })
+        bus.start(self)
     }
 
     /// Ends it; nothing is told any more, and nothing holds sleep up.
@@ -51,7 +48,7 @@ package final class LoginSleep {
         lock = nil
     }
 
-    private func opened() throws(Errno) {
+    func busOpened() throws(Errno) {
         let rule =
             "sender='\(LoginManager.service)',path='\(LoginManager.path)',interface='\(LoginManager.interface)',"
             + "member='PrepareForSleep'"
@@ -61,6 +58,9 @@ package final class LoginSleep {
         }
         awoke()
     }
+
+    /// Sleep may come and go unseen meanwhile: once there is a bus again the machine is awake.
+    func busLost(wasOpen: Bool) {}
 
     private func began() {
         state = .imminent

@@ -3,6 +3,17 @@ import Glibc
 import LoopIO
 import Timing
 
+/// Who has a connection to a bus. On the loop's thread; never told anything inside a call of the connection.
+protocol LoopBusDelegate: AnyObject {
+    /// There is a new connection, on which to follow and to call: an error loses it. It is not known yet whether the bus lets us in;
+    /// what is sent waits for that.
+    func busOpened() throws(Errno)
+    /// There is no connection any more, or none could be made; its calls and matches have ended.
+    ///
+    /// - Parameter wasOpen: whether there was one.
+    func busLost(wasOpen: Bool)
+}
+
 /// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
 ///
 /// A bus that is lost, or was never there, is tried again, less and less often. On each new connection the owner says what it
@@ -27,8 +38,7 @@ final class LoopBus {
     private let kind: Kind
     /// In microseconds.
     private let timeout: UInt64
-    private var onOpen: (() throws(Errno) -> Void)?
-    private var onLost: ((Bool) -> Void)?
+    private weak var delegate: (any LoopBusDelegate)?
     private var bus: OpaquePointer?
     private var matches: [BusCall] = []
     private var calls: [ObjectIdentifier: BusCall] = [:]
@@ -39,7 +49,7 @@ final class LoopBus {
 
     /// Does nothing yet.
     ///
-    /// - Parameter patience: how long a call may wait for its answer, in microseconds.
+    /// - Parameter timeout: how long a call may wait for its answer, in microseconds.
     init(_ kind: Kind, loop: EventLoop, timeout: UInt64) {
         self.kind = kind
         self.loop = loop
@@ -51,15 +61,8 @@ final class LoopBus {
     }
 
     /// Begins to look for the bus.
-    ///
-    /// - Parameters:
-    ///   - onOpen: called for each connection, to follow and to call; what it throws loses the connection. It is not known
-    ///     yet whether the bus lets us in: what is sent waits for that.
-    ///   - onLost: called when there is no connection any more, or none could be made, after its calls and matches have
-    ///     ended; gets whether there was one. Like the other never inside a call of this object.
-    func start(onOpen: @escaping () throws(Errno) -> Void, onLost: @escaping (Bool) -> Void) {
-        self.onOpen = onOpen
-        self.onLost = onLost
+    func start(_ delegate: any LoopBusDelegate) {
+        self.delegate = delegate
         loop.later { [weak self] in self?.connect() }
     }
 
@@ -90,7 +93,7 @@ final class LoopBus {
             disconnect()
             let wait = backoff.next()
             timer = loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
-            onLost?(wasOpen)
+            delegate?.busLost(wasOpen: wasOpen)
         }
     }
 
@@ -108,7 +111,7 @@ final class LoopBus {
             try Errno.check(sd_bus_set_method_call_timeout(bus, timeout))
             try Errno.check(sd_bus_attach_event(bus, loop.event, 0))
             try follow("sender='\(Self.name).Local',member='Disconnected'") { [weak self] _ in self?.lost() }
-            try onOpen?()
+            try delegate?.busOpened()
         } catch {
             lost()
         }
@@ -134,7 +137,7 @@ final class LoopBus {
     ///   - handler: gets each, which lives during the call.
     /// - Throws: why they are not followed.
     func follow(_ rule: String, _ handler: @escaping (OpaquePointer) -> Void) throws(Errno) {
-        let match = BusCall { message in
+        let match = BusCall(of: nil) { message in
             if let message { handler(message) }
         }
         // Unretained: the bus keeps the match, which ends the call-backs of its slot with itself.
@@ -159,13 +162,16 @@ final class LoopBus {
         let pointer = try message(service, path, interface, member, fill)
         defer { sd_bus_message_unref(pointer) }
         if !startsService { sd_bus_message_set_auto_start(pointer, 0) }
-        let call = BusCall(then)
-        let key = ObjectIdentifier(call)
-        call.onEnd = { [weak self] in self?.calls[key] = nil }
+        let call = BusCall(of: self, then)
         // Unretained: the bus keeps the call, which ends the call-backs of its slot with itself.
         let context = Unmanaged.passUnretained(call).toOpaque()
         try Errno.check(sd_bus_call_async(bus, &call.slot, pointer, busDidReply, context, 0))
-        calls[key] = call
+        calls[ObjectIdentifier(call)] = call
+    }
+
+    /// A reply was delivered.
+    func ended(_ call: BusCall) {
+        calls[ObjectIdentifier(call)] = nil
     }
 
     /// Calls a method whose answer is of no interest, of somebody who is not started for it.

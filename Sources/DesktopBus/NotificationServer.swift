@@ -7,7 +7,7 @@ package import LoopIO
 ///
 /// A bus that is lost, or was never there, is tried again, less and less often. Of signals only those are believed that come
 /// from the server itself, as the bus names it: any program may send us one that looks alike.
-package final class NotificationServer {
+package final class NotificationServer: LoopBusDelegate {
     private static let service = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     /// Who the notifications come from, as servers show it.
@@ -32,9 +32,7 @@ package final class NotificationServer {
         self.loop = loop
         self.onEvent = onEvent
         bus = LoopBus(.user, loop: loop, timeout: Self.timeout)
-        bus.start(
-            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            onLost: { [weak self] in self?.lost(wasOpen: $0) })
+        bus.start(self)
     }
 
     /// Ends it; nothing is told any more. What was asked for before was sent at once, unless the bus had not let us in yet or
@@ -101,7 +99,7 @@ package final class NotificationServer {
 
     // MARK: - The bus
 
-    private func opened() throws(Errno) {
+    func busOpened() throws(Errno) {
         let owners = "sender='\(LoopBus.name)',interface='\(LoopBus.name)',member='NameOwnerChanged'"
         try bus.follow("\(owners),arg0='\(Self.service)'") { [weak self] in self?.ownerChanged($0) }
         for member in ["NotificationClosed", "ActivationToken", "ActionInvoked"] {
@@ -119,7 +117,7 @@ package final class NotificationServer {
         onEvent(.appeared)
     }
 
-    private func lost(wasOpen: Bool) {
+    func busLost(wasOpen: Bool) {
         owner = nil
         if wasOpen { onEvent(.gone) }
     }

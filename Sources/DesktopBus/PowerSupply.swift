@@ -4,7 +4,7 @@ package import LoopIO
 
 /// Follows whether the machine runs on its battery (UPower), and which power profile is active (power-profiles-daemon). Neither is
 /// started for it. Lives on the loop's thread; never waits.
-package final class PowerSupply: BusSource {
+package final class PowerSupply: BusSource, LoopBusDelegate {
     /// How long an answer may take, in microseconds.
     private static let timeout: UInt64 = 5_000_000
 
@@ -28,7 +28,8 @@ package final class PowerSupply: BusSource {
     private let onChange: (MachinePower) -> Void
     private let bus: LoopBus
     private var isOnBattery: Bool?
-    private var profile: String?
+    /// The active profile, by the service that says so.
+    private var activeProfiles: [String: String] = [:]
     private var latest: MachinePower?
 
     /// Begins to follow.
@@ -37,10 +38,7 @@ package final class PowerSupply: BusSource {
     package init(loop: EventLoop, onChange: @escaping (MachinePower) -> Void) {
         self.onChange = onChange
         bus = LoopBus(.system, loop: loop, timeout: Self.timeout)
-        bus.start(
-            onOpen: { [weak self] () throws(Errno) in try self?.opened() },
-            // What was known stays so: the bus says more once it is there again.
-            onLost: { _ in })
+        bus.start(self)
     }
 
     /// Ends it; nothing is told any more.
@@ -48,17 +46,20 @@ package final class PowerSupply: BusSource {
         bus.stop()
     }
 
-    private func opened() throws(Errno) {
+    func busOpened() throws(Errno) {
         try follow(Self.battery) { supply, reply in
             supply.isOnBattery = reply.flatMap { try? BusReader.variantFlag($0) }
         }
         for source in Self.profiles {
             try follow(source) { supply, reply in
-                // Of the two names one service has both, or one alone.
-                if let profile = reply.flatMap({ try? BusReader.variantText($0) }) { supply.profile = profile }
+                // None any more once the service has ended.
+                supply.activeProfiles[source.service] = reply.flatMap { try? BusReader.variantText($0) }
             }
         }
     }
+
+    /// What was known stays so: the bus says more once it is there again.
+    func busLost(wasOpen: Bool) {}
 
     private func follow(
         _ source: Source, _ take: @escaping (PowerSupply, OpaquePointer?) -> Void
@@ -92,6 +93,8 @@ package final class PowerSupply: BusSource {
     }
 
     private func tell() {
+        // Of the two names one service has both, or one alone.
+        let profile = Self.profiles.lazy.compactMap { [activeProfiles] in activeProfiles[$0.service] }.first
         let power = MachinePower(isOnBattery: isOnBattery, profile: profile)
         guard power != latest else { return }
         latest = power

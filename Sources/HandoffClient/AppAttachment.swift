@@ -103,6 +103,23 @@ package final class AppAttachment {
         }
     }
 
+    /// Publishes an activity as the one that the user is engaged in: `Publish`, and once that is answered well `BecomeCurrent`.
+    ///
+    /// - Parameters:
+    ///   - published: gets the answer of `Publish`; it may end the attachment.
+    ///   - current: gets the answer of `BecomeCurrent`, if it was called.
+    package func publishAsCurrent(
+        _ activity: ActivityDescription,
+        _ published: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void,
+        current: @escaping (Result<Void, ClientError>) -> Void = { _ in }
+    ) {
+        publish(activity) { [weak self] result in
+            published(result)
+            guard let self, case .attached(_, let session) = state, case .success(let reply) = result else { return }
+            session.calls.becomeCurrent(session: session.id, activity: reply.id, current)
+        }
+    }
+
     /// Takes the answer of a call in this attachment.
     /// - Returns: the answer; nil when it failed, which was or will be reported.
     package func accept<Value>(_ result: Result<Value, ClientError>) -> Value? {

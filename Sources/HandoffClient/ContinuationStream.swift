@@ -17,15 +17,18 @@ package final class ContinuationStream {
     }
     /// No byte comes any more; called once, and only while `onRead` is set.
     package var onEnd: (() -> Void)? {
-        didSet { stream.onEnd = onEnd }
+        get { stream.onEnd }
+        set { stream.onEnd = newValue }
     }
     /// The connection to the daemon has failed, and the stream is closed; called once.
     package var onError: ((Errno) -> Void)? {
-        didSet { stream.onError = onError }
+        get { stream.onError }
+        set { stream.onError = newValue }
     }
     /// `write` returned false, and now there is room again.
     package var onDrained: (() -> Void)? {
-        didSet { stream.onDrained = onDrained }
+        get { stream.onDrained }
+        set { stream.onDrained = newValue }
     }
 
     private let path: String

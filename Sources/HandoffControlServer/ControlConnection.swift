@@ -182,9 +182,7 @@ final class ControlConnection {
     }
 
     private func handOver() {
-        let upgraded = UpgradedStream(stream, on: loop, hasEnded: hasClientEnded) { [weak self] in
-            self?.upgradedStreamEnded()
-        }
+        let upgraded = UpgradedStream(stream, of: self, on: loop, hasEnded: hasClientEnded)
         upgradedStream = upgraded
         stream.onPassedTooMany = nil
         writeTimer = nil
@@ -193,7 +191,8 @@ final class ControlConnection {
         delegate?.upgraded(upgraded, of: self)
     }
 
-    private func upgradedStreamEnded() {
+    /// The stream that it has become is of no more use.
+    func upgradedStreamEnded() {
         upgradedStream = nil
         let delegate = self.delegate
         self.delegate = nil

@@ -106,6 +106,7 @@ enum Algorithm {
     static let hmacSHA256: SharedHandle = {
         let mac = fetch("HMAC", EVP_MAC_fetch, EVP_MAC_free)
         guard let template = copenssl_hmac_template(mac.pointer, "SHA256") else {
+            // As for what `fetch` looks for.
             preconditionFailure("OpenSSL has no HMAC with SHA256")
         }
         return SharedHandle(template, free: EVP_MAC_CTX_free)

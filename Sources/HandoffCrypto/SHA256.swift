@@ -37,6 +37,7 @@ package final class SHA256Hasher {
     /// An empty message (`EVP_DigestInit_ex`).
     package init() {
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, Algorithm.sha256.pointer, nil) == 1 else {
+            // Without memory Swift itself ends the process.
             preconditionFailure("a digest context fails only without memory")
         }
         self.context = context
@@ -65,6 +66,7 @@ package final class SHA256Hasher {
     /// Digest of all bytes so far, 32 bytes; more may be added after it.
     package func digest() -> [UInt8] {
         guard let copy = EVP_MD_CTX_new(), EVP_MD_CTX_copy_ex(copy, context) == 1 else {
+            // Without memory Swift itself ends the process.
             preconditionFailure("a digest context fails only without memory")
         }
         defer { EVP_MD_CTX_free(copy) }

@@ -11,6 +11,7 @@ package final class SecretBytes: Sendable {
 
     /// Makes `count` bytes and lets `fill` write all of them; on a throw they are overwritten and freed.
     package init<E: Error>(count: Int, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
+        // Swift itself ends the process where memory is missing; counts are ours, or were checked against a limit.
         guard let memory = OpenSSL.secretMemory(max(count, 1)) else { preconditionFailure("out of memory") }
         self.count = count
         self.memory = memory
@@ -153,6 +154,7 @@ package final class SecretBuilder {
     }
 
     private func grow(to capacity: Int) {
+        // Swift itself ends the process where memory is missing; counts are ours, or were checked against a limit.
         guard let grown = OpenSSL.secretMemory(capacity) else { preconditionFailure("out of memory") }
         if let memory {
             grown.copyMemory(from: memory, byteCount: count)

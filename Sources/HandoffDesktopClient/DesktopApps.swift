@@ -5,28 +5,31 @@ import HandoffJSON
 package import HandoffLog
 package import HandoffModel
 
+/// Who is told of the apps that are installed here. On the daemon's loop.
+package protocol DesktopAppsDelegate: AnyObject {
+    /// There were new claims: stores them.
+    func store(_ claims: ClaimHistory)
+    /// What would open something here may have changed.
+    func installedAppsChanged()
+}
+
 /// The apps that are installed here, as the desktop tells them, and their start. Lives on the daemon's loop.
 package final class DesktopApps {
     private let log: Logger
     private let desktop: DesktopLink?
-    private let onClaims: (ClaimHistory) -> Void
-    private let onChange: () -> Void
+    private weak var delegate: (any DesktopAppsDelegate)?
     private var following: DesktopLink.Following?
     private var apps = InstalledApps()
 
     /// - Parameters:
     ///   - desktop: nil where there is none: then apps are those that attach.
     ///   - history: which app claimed what first, as it is stored.
-    ///   - onClaims: stores that there were new claims.
-    ///   - onChange: called when what would open something here may have changed.
     package init(
-        log: Logger, desktop: DesktopLink?, history: ClaimHistory, onClaims: @escaping (ClaimHistory) -> Void,
-        onChange: @escaping () -> Void
+        log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
     ) {
         self.log = log
         self.desktop = desktop
-        self.onClaims = onClaims
-        self.onChange = onChange
+        self.delegate = delegate
         apps.registry.history = history
     }
 
@@ -57,10 +60,12 @@ package final class DesktopApps {
             var next = try InstalledApps(json: fields)
             next.registry.disabled = apps.registry.disabled
             next.registry.history = apps.registry.history
-            if next.registry.history.take(next.registry.handlers) { onClaims(next.registry.history) }
+            if next.registry.history.take(next.registry.handlers) {
+                delegate?.store(next.registry.history)
+            }
             let isNews = next.registry != apps.registry
             apps = next
-            if isNews { onChange() }
+            if isNews { delegate?.installedAppsChanged() }
         } catch {
             log.error("Cannot read what is installed", ["error": "\(error)"])
         }

@@ -1,6 +1,14 @@
 import HandoffControl
 import LoopIO
 
+/// The server that a connection belongs to. On the loop's thread.
+protocol DesktopConnectionDelegate: AnyObject {
+    /// Serves a call; its answer may come later.
+    func serve(_ call: DesktopCall)
+    /// The connection has ended; said once.
+    func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason)
+}
+
 /// One connection to the socket: performs what its `VarlinkServerMachine` asks for. On the loop's thread.
 ///
 /// A client that sends more calls than are served, or does not read its answers, is no daemon of ours: its connection is ended.
@@ -9,8 +17,8 @@ final class DesktopConnection {
     private static let maxWaiting = 2 * VarlinkFramer.maxMessage
 
     private let stream: ByteStream
-    private let onCall: (DesktopCall) -> Void
-    private var onEnded: ((DesktopConnection, VarlinkServerMachine.Reason) -> Void)?
+    /// Nil once the connection has ended.
+    private weak var delegate: (any DesktopConnectionDelegate)?
     private var machine = VarlinkServerMachine()
     /// What is still to be done: a handler may answer while an action is performed, and what follows comes after.
     private var actions: [VarlinkServerMachine.Action] = []
@@ -18,16 +26,10 @@ final class DesktopConnection {
     private var open: DesktopCall?
 
     /// Takes over a connected socket.
-    ///
-    /// - Parameters:
-    ///   - onCall: gets each call; its answer may come later.
-    ///   - onEnded: called once when the connection has ended.
     init(
-        _ descriptor: consuming Descriptor, on loop: EventLoop, onCall: @escaping (DesktopCall) -> Void,
-        onEnded: @escaping (DesktopConnection, VarlinkServerMachine.Reason) -> Void
+        _ descriptor: consuming Descriptor, on loop: EventLoop, delegate: any DesktopConnectionDelegate
     ) throws(Errno) {
-        self.onCall = onCall
-        self.onEnded = onEnded
+        self.delegate = delegate
         stream = try ByteStream(descriptor, on: loop)
         // Nobody passes anything here; what comes all the same is closed without waiting.
         stream.onPassed = { _ in }
@@ -64,7 +66,7 @@ final class DesktopConnection {
         case .dispatch(let call, let id):
             let call = DesktopCall(call, id, of: self)
             open = call
-            onCall(call)
+            delegate?.serve(call)
         case .send(let bytes):
             stream.write(bytes)
             if stream.pendingWriteBytes > Self.maxWaiting { actions += machine.lost() }
@@ -80,8 +82,8 @@ final class DesktopConnection {
 
     private func close(_ reason: VarlinkServerMachine.Reason) {
         if case .connectionLost = reason { stream.close() } else { stream.finish() }
-        let report = onEnded
-        onEnded = nil
-        report?(self, reason)
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.ended(self, reason)
     }
 }

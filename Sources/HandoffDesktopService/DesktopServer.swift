@@ -3,7 +3,7 @@ package import HandoffLog
 package import LoopIO
 
 /// Accepts the connections of the daemon, and hands their calls on. On the loop's thread.
-package final class DesktopServer {
+package final class DesktopServer: DesktopConnectionDelegate {
     /// Connections that may be open at a time: four that follow something, and one for each call.
     private static let maxConnections = 64
 
@@ -51,9 +51,7 @@ package final class DesktopServer {
                 log.notice("Refused a connection: of another user, or one too many")
                 return LocalSocket.close(descriptor)
             }
-            let connection = try DesktopConnection(
-                descriptor, on: loop, onCall: { [weak self] in self?.serve($0) },
-                onEnded: { [weak self] in self?.ended($0, $1) })
+            let connection = try DesktopConnection(descriptor, on: loop, delegate: self)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             log.error("Cannot serve a connection", ["error": "\(error)"])
@@ -67,13 +65,13 @@ package final class DesktopServer {
         for connection in connections.values { connection.end() }
     }
 
-    private func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason) {
+    func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason) {
         if case .protocolViolation(let error) = reason { log.notice("Ended a connection", ["reason": "\(error)"]) }
         connections[ObjectIdentifier(connection)] = nil
         if connections.isEmpty { onIdle?() }
     }
 
-    private func serve(_ call: DesktopCall) {
+    func serve(_ call: DesktopCall) {
         if let reply = description.reply(to: call.call) {
             if let error = reply.error { call.fail(error, reply.parameters) } else { call.reply(reply.parameters) }
         } else if DesktopMethod(rawValue: call.call.method)?.isStream != call.call.more {

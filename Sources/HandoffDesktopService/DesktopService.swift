@@ -20,6 +20,14 @@ package final class DesktopService {
     /// Connections that keep the machine awake at a time.
     private static let maxLocks = 4
 
+    /// What `StartApp` asks for.
+    private struct Start {
+        let app: AppID
+        let type: ActivityType
+        let token: ActivationToken?
+        let call: DesktopCall
+    }
+
     private let loop: EventLoop
     private let log: Logger
     private let launcher: AppLauncher
@@ -33,7 +41,7 @@ package final class DesktopService {
     /// Who follows what is installed.
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
     /// Starts that wait until the folders were read.
-    private var waiting: [() -> Void] = []
+    private var waiting: [Start] = []
     private var locks: [ObjectIdentifier: SleepInhibition] = [:]
 
     /// - Parameters:
@@ -53,7 +61,7 @@ package final class DesktopService {
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
             loop: loop, log: log.named("handlers"), places: HandlerPaths(environment: environment),
-            onChange: { [weak self] in self?.appsChanged() })
+            service: self)
     }
 
     /// Begins to read what is installed.
@@ -109,12 +117,13 @@ package final class DesktopService {
         if let folders, folders.isRead { tell(folders, to: call) }
     }
 
-    private func appsChanged() {
+    /// What is installed was read, or has changed.
+    func appsChanged() {
         guard let folders else { return }
         for call in followers.values { tell(folders, to: call) }
         let ready = waiting
         waiting = []
-        for start in ready { start() }
+        for start in ready { launch(start) }
     }
 
     private func tell(_ folders: HandlerFolders, to call: DesktopCall) {
@@ -126,14 +135,15 @@ package final class DesktopService {
         let type = try fields.type("type")
         let token = try Self.token(fields)
         guard admitStart(call) else { return }
-        let start = { [weak self] in
-            guard let self else { return }
-            guard let handler = folders?.registry.handler(app) else {
-                return call.fail(.notStarted, "the app \(app) is not installed any more")
-            }
-            launcher.launch(handler, for: type, token: token) { Self.answer(call, $0) }
+        let start = Start(app: app, type: type, token: token, call: call)
+        if folders?.isRead ?? true { launch(start) } else { waiting.append(start) }
+    }
+
+    private func launch(_ start: Start) {
+        guard let handler = folders?.registry.handler(start.app) else {
+            return start.call.fail(.notStarted, "the app \(start.app) is not installed any more")
         }
-        if folders?.isRead ?? true { start() } else { waiting.append(start) }
+        launcher.launch(handler, for: start.type, token: start.token) { Self.answer(start.call, $0) }
     }
 
     private func openPage(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {

@@ -1,40 +1,40 @@
 import HandoffDesktop
-package import HandoffHandlers
-package import HandoffLog
-package import LoopIO
+import HandoffHandlers
+import HandoffLog
+import LoopIO
 
 /// Keeps what the apps of this device declare: reads it on a thread of its own, and again after a change. Lives on the
 /// loop's thread.
-package final class HandlerFolders {
+final class HandlerFolders {
     /// How long changes gather: installing a package touches many files.
     private static let debounce = Duration.milliseconds(250)
 
     private let loop: EventLoop
     private let log: Logger
     private let reader: HandlerReader
-    private let onChange: () -> Void
+    private weak var service: DesktopService?
     private var worker: Worker?
     private var watch: FolderWatch?
     private var timer: LoopTimer?
     private var isReading = false
     private var mustReadAgain = false
     /// Files that cannot be used, each with what is wrong.
-    package private(set) var problems: Set<String> = []
+    private(set) var problems: Set<String> = []
     /// Whether the folders were read.
-    package private(set) var isRead = false
+    private(set) var isRead = false
     /// What was read last.
-    package private(set) var registry = HandlerRegistry()
+    private(set) var registry = HandlerRegistry()
 
-    /// - Parameter onChange: called after the first reading, and when what is read, or what cannot be, has changed.
-    package init(loop: EventLoop, log: Logger, places: HandlerPaths, onChange: @escaping () -> Void) {
+    /// - Parameter service: told after the first reading, and when what is read, or what cannot be, has changed.
+    init(loop: EventLoop, log: Logger, places: HandlerPaths, service: DesktopService) {
         self.loop = loop
         self.log = log
-        self.onChange = onChange
+        self.service = service
         reader = HandlerReader(places: places)
     }
 
     /// Begins to read and to watch.
-    package func start() {
+    func start() {
         do {
             worker = try Worker(name: "handlers")
             watch = try FolderWatch(on: loop) { [weak self] in self?.changed() }
@@ -46,7 +46,7 @@ package final class HandlerFolders {
     }
 
     /// Ends; a reading that is under way leads to nothing.
-    package func stop() {
+    func stop() {
         timer = nil
         watch = nil
         worker = nil
@@ -82,7 +82,7 @@ package final class HandlerFolders {
         if isNews {
             registry = found.registry
             log.info("Read what apps declare", ["apps": "\(registry.handlers.count)"])
-            onChange()
+            service?.appsChanged()
         }
         // What a folder got between the reading and the watch is seen by reading once more.
         if watch?.setFolders(found.watched) ?? false { mustReadAgain = true }

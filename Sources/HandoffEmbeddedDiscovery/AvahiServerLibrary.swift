@@ -48,11 +48,18 @@ final class AvahiServerLibrary: MulticastLibrary {
         gate = PacketGate(serviceType: options.serviceType)
         // Raw only because the C module is no part of the loop's interface.
         let original = loop.avahiPoll.assumingMemoryBound(to: AvahiPoll.self)
-        poll = GatedPoll(original) { [unowned self] in gate.admits($0, at: self.loop.now) }
-        clock.onJump = { [unowned self] in
-            // Avahi's timers follow the wall clock: after a step back they would not fire for as long.
-            if server != nil { events.append(.restart("somebody set the clock")) }
-        }
+        poll = GatedPoll(original, library: self)
+        clock.library = self
+    }
+
+    /// Avahi's timers follow the wall clock: after a step back they would not fire for as long.
+    func clockWasSet() {
+        if server != nil { events.append(.restart("somebody set the clock")) }
+    }
+
+    /// Whether a packet is to be read.
+    func admits(_ packet: UnsafeRawBufferPointer) -> Bool {
+        gate.admits(packet, at: loop.now)
     }
 
     deinit { close() }

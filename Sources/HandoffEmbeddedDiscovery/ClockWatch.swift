@@ -9,8 +9,8 @@ final class ClockWatch {
 
     private let descriptor: Int32
     private var offset = clinux_clock_offset()
-    /// What to do then; called in the loop's turn.
-    var onJump: () -> Void = {}
+    /// Told in the loop's turn.
+    weak var library: AvahiServerLibrary?
 
     init(loop: DiscoveryLoop) {
         descriptor = clinux_clock_watch()
@@ -31,6 +31,6 @@ final class ClockWatch {
         let (change, overflow) = now.subtractingReportingOverflow(offset)
         guard overflow || change.magnitude > ClockWatch.threshold.magnitude else { return }
         offset = now
-        onJump()
+        library?.clockWasSet()
     }
 }

@@ -31,13 +31,13 @@ final class GatedPoll {
     private let table: UnsafeMutablePointer<Table>
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: GatedPoll.maxPacket, alignment: 8)
     private var watches: [Watch] = []
-    /// Whether a packet is to be read.
-    private let admits: (UnsafeRawBufferPointer) -> Bool
+    /// Says whether a packet is to be read; it owns this object.
+    private unowned let library: AvahiServerLibrary
 
     /// - Parameter original: the loop's own functions, which outlive this object.
-    init(_ original: UnsafePointer<AvahiPoll>, admits: @escaping (UnsafeRawBufferPointer) -> Bool) {
+    init(_ original: UnsafePointer<AvahiPoll>, library: AvahiServerLibrary) {
         self.original = original
-        self.admits = admits
+        self.library = library
         table = .allocate(capacity: 1)
         var poll = original.pointee
         poll.watch_new = { api, descriptor, events, callback, context in
@@ -90,7 +90,7 @@ final class GatedPoll {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
             guard count >= 0 else { return }
             // The library reads one packet each time.
-            if admits(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
+            if library.admits(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
                 return watch.callback(handle, descriptor, events, watch.context)
             }
             _ = recv(descriptor, buffer.baseAddress, 0, Int32(MSG_DONTWAIT))

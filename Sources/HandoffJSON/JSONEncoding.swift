@@ -22,6 +22,7 @@ extension JSON {
         do {
             try value.encode(to: encoding)
         } catch {
+            // Our own values alone are written, and none of them has a number that JSON lacks, or throws by itself.
             preconditionFailure("a value that JSON does not have: \(error)")
         }
         self = encoding.json

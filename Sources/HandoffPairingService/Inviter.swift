@@ -12,6 +12,14 @@ import HandoffTransport
 package import LoopIO
 import Timing
 
+/// Who has opened a window. On the daemon's loop.
+package protocol InviterDelegate: AnyObject {
+    /// Tells the user how the window goes.
+    func inviter(_ inviter: Inviter, tells event: PairEvent)
+    /// The window is over; said once.
+    func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>)
+}
+
 /// An open pairing window: listens, is announced, lets `PairingWindow` decide who may prove the code, asks the user, and
 /// hands the account over. Lives on the daemon's loop; made for one window. Diagram: `docs/state-machines/pairing.md`.
 ///
@@ -35,10 +43,8 @@ package final class Inviter {
         case over
     }
 
-    /// Tells the user how the window goes.
-    package var onEvent: ((PairEvent) -> Void)?
-    /// The window is over; called once.
-    package var onEnd: ((Result<PairingDevice, PairingFailure>) -> Void)?
+    /// Nil once the window is over.
+    package weak var delegate: (any InviterDelegate)?
 
     /// Where it listens.
     package let port: UInt16
@@ -130,8 +136,9 @@ package final class Inviter {
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
             timer = loop.timer(after: PairingProtocol.windowTime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
-            onEvent?(
-                .opened(
+            delegate?.inviter(
+                self,
+                tells: .opened(
                     PairingWindowDescription(
                         code: digits?.code.digits, link: link.text, addresses: places,
                         seconds: Int(PairingProtocol.windowTime.components.seconds))))
@@ -165,7 +172,7 @@ package final class Inviter {
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
         guard isAutomatic else {
-            onEvent?(.confirm(PairingDevice(peer)))
+            delegate?.inviter(self, tells: .confirm(PairingDevice(peer)))
             return
         }
         _ = agree(to: joiner, id)
@@ -175,7 +182,7 @@ package final class Inviter {
         guard let peer = joiner.peer, window.agreed(to: id, now: loop.now) else { return false }
         joiner.isAsked = false
         rearm()
-        onEvent?(.joining(PairingDevice(peer)))
+        delegate?.inviter(self, tells: .joining(PairingDevice(peer)))
         admit(peer, id, until: loop.now.advanced(by: Self.timeoutForKey))
         return true
     }
@@ -272,10 +279,9 @@ package final class Inviter {
         joiners = [:]
         if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
         announcer = nil
-        let report = onEnd
-        onEnd = nil
-        onEvent = nil
-        report?(result)
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.inviter(self, ended: result)
     }
 
     /// Lets a connection deliver its last bytes; those that were told longest ago pay when there are too many.

@@ -5,6 +5,16 @@ import HandoffTLS
 import HandoffTransport
 import LoopIO
 
+/// Who has a call made. On the daemon's loop.
+protocol JoinCallDelegate: AnyObject {
+    /// The inviter has proved that it knows the code; its user is asked.
+    func call(_ call: JoinCall, reached inviter: PairingPeer)
+    /// The account has come: check it, store it, then say `stored` or `refuse`. No end is reported any more.
+    func call(_ call: JoinCall, received account: PairedAccount, from inviter: PairingPeer)
+    /// It has ended without the account; said once, never from inside a method of the call.
+    func call(_ call: JoinCall, ended end: JoinCall.End)
+}
+
 /// One call of a joiner to one inviter, up to the account. Lives on the daemon's loop; dropping it cuts it. Diagram:
 /// `docs/state-machines/pairing.md`.
 final class JoinCall {
@@ -51,14 +61,11 @@ final class JoinCall {
         mutating func take(_ event: (inout JoinerSession) -> [JoinerAction]) -> [JoinerAction] { event(&session) }
     }
 
-    /// The inviter has proved that it knows the code; its user is asked.
-    var onInviter: ((PairingPeer) -> Void)?
-    /// The account has come: check it, store it, then say `stored` or `refuse`. No end is reported any more.
-    var onAccount: ((PairedAccount, PairingPeer) -> Void)?
-    /// It has ended without the account; called once, never from inside a method of this class.
-    var onEnd: ((End) -> Void)?
-
+    /// The window that is called.
+    let instance: String
     private let setting: Setting
+    /// Nil once it has ended.
+    private weak var delegate: (any JoinCallDelegate)?
     private var state = State.dialling
     /// There from the end of `dialling`, until it is over.
     private var line: Line?
@@ -66,8 +73,12 @@ final class JoinCall {
     private var deadline: LoopTimer?
 
     /// Starts to call.
-    init(_ addresses: [SocketAddress], _ setting: Setting) {
+    init(
+        _ instance: String, at addresses: [SocketAddress], _ setting: Setting, delegate: any JoinCallDelegate
+    ) {
+        self.instance = instance
         self.setting = setting
+        self.delegate = delegate
         // Who answers, the code proves.
         let target = DialTarget(candidates: addresses, token: setting.secret.token, accepts: { _ in true })
         dial = setting.dialer.dial(target) { [weak self] in self?.dialled($0) }
@@ -149,12 +160,12 @@ final class JoinCall {
             state = .waiting(inviter)
             // The inviter ends it in time; longer than that it is not there any more.
             wait(PairingProtocol.windowTime + PairingProtocol.answerGrace + PairingProtocol.transferTime)
-            onInviter?(inviter)
+            delegate?.call(self, reached: inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }
             state = .storing
             deadline = nil
-            onAccount?(account, inviter)
+            delegate?.call(self, received: account, from: inviter)
         case .ended(let end): ended(end)
         }
     }
@@ -198,11 +209,15 @@ final class JoinCall {
     }
 
     private func end(_ end: End) {
-        let report = onEnd
+        let delegate = self.delegate
         let wasGuess = line?.session.hasUnansweredProof ?? false
         line?.connection.abort()
         close()
-        if case .here(let callEnd, _) = end { report?(.here(callEnd, wasGuess: wasGuess)) } else { report?(end) }
+        if case .here(let callEnd, _) = end {
+            delegate?.call(self, ended: .here(callEnd, wasGuess: wasGuess))
+        } else {
+            delegate?.call(self, ended: end)
+        }
     }
 
     private func close() {
@@ -210,9 +225,7 @@ final class JoinCall {
         line = nil
         dial = nil
         deadline = nil
-        onInviter = nil
-        onAccount = nil
-        onEnd = nil
+        delegate = nil
     }
 
     /// The other side has no protocol in common with us: it said so (no_application_protocol, RFC 7301), or we noticed.

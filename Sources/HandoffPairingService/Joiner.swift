@@ -11,9 +11,17 @@ import HandoffTransport
 package import LoopIO
 package import Timing
 
+/// Who wants to join. On the daemon's loop.
+package protocol JoinerDelegate: AnyObject {
+    /// Tells the user how it goes.
+    func joiner(_ joiner: Joiner, tells event: JoinEvent)
+    /// It has ended; said once.
+    func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>)
+}
+
 /// One attempt of this device to join an account by pairing: finds inviters, calls them one at a time, and stores the
 /// account that it is given. Lives on the daemon's loop. Diagram: `docs/state-machines/pairing.md`.
-package final class Joiner {
+package final class Joiner: JoinCallDelegate {
     /// What came of it.
     package struct Joined {
         /// The account that this device is in now.
@@ -35,10 +43,8 @@ package final class Joiner {
         case over
     }
 
-    /// Tells the user how it goes.
-    package var onEvent: ((JoinEvent) -> Void)?
-    /// It has ended; called once.
-    package var onEnd: ((Result<Joined, PairingFailure>) -> Void)?
+    /// Nil once it has ended.
+    package weak var delegate: (any JoinerDelegate)?
 
     private let loop: EventLoop
     private let log: Logger
@@ -96,7 +102,7 @@ package final class Joiner {
         deadline = loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
         switch place {
         case .anywhere:
-            onEvent?(.looking)
+            delegate?.joiner(self, tells: .looking)
             startSearch()
         case .known(let peers): resolve(peers)
         }
@@ -118,10 +124,9 @@ package final class Joiner {
         timer = nil
         deadline = nil
         search = nil
-        let report = onEnd
-        onEnd = nil
-        onEvent = nil
-        report?(result)
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.joiner(self, ended: result)
     }
 
     // MARK: - Finding
@@ -185,28 +190,27 @@ package final class Joiner {
     private func call(_ instance: String, at addresses: [SocketAddress]) {
         if let address = addresses.first?.description, address != lastAddress {
             lastAddress = address
-            onEvent?(.calling(address: address))
+            delegate?.joiner(self, tells: .calling(address: address))
         }
-        let call = JoinCall(addresses, setting)
-        state = .calling(call)
-        call.onInviter = { [weak self] inviter in
-            self?.log.notice("The inviting device knows the code", ["device": inviter.device.short])
-            self?.onEvent?(.waiting(PairingDevice(inviter)))
-        }
-        call.onAccount = { [weak self, weak call] account, inviter in
-            guard let self, let call else { return }
-            store(account, from: inviter, call)
-        }
-        call.onEnd = { [weak self] in self?.ended(instance, $0) }
+        state = .calling(JoinCall(instance, at: addresses, setting, delegate: self))
     }
 
-    private func ended(_ instance: String, _ end: JoinCall.End) {
+    func call(_ call: JoinCall, reached inviter: PairingPeer) {
+        log.notice("The inviting device knows the code", ["device": inviter.device.short])
+        delegate?.joiner(self, tells: .waiting(PairingDevice(inviter)))
+    }
+
+    func call(_ call: JoinCall, received account: PairedAccount, from inviter: PairingPeer) {
+        store(account, from: inviter, call)
+    }
+
+    func call(_ call: JoinCall, ended end: JoinCall.End) {
         guard case .calling = state else { return }
         state = .idle
         switch end {
         case .everywhere(let failure): fail(failure)
         case .here(let end, let wasGuess):
-            targets.ended(instance, end, wasGuess: wasGuess, now: loop.now)
+            targets.ended(call.instance, end, wasGuess: wasGuess, now: loop.now)
             guard deadline?.isArmed == true else { return fail(targets.failure) }
             advance()
         }

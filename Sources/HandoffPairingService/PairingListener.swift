@@ -4,7 +4,7 @@ package import LoopIO
 
 /// The listening socket of a pairing window: reads the opening of each connection, and hands on those that may begin
 /// TLS. Used on its loop's thread only; dropping it closes the socket and all connections that wait.
-package final class PairingListener {
+package final class PairingListener: OpeningListenerDelegate {
     /// A connection that may begin TLS.
     package struct Arrival {
         /// The connection; set its handlers, then have it `answer` the ClientHello.
@@ -42,9 +42,7 @@ package final class PairingListener {
         self.limits = limits
         self.loop = loop
         listener = try OpeningListener(socket, mayOmitToken: true, limits: limits, on: loop)
-        listener.onOpening = { [weak self] opening in
-            if let self { arrived(opening) } else { opening.stream.close() }
-        }
+        listener.delegate = self
     }
 
     /// Closes the socket and every connection that was not handed on.
@@ -66,7 +64,7 @@ package final class PairingListener {
         return try BoundPort.bindTCP(port: 0, address: address)
     }
 
-    private func arrived(_ opening: OpeningListener.Opening) {
+    package func opened(_ opening: OpeningListener.Opening) {
         // Both fail only without memory, and then nobody is served.
         guard let session = try? TLSSession(context: context, accepts: { _ in true }),
             let connection = try? PeerConnection(

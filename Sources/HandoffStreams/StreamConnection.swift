@@ -31,7 +31,7 @@ final class StreamConnection {
 
     let streamLoop: StreamLoop
     let session: TLSSession
-    private let times: StreamTimes
+    let times: StreamTimes
     let report: (StreamHandle.Event) -> Void
     var state = State.judging
     var socket: Descriptor?
@@ -126,43 +126,6 @@ final class StreamConnection {
         local = .some(descriptor)
         passer = handed.passer
         lastMove = streamLoop.loop.now
-        pump()
-    }
-
-    /// Puts a file in the place of the app's socket for a part of a direction.
-    func pass(_ part: FilePart, report: @escaping (FilePart.Event) -> Void) {
-        guard case .open = state, local != nil else { return report(.failed(0, "the stream is not open")) }
-        let loop = streamLoop.loop
-        do throws(Errno) {
-            switch part.direction {
-            case .send:
-                guard sending == nil, part.position >= outgoing.count, !outgoing.hasEnded else {
-                    return report(.positionPassed(outgoing.count))
-                }
-                let running = try SendingPart(sending: part, on: loop, report: report)
-                running.reader.onBlock = { [weak self] in self?.pump() }
-                running.reader.onEnd = { [weak self] in self?.sendingEnded(after: $0) }
-                running.reader.onFailed = { [weak self] in self?.sendingFailed("\($0)") }
-                sending = running
-            case .receive:
-                guard receiving == nil, part.position >= incoming.delivered, !incoming.isEndDelivered else {
-                    return report(.positionPassed(incoming.delivered))
-                }
-                let running = try ReceivingPart(receiving: part, on: loop, report: report)
-                running.writer.onRoom = { [weak self] in self?.pump() }
-                running.writer.onFailed = { [weak self] in self?.receivingFailed("\($0)") }
-                receiving = running
-                // Of nothing it is complete at once, when its place is reached.
-                takeUpReceiving()
-            }
-        } catch {
-            return report(
-                .failed(
-                    0,
-                    error == .wouldBlock
-                        ? "too many files are being read or written, or closed; those of this app may hang" : "\(error)"
-                ))
-        }
         pump()
     }
 
@@ -373,17 +336,6 @@ final class StreamConnection {
             }
         case .resetHere, .resetThere, .gone: close()
         }
-    }
-
-    /// Files get what was received for them; then their owners learn that the stream is over.
-    private func endParts(_ report: StreamReport) {
-        if let part = sending {
-            part.reader.cancel()
-            part.end(.over(part.moved, report))
-        }
-        receiving?.finish(over: report, within: times.linger, on: streamLoop.loop)
-        sending = nil
-        receiving = nil
     }
 
     /// Sends the last bytes, and waits until the other side has ended too: closing with unread bytes would make TCP reset the

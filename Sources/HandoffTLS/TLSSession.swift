@@ -257,6 +257,7 @@ package final class TLSSession {
     private func checkIsOpen() throws(TLSError) {
         switch state {
         case .open: return
+        // The owner's mistake, whatever comes from the other side: only `step` leaves this state, and its result says so.
         case .handshake: preconditionFailure("no data before the handshake is done")
         case .failed(let error): throw error
         }

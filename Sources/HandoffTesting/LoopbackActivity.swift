@@ -72,6 +72,7 @@ public struct LoopbackActivity: Sendable, Equatable {
                 let tagged = try NSUserActivity.taggedUserInfo(newValue)
                 description.userInfo = tagged.isEmpty ? nil : tagged
             } catch {
+                // The test's own mistake, as documented at the initialiser: a property cannot throw.
                 fatalError("\(error)")
             }
         }

@@ -38,6 +38,7 @@ final class LoopbackCore: Sendable {
             let result = Result { try body(network.value) }
             box.withLock { $0 = result }
         }
+        // `wait` returns once the body has run on the loop, which only `deinit` ends.
         guard let result = box.withLock({ $0 }) else { preconditionFailure("the loop has ended") }
         return try result.get()
     }

@@ -5,14 +5,12 @@ import LoopIO
 /// One connection of an app to a device that is played. On the loop's thread.
 final class PlayedConnection {
     let stream: ByteStream
-    /// The connection is over, or has become a stream.
-    var onEnd: () -> Void = {}
+    private unowned let device: PlayedDevice
     private var machine = VarlinkServerMachine()
-    private let onCall: (PlayedCall) -> Void
 
-    init(_ stream: ByteStream, _ onCall: @escaping (PlayedCall) -> Void) {
+    init(_ stream: ByteStream, to device: PlayedDevice) {
         self.stream = stream
-        self.onCall = onCall
+        self.device = device
         stream.onRead = { [weak self] bytes in self?.perform { $0.received(bytes) } }
         // Apps shut no single side down: who writes no more has gone.
         stream.onEnd = { [weak self] in self?.perform { $0.lost() } }
@@ -22,19 +20,19 @@ final class PlayedConnection {
     /// Ends it without a word, as the end of a daemon does.
     func close() {
         stream.close()
-        onEnd()
+        device.ended(self)
     }
 
     func perform(_ event: (inout VarlinkServerMachine) -> [VarlinkServerMachine.Action]) {
         for action in event(&machine) {
             switch action {
-            case .dispatch(let call, let id): onCall(PlayedCall(call, id, self))
+            case .dispatch(let call, let id): device.serve(PlayedCall(call, id, self))
             case .send(let bytes): stream.write(bytes)
             case .abandon: break
-            case .upgrade: onEnd()
+            case .upgrade: device.ended(self)
             case .close:
                 stream.finish()
-                onEnd()
+                device.ended(self)
             }
         }
     }

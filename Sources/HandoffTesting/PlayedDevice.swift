@@ -68,15 +68,17 @@ final class PlayedDevice {
     }
 
     private func accept(_ stream: ByteStream) {
-        let connection = PlayedConnection(stream) { [unowned self] call in
-            answer(call)
-            network.changed()
-        }
-        connection.onEnd = { [unowned self, unowned connection] in ended(connection) }
-        connections.append(connection)
+        connections.append(PlayedConnection(stream, to: self))
     }
 
-    private func ended(_ connection: PlayedConnection) {
+    /// Serves a call of an app.
+    func serve(_ call: PlayedCall) {
+        answer(call)
+        network.changed()
+    }
+
+    /// A connection is over, or has become a stream.
+    func ended(_ connection: PlayedConnection) {
         connections.removeAll { $0 === connection }
         guard let place = sessions.firstIndex(where: { $0.connection === connection }) else { return }
         let session = sessions.remove(at: place)

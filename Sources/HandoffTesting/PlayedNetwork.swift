@@ -104,6 +104,11 @@ final class PlayedNetwork {
         }
     }
 
+    /// A stream is over.
+    func ended(_ stream: PlayedStream) {
+        streams[stream.id] = nil
+    }
+
     /// What is on its way from or to a device does not come.
     func breakContinuations(with device: PlayedDevice) {
         for continuation in continuations.values
@@ -163,8 +168,7 @@ final class PlayedNetwork {
         guard activity.content.supportsStreams else {
             throw HandoffFailure.streamsUnsupported(device: offer.device.name)
         }
-        let stream = PlayedStream(call, of: continuation, loop: loop)
-        stream.onEnd = { [weak self, id = stream.id] in self?.streams[id] = nil }
+        let stream = PlayedStream(call, of: continuation, network: self)
         streams[stream.id] = stream
         session.tell(
             .stream(offer.id, stream.id, from: device.origin(of: continuation.session), resource: resource))

@@ -10,8 +10,7 @@ final class PlayedStream {
 
     let id = StreamID.random
     let continuation: PlayedContinuation
-    /// It is over.
-    var onEnd: () -> Void = {}
+    private unowned let network: PlayedNetwork
     /// The side of the app that asked, until the other one takes the stream.
     private var asking: ByteStream?
     private var timer: LoopTimer?
@@ -19,14 +18,15 @@ final class PlayedStream {
     private var ended = 0
 
     /// A stream that an app asks for, which has it at once: what it writes waits for the other app.
-    init(_ call: PlayedCall, of continuation: PlayedContinuation, loop: EventLoop) {
+    init(_ call: PlayedCall, of continuation: PlayedContinuation, network: PlayedNetwork) {
         self.continuation = continuation
+        self.network = network
         let side = call.upgrade(["stream": .string(id.hex)])
         side.onRead = nil
         side.onEnd = nil
         side.onError = { [weak self] _ in self?.end() }
         asking = side
-        timer = loop.timer(after: Self.timeToTake) { [weak self] in self?.end() }
+        timer = network.loop.timer(after: Self.timeToTake) { [weak self] in self?.end() }
     }
 
     /// The other app takes it.
@@ -46,7 +46,7 @@ final class PlayedStream {
         asking = nil
         for side in sides { side.close() }
         sides = []
-        onEnd()
+        network.ended(self)
     }
 
     private func join(_ side: ByteStream, to other: ByteStream) {
@@ -66,6 +66,6 @@ final class PlayedStream {
         guard ended == 2 else { return }
         for side in sides { side.finish() }
         sides = []
-        onEnd()
+        network.ended(self)
     }
 }

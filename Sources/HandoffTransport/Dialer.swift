@@ -8,8 +8,8 @@ package final class Dialer {
     let limits: TransportLimits
     private var slots: AddressSlots
     private var nextID: AddressSlots.ID = 0
-    /// What to do when a place becomes free, by attempt.
-    private var waiting: [AddressSlots.ID: () -> Void] = [:]
+    /// Who waits for a place at an address.
+    private var waiting: [AddressSlots.ID: DialAttempt] = [:]
 
     /// - Parameter context: TLS in the role of the client.
     package init(context: TLSContext, limits: TransportLimits = TransportLimits(), on loop: EventLoop) {
@@ -31,19 +31,19 @@ package final class Dialer {
         Dial(target, dialer: self, completion: completion)
     }
 
-    /// Takes a place at the address for an attempt that is before its gate, and calls `start` once there is one.
-    func enter(_ address: IPAddress, _ start: @escaping () -> Void) -> AddressSlots.ID {
+    /// Takes a place at its address for an attempt that is before its gate, and has it connect once there is one.
+    func enter(_ attempt: DialAttempt) -> AddressSlots.ID {
         let id = nextID
         nextID &+= 1
-        if slots.enter(id, at: address) { start() } else { waiting[id] = start }
+        if slots.enter(id, at: attempt.address.address) { attempt.connect() } else { waiting[id] = attempt }
         return id
     }
 
     /// Gives up a place, or the wait for one.
     func leave(_ id: AddressSlots.ID, at address: IPAddress) {
         waiting[id] = nil
-        guard let next = slots.leave(id, at: address), let start = waiting.removeValue(forKey: next) else { return }
+        guard let next = slots.leave(id, at: address), let attempt = waiting.removeValue(forKey: next) else { return }
         // Not from inside the attempt that gives up.
-        loop.later(start)
+        loop.later { attempt.connect() }
     }
 }

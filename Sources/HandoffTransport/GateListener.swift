@@ -2,23 +2,25 @@ package import HandoffTLS
 package import LoopIO
 import Timing
 
+/// Who keeps the gate. On the listener's loop.
+package protocol GateListenerDelegate: AnyObject {
+    /// Judges token and ClientHello record; nil closes the connection without an answer. It also remembers which
+    /// tokens were used: a good one may open the gate only once.
+    func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict?
+    /// A connection has passed the gate, and starts its handshake when this returns: set its handlers, and keep it.
+    func passed(_ connection: PeerConnection)
+}
+
 /// The listening socket of a daemon, and the gate behind it: a stranger gets no byte out of it.
 ///
 /// Used on its loop's thread only; dropping it closes the socket and all connections that have not passed the gate.
 /// Diagram: `docs/state-machines/peer-connection.md`.
-package final class GateListener {
-    /// Judges token and ClientHello record; `nil` closes the connection without an answer. It also remembers which
-    /// tokens were used: a good one may open the gate only once.
-    package typealias Judge = (_ token: [UInt8], _ clientHello: [UInt8], _ source: IPAddress) -> GateVerdict?
-
-    /// A connection that has passed the gate and starts its handshake when this returns: set its handlers, and keep it.
-    package var onConnection: ((PeerConnection) -> Void)?
-
+package final class GateListener: OpeningListenerDelegate {
     private let loop: EventLoop
     private let listener: OpeningListener
     private let context: TLSContext
     private let limits: TransportLimits
-    private let judge: Judge
+    private weak var delegate: (any GateListenerDelegate)?
 
     /// Starts to listen.
     ///
@@ -27,16 +29,14 @@ package final class GateListener {
     ///   - context: TLS in the role of the server.
     package init(
         _ descriptor: consuming Descriptor, context: TLSContext, limits: TransportLimits = TransportLimits(),
-        on loop: EventLoop, judge: @escaping Judge
+        on loop: EventLoop, delegate: any GateListenerDelegate
     ) throws(Errno) {
         self.loop = loop
         self.context = context
         self.limits = limits
-        self.judge = judge
+        self.delegate = delegate
         listener = try OpeningListener(descriptor, mayOmitToken: false, limits: limits, on: loop)
-        listener.onOpening = { [weak self] opening in
-            if let self { open(opening) } else { opening.stream.close() }
-        }
+        listener.delegate = self
     }
 
     /// Connections that have not passed the gate.
@@ -54,18 +54,19 @@ package final class GateListener {
     /// Closes the socket and every connection that has not passed the gate.
     package func close() {
         listener.close()
-        onConnection = nil
+        delegate = nil
     }
 
-    private func open(_ opening: OpeningListener.Opening) {
-        guard let token = opening.token, let verdict = judge(token, opening.clientHello, opening.address.address),
+    package func opened(_ opening: OpeningListener.Opening) {
+        guard let token = opening.token, let delegate,
+            let verdict = delegate.judge(token, opening.clientHello, from: opening.address.address),
             // Both fail only without memory, and then nobody is served.
             let session = try? TLSSession(context: context, accepts: verdict.accepts),
             let connection = try? PeerConnection(
                 stream: opening.stream, session: session, role: .server, remoteAddress: opening.address,
                 isIntroduction: verdict.isIntroduction, limits: limits, on: loop)
         else { return opening.stream.close() }
-        onConnection?(connection)
+        delegate.passed(connection)
         connection.answer(opening.clientHello)
     }
 }

@@ -1,6 +1,12 @@
 package import LoopIO
 import Timing
 
+/// Who gets the connections that have said enough. On the listener's loop.
+package protocol OpeningListenerDelegate: AnyObject {
+    /// A connection has said enough.
+    func opened(_ opening: OpeningListener.Opening)
+}
+
 /// A listening TCP socket that reads what each connection says before TLS, within bounds of number and time, and hands on
 /// those that have said enough. It never says a byte itself.
 ///
@@ -24,8 +30,8 @@ package final class OpeningListener {
         var buffer: GateBuffer
     }
 
-    /// A connection has said enough.
-    package var onOpening: ((Opening) -> Void)?
+    /// Without one, connections that have said enough are closed.
+    package weak var delegate: (any OpeningListenerDelegate)?
 
     private let loop: EventLoop
     private let listener: Listener
@@ -76,7 +82,7 @@ package final class OpeningListener {
         timer?.cancel()
         for connection in connections.values { connection.stream.close() }
         connections = [:]
-        onOpening = nil
+        delegate = nil
     }
 
     private func accept(_ descriptor: consuming Descriptor, from address: SocketAddress) {
@@ -107,10 +113,10 @@ package final class OpeningListener {
             ready.stream.onEnd = nil
             ready.stream.onError = nil
             // Without its options it would only be slower, or a dead peer be noticed later.
-            guard let onOpening, let raw = ready.stream.rawDescriptor, (try? TCP.configure(raw)) != nil else {
+            guard let delegate, let raw = ready.stream.rawDescriptor, (try? TCP.configure(raw)) != nil else {
                 return ready.stream.close()
             }
-            onOpening(
+            delegate.opened(
                 Opening(stream: ready.stream, address: ready.address, token: token, clientHello: clientHello))
         }
     }

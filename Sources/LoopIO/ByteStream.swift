@@ -7,16 +7,8 @@ import CLinux
 /// What it watches for follows from its state after each step, so that a descriptor which hangs up is either read to
 /// its end or not watched at all.
 package final class ByteStream {
-    /// When a writer should pause, in bytes that wait: above `high`, until no more than `low` wait.
-    package struct Marks: Sendable {
-        package var low: Int
-        package var high: Int
-
-        package init(low: Int = 64 * 1024, high: Int = 256 * 1024) {
-            self.low = low
-            self.high = high
-        }
-    }
+    /// When a writer should pause.
+    package typealias Marks = WriteQueue.Marks
 
     private enum Reading {
         /// The state while bytes are read and handed over.
@@ -73,13 +65,11 @@ package final class ByteStream {
     package var onFlushed: (() -> Void)?
 
     private let loop: EventLoop
-    private let marks: Marks
     private var descriptor: StreamDescriptor?
     private var source: EventSource?
     private var reading = Reading.flowing
     private var writing = Writing.open
-    private var queue = WriteQueue()
-    private var isAboveHigh = false
+    private var queue: WriteQueue
     /// Whether a failed write is reported in a later turn: a handler is never called from inside `write`.
     private var isFailureDue = false
     /// Set from `finish` on: keeps the stream alive until the other end has everything, at the latest until the timer.
@@ -89,7 +79,7 @@ package final class ByteStream {
     package init(_ descriptor: consuming Descriptor, on loop: EventLoop, marks: Marks = Marks()) throws(Errno) {
         let raw = descriptor.raw
         self.loop = loop
-        self.marks = marks
+        queue = WriteQueue(marks: marks)
         self.descriptor = try StreamDescriptor(descriptor)
         source = try loop.watch(raw, []) { [weak self] events in self?.handle(events) }
     }
@@ -145,15 +135,14 @@ package final class ByteStream {
         guard isOpen, case .open = writing else { return true }
         do throws(Errno) {
             let sent = queue.isEmpty ? try send(bytes) : 0
-            guard sent < bytes.count else { return !isAboveHigh }
+            guard sent < bytes.count else { return !queue.isAboveHigh }
             queue.append(bytes, skipping: sent)
         } catch {
             failWriting(error)
             return true
         }
-        if queue.count > marks.high { isAboveHigh = true }
         updateInterest()
-        return !isAboveHigh
+        return !queue.isAboveHigh
     }
 
     /// Sends bytes over a unix socket and passes a descriptor with the first of them (SCM_RIGHTS); the caller keeps its
@@ -173,9 +162,8 @@ package final class ByteStream {
         }
         let sent = try result.get()
         if sent < bytes.count { queue.append(bytes, skipping: sent) }
-        if queue.count > marks.high { isAboveHigh = true }
         updateInterest()
-        return !isAboveHigh
+        return !queue.isAboveHigh
     }
 
     /// Sends what is queued and then the end of the stream (shutdown(2)); reading goes on.
@@ -333,10 +321,7 @@ package final class ByteStream {
             return failWriting(error)
         }
         shutdownIfFlushed()
-        if isAboveHigh, queue.count <= marks.low {
-            isAboveHigh = false
-            onDrained?()
-        }
+        if queue.takeDrained() { onDrained?() }
         if queue.isEmpty { onFlushed?() }
     }
 

@@ -1,9 +1,21 @@
 /// Bytes that wait until a descriptor takes them, in order. A plain value.
 package struct WriteQueue {
+    /// When a writer should pause, in bytes that wait: above `high`, until no more than `low` wait.
+    package struct Marks: Sendable {
+        package var low: Int
+        package var high: Int
+
+        package init(low: Int = 64 * 1024, high: Int = 256 * 1024) {
+            self.low = low
+            self.high = high
+        }
+    }
+
     /// Small writes are joined up to this size, so that a system call carries many of them; larger ones stay as they
     /// are and are not copied.
     private static let joinedSize = 64 * 1024
 
+    private let marks: Marks
     private var chunks: [[UInt8]] = []
     /// The first chunk with bytes to send; those before are empty and wait for the next tidying.
     private var head = 0
@@ -13,7 +25,12 @@ package struct WriteQueue {
     /// Bytes that wait.
     package private(set) var count = 0
 
-    package init() {}
+    /// Whether more than the high mark waits, or did, and `takeDrained` has not said since that it has fallen.
+    package private(set) var isAboveHigh = false
+
+    package init(marks: Marks = Marks()) {
+        self.marks = marks
+    }
 
     /// Whether nothing waits.
     package var isEmpty: Bool { count == 0 }
@@ -23,6 +40,7 @@ package struct WriteQueue {
         let added = bytes.count - skipped
         guard added > 0 else { return }
         count += added
+        if count > marks.high { isAboveHigh = true }
         if let last = chunks.indices.last, last >= head, chunks[last].count + added <= Self.joinedSize {
             chunks[last].append(contentsOf: bytes[skipped...])
         } else if head == chunks.count {
@@ -63,7 +81,14 @@ package struct WriteQueue {
         removeAll()
     }
 
-    /// Forgets everything.
+    /// Whether what waits has fallen from above the high mark to the low one; said once.
+    package mutating func takeDrained() -> Bool {
+        guard isAboveHigh, count <= marks.low else { return false }
+        isAboveHigh = false
+        return true
+    }
+
+    /// Forgets what waits.
     package mutating func removeAll() {
         removeAll(keepingCount: false)
     }

@@ -7,6 +7,39 @@ import Testing
 private let export = VarlinkCall(method: ControlMethod.exportAccount.rawValue, upgrade: true)
 private let status = VarlinkCall(method: ControlMethod.getStatus.rawValue)
 
+/// Notes what a stream tells.
+private final class Recorder: UpgradedStreamDelegate {
+    var bytes: [UInt8] = []
+    var ends = 0
+    var losses = 0
+    var flushes = 0
+
+    func received(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { self.bytes.append(bytes[index]) }
+    }
+
+    func receivedEnd() { ends += 1 }
+
+    func lost(_ error: Errno) { losses += 1 }
+
+    func flushed() { flushes += 1 }
+}
+
+/// Holds its stream, and ends it once the client writes no more.
+private final class Owner: UpgradedStreamDelegate {
+    private let stream: UpgradedStream
+
+    init(_ stream: UpgradedStream) { self.stream = stream }
+
+    func received(_ bytes: Span<UInt8>) {}
+
+    func receivedEnd() { stream.end() }
+
+    func lost(_ error: Errno) {}
+
+    func flushed() {}
+}
+
 struct UpgradedStreamTests {
     /// A client whose call was upgraded, and the daemon's stream.
     private func upgraded(_ fixture: ControlFixture) throws -> (ControlTestClient, UpgradedStream) {
@@ -21,16 +54,14 @@ struct UpgradedStreamTests {
     @Test func `bytes go both ways`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
-        var received: [UInt8] = []
-        var ended = 0
-        stream.onBytes = { received += $0 }
-        stream.onEnd = { ended += 1 }
+        let recorder = Recorder()
+        stream.start(recorder)
         try client.send([1, 0, 2])
-        #expect(received == [1, 0, 2])
+        #expect(recorder.bytes == [1, 0, 2])
         stream.write([3, 0, 4])
         #expect(try client.receive() == [3, 0, 4])
         try client.halfClose()
-        #expect(ended == 1)
+        #expect(recorder.ends == 1)
         #expect(stream.isOpen)
         stream.write([5])
         stream.end()
@@ -44,16 +75,14 @@ struct UpgradedStreamTests {
         let (client, stream) = try upgraded(fixture)
         try client.send([1, 2])
         try fixture.turn()
-        var received: [UInt8] = []
-        stream.onBytes = { received += $0 }
+        let recorder = Recorder()
+        stream.start(recorder)
         try fixture.turn()
-        #expect(received == [1, 2])
-        stream.onBytes = nil
+        #expect(recorder.bytes == [1, 2])
+        stream.stopReading()
         try client.send([3])
-        #expect(received == [1, 2])
-        stream.onBytes = { received += $0 }
         try fixture.turn()
-        #expect(received == [1, 2, 3])
+        #expect(recorder.bytes == [1, 2])
     }
 
     @Test func `an upgraded connection is not counted, and lives without an owner`() throws {
@@ -74,7 +103,7 @@ struct UpgradedStreamTests {
         #expect(client.hasEnded)
     }
 
-    @Test func `a handler that holds its stream is let go at the end`() throws {
+    @Test func `a delegate that holds its stream is let go at the end`() throws {
         let fixture = try ControlFixture()
         weak var observed: UpgradedStream?
         let client: ControlTestClient
@@ -82,8 +111,7 @@ struct UpgradedStreamTests {
             let (connected, stream) = try upgraded(fixture)
             client = connected
             observed = stream
-            stream.onBytes = { _ in _ = stream.isOpen }
-            stream.onEnd = { stream.end() }
+            stream.start(Owner(stream))
         }
         #expect(observed != nil)
         try client.close()
@@ -94,16 +122,16 @@ struct UpgradedStreamTests {
     @Test func `a client that goes is told once, and ends the stream`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
-        var lost = 0
-        stream.onLost = { _ in lost += 1 }
+        let recorder = Recorder()
+        stream.start(recorder)
         try client.close()
         stream.write([1])
         try fixture.turn()
-        #expect(lost == 1)
+        #expect(recorder.losses == 1)
         #expect(!stream.isOpen)
         stream.end()
         stream.close()
-        #expect(lost == 1)
+        #expect(recorder.losses == 1)
     }
 
     @Test func `a client that ended before the upgrade is told of`() throws {
@@ -112,12 +140,11 @@ struct UpgradedStreamTests {
         try client.call(export)
         try client.halfClose()
         let stream = try #require(fixture.calls[0].upgrade([:]))
-        var ended = 0
-        stream.onBytes = { _ in }
-        stream.onEnd = { ended += 1 }
-        #expect(ended == 0)
+        let recorder = Recorder()
+        stream.start(recorder)
+        #expect(recorder.ends == 0)
         try fixture.turn()
-        #expect(ended == 1)
+        #expect(recorder.ends == 1)
         stream.end()
         #expect(try client.replies() == [VarlinkReply()])
         #expect(client.hasEnded)
@@ -168,16 +195,19 @@ struct UpgradedStreamTests {
         #expect(try client.receive() == VarlinkReply().encoded() + [9])
     }
 
-    @Test func `much waiting is said, and drained again`() throws {
+    @Test func `that all has left is said`() throws {
         let fixture = try ControlFixture()
         let (client, stream) = try upgraded(fixture)
-        var drained = 0
-        stream.onDrained = { drained += 1 }
+        let recorder = Recorder()
+        stream.start(recorder)
         let chunk = [UInt8](repeating: 1, count: 100_000)
         var written = 0
-        while stream.write(chunk) { written += 1 }
-        #expect(drained == 0)
-        #expect(try client.receive().count == (written + 1) * chunk.count)
-        #expect(drained == 1)
+        while stream.pendingBytes == 0 {
+            stream.write(chunk)
+            written += 1
+        }
+        #expect(recorder.flushes == 0)
+        #expect(try client.receive().count == written * chunk.count)
+        #expect(recorder.flushes == 1)
     }
 }

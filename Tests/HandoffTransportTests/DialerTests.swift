@@ -210,7 +210,7 @@ import Testing
     private func listeningDevice() throws -> (address: SocketAddress, listener: GateListener) {
         let listener = try fixture.listen()
         var kept: [PeerConnection] = []
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             kept.append(connection)
             fixture.note("let in")
         }

@@ -15,7 +15,7 @@ import Testing
         fixture = try TransportFixture()
         listener = try fixture.listen()
         address = try #require(listener.localAddress)
-        listener.onConnection = { [fixture] _ in fixture.note("let in") }
+        fixture.onConnection = { [fixture] _ in fixture.note("let in") }
     }
 
     @Test func `good token opens`() throws {
@@ -141,7 +141,7 @@ import Testing
         var limits = TransportLimits()
         limits.ungatedPerSource = .max
         let listener = try fixture.listen(limits)
-        listener.onConnection = { [fixture] _ in fixture.note("let in") }
+        fixture.onConnection = { [fixture] _ in fixture.note("let in") }
         let address = try #require(listener.localAddress)
         var idle: [RawClient] = []
         for number in 0..<128 {

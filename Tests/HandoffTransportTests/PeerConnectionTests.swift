@@ -73,7 +73,7 @@ import Testing
     @Test func `what is sent before the handshake is done waits for it`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
-        listener.onConnection = { connection in
+        fixture.onConnection = { connection in
             server = connection
             connection.send([Frame(.hello, [1, 2, 3])])
         }
@@ -102,7 +102,7 @@ import Testing
     @Test func `bytes that came with the handshake wait too`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             server = connection
             connection.onOpen = { _ in fixture.note("server open") }
         }
@@ -237,7 +237,7 @@ import Testing
         fixture.serverAccepts = { _ in false }
         let listener = try fixture.listen()
         var server: PeerConnection?
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             server = connection
             connection.onOpen = { _ in fixture.note("server open") }
             fixture.watch(connection, "server")
@@ -296,7 +296,7 @@ import Testing
     @Test func `pause does not stop a handshake`() throws {
         let listener = try fixture.listen()
         var server: PeerConnection?
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             server = connection
             connection.pauseReading()
             connection.onOpen = { _ in fixture.note("server open") }
@@ -343,7 +343,7 @@ import Testing
     ) throws -> (raw: RawClient, server: PeerConnection) {
         let listener = try fixture.listen(limits)
         var server: PeerConnection?
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             server = connection
             fixture.watch(connection, "server")
             fixture.note("let in")
@@ -358,7 +358,7 @@ import Testing
     private func rawClient() throws -> (raw: RawClient, session: TLSSession, server: PeerConnection) {
         let listener = try fixture.listen()
         var server: PeerConnection?
-        listener.onConnection = { [fixture] connection in
+        fixture.onConnection = { [fixture] connection in
             server = connection
             connection.onOpen = { _ in fixture.note("raw server open") }
         }

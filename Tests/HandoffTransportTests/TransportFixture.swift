@@ -13,7 +13,9 @@ import Timing
 /// Two devices of one account on one loop, with real sockets and real TLS; time moves only when a test moves it.
 ///
 /// The loop belongs to the test's thread and runs inside `run(until:)`, so that everything a test does happens in order.
-final class TransportFixture {
+final class TransportFixture: GateListenerDelegate {
+    /// Gets the connections that have passed the gate.
+    var onConnection: ((PeerConnection) -> Void)?
     let clock = ManualClock()
     let loop: EventLoop
     let serverKey: SigningKey
@@ -40,12 +42,17 @@ final class TransportFixture {
     func listen(_ limits: TransportLimits = TransportLimits()) throws -> GateListener {
         let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
         let context = try TLSContext(identity: TLSIdentity(key: serverKey), role: .server)
-        return try GateListener(socket, context: context, limits: limits, on: loop) {
-            [unowned self] token, clientHello, _ in
-            guard Gate.isValid(token, key: gateKey, label: label, greeting(clientHello)), seen.insert(token)
-            else { return nil }
-            return GateVerdict(accepts: serverAccepts)
-        }
+        return try GateListener(socket, context: context, limits: limits, on: loop, delegate: self)
+    }
+
+    func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
+        guard Gate.isValid(token, key: gateKey, label: label, greeting(clientHello)), seen.insert(token)
+        else { return nil }
+        return GateVerdict(accepts: serverAccepts)
+    }
+
+    func passed(_ connection: PeerConnection) {
+        onConnection?(connection)
     }
 
     func dialer(_ limits: TransportLimits = TransportLimits()) throws -> Dialer {
@@ -83,7 +90,7 @@ final class TransportFixture {
         let listener = try listen(limits)
         var server: PeerConnection?
         var client: PeerConnection?
-        listener.onConnection = { [unowned self] connection in
+        onConnection = { [unowned self] connection in
             server = connection
             connection.onOpen = { [unowned self] _ in note("server open") }
         }

@@ -11,6 +11,7 @@ from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBE
                  Writer, message, padded, text)
 
 NAME = "org.freedesktop.login1"
+BUS = "org.freedesktop.DBus"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 NETWORKS = "/org/freedesktop/NetworkManager"
 # The services of power, by the property that each has: its name and its object.
@@ -100,11 +101,16 @@ class Logind:
             self._signal(self._path(name), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as", body)
 
     def powers(self, **values):
-        """Sets what the services of power say; one that says nothing is not there."""
+        """Sets what the services of power say; one that says nothing (None) is not there."""
         with self.guard:
             self.power.update(values)
-        for name in values:
+        for name, value in values.items():
             service, path = POWER[name]
+            if value is None:
+                # Its connection had the name, and nobody has it now.
+                body = padded(padded(text(service), 4) + text(":1.2"), 4) + text("")
+                self._signal("/org/freedesktop/DBus", BUS, "NameOwnerChanged", "sss", body, BUS)
+                continue
             body = padded(text(service), 4) + struct.pack("<I", 0)
             self._signal(path, PROPERTIES, "PropertiesChanged", "sa{sv}as", padded(body, 8) + struct.pack("<I", 0), service)
 

@@ -37,6 +37,24 @@ def power(stage):
     saves(daemon, False)
 
 
+@test("a profile and a battery count no more once their service has ended", limit=120)
+def ended(stage):
+    logind = Logind(stage)
+    daemon = stage.daemon("laptop", start=False)
+    daemon.extra = logind.environment
+    logind.powers(OnBattery=True, ActiveProfile="performance")
+    daemon.start()
+    saves(daemon, False)
+    logind.powers(ActiveProfile=None)
+    saves(daemon, True)
+    logind.powers(OnBattery=None)
+    saves(daemon, False)
+    logind.powers(ActiveProfile="power-saver")
+    saves(daemon, True)
+    logind.powers(ActiveProfile=None)
+    saves(daemon, False)
+
+
 @test("without services of power none is saved")
 def no_services(stage):
     daemon = stage.daemon("desk", start=False)

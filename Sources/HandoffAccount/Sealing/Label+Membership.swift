@@ -24,6 +24,7 @@ extension Label {
 
     /// A label of bytes that are 16 by construction.
     static func checked(_ bytes: [UInt8]) -> Label {
+        // Both callers make the bytes themselves: 8 random ones and a code of 8, or 8 letters and a number of 8.
         guard let label = Label(bytes: bytes) else { preconditionFailure("a label of \(bytes.count) bytes") }
         return label
     }

@@ -30,7 +30,8 @@ package final class BrowserHost {
     private let loop: EventLoop
     private let places: HostPlaces
     private let app: String
-    private let say: (HostMessage) -> Void
+    /// Tells the extension.
+    let say: (HostMessage) -> Void
     private var machine = FrontPageMachine()
     private var state = State.waiting(nil)
     private var rules = PageRules()
@@ -95,9 +96,7 @@ package final class BrowserHost {
         switch request {
         case .open:
             guard hasAccount else { return say(.lost(Self.noAccount)) }
-            popup = PopupSession(
-                path: places.control, loop: loop, say: { [weak self] in self?.say(.popup($0)) },
-                open: { [weak self] in self?.open($0, $1) })
+            popup = PopupSession(path: places.control, loop: loop, host: self)
             popup?.start()
         case .close: popup = nil
         case .send(let page, let place, let device): send(page, place, to: device)
@@ -113,17 +112,19 @@ package final class BrowserHost {
         let one = SentPage(page, at: place, to: device, path: places.app, loop: loop, app: app)
         if sent.count >= Self.maxSent { sent.removeFirst().stop() }
         sent.append(one)
-        one.start { [weak self, weak one] event in
-            guard let self else { return }
-            switch event {
-            case .offered: say(.popup(.sent(device, nil)))
-            case .taken:
-                sent.removeAll { $0 === one }
-                say(.popup(.taken(device)))
-            case .failed(let why):
-                sent.removeAll { $0 === one }
-                say(.popup(.sent(device, PopupFailure(why))))
-            }
+        one.start(self)
+    }
+
+    /// What became of a page that was sent to a device.
+    func page(_ page: SentPage, to device: DeviceID, became event: SentPage.Event) {
+        switch event {
+        case .offered: say(.popup(.sent(device, nil)))
+        case .taken:
+            sent.removeAll { $0 === page }
+            say(.popup(.taken(device)))
+        case .failed(let why):
+            sent.removeAll { $0 === page }
+            say(.popup(.sent(device, PopupFailure(why))))
         }
     }
 
@@ -191,7 +192,7 @@ package final class BrowserHost {
 
     private func offerTabs() {
         tabs?.stop()
-        tabs = TabOffer(path: places.app, loop: loop, app: app) { [weak self] in self?.say(.listTabs(request: $0)) }
+        tabs = TabOffer(path: places.app, loop: loop, app: app, host: self)
         tabs?.start()
     }
 
@@ -213,7 +214,8 @@ package final class BrowserHost {
         }
     }
 
-    private func open(_ content: ContinuedActivity, _ continuation: ContinuationID) {
+    /// Opens a page in this browser.
+    func open(_ content: ContinuedActivity, _ continuation: ContinuationID) {
         // As a browser is given it by anybody else: what another device says is judged here again.
         guard let url = content.webpageURL, WebPage(url) != nil else {
             return received(.opened(continuation, false))

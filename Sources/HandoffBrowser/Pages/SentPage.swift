@@ -25,7 +25,7 @@ final class SentPage {
     private let device: DeviceID
     private let loop: EventLoop
     private let attachment: AppAttachment
-    private var report: ((Event) -> Void)?
+    private weak var host: BrowserHost?
     private var timer: LoopTimer?
 
     init(_ page: FrontPage, at place: PagePlace?, to device: DeviceID, path: String, loop: EventLoop, app: String) {
@@ -37,12 +37,12 @@ final class SentPage {
     }
 
     /// Offers it.
-    /// - Parameter report: told what becomes of it; `taken` and `failed` are the last.
-    func start(_ report: @escaping (Event) -> Void) {
-        self.report = report
+    /// - Parameter host: told what becomes of it; `taken` and `failed` are the last.
+    func start(_ host: BrowserHost) {
+        self.host = host
         attachment.start { [weak self] event in
             switch event {
-            case .attached(let session): self?.publish(session)
+            case .attached: self?.publish()
             case .event(.continued): self?.end(.taken)
             case .event(.withdrawn): self?.end(.failed("handoffd has withdrawn the page"))
             // The page that was sent is not in front any more, so nobody would know that it is sent again.
@@ -56,22 +56,20 @@ final class SentPage {
 
     /// Takes it back.
     func stop() {
-        report = nil
+        host = nil
         timer = nil
         attachment.stop()
     }
 
-    private func publish(_ session: Attachment) {
+    private func publish() {
         var activity = page.activity
         activity.to = device.hex
         activity.needsSave = false
         if let place { activity.userInfo = [PagePlace.key: .object(place.json)] }
         activity.expirationDate = ActivityDescription.neverExpires
-        attachment.publish(activity) { [weak self] result in
+        attachment.publishAsCurrent(activity) { [weak self] result in
             switch result {
-            case .success(let published):
-                session.calls.becomeCurrent(session: session.id, activity: published.id) { _ in }
-                self?.offered()
+            case .success: self?.offered()
             case .failure(.refused(let refusal)): self?.end(.failed(VisibleText.escape(refusal.message)))
             case .failure: self?.end(.failed("handoffd went away"))
             }
@@ -79,15 +77,15 @@ final class SentPage {
     }
 
     private func offered() {
-        report?(.offered)
+        host?.page(self, to: device, became: .offered)
         timer = loop.timer(after: Self.lifetime, accuracy: .seconds(60)) { [weak self] in
             self?.end(.failed("the page was not taken for a day"))
         }
     }
 
     private func end(_ event: Event) {
-        let report = report
+        let host = host
         stop()
-        report?(event)
+        host?.page(self, to: device, became: event)
     }
 }

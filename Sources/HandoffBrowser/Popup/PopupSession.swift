@@ -9,9 +9,8 @@ import QRText
 final class PopupSession {
     private let path: String
     private let loop: EventLoop
-    private let say: (PopupAnswer) -> Void
-    /// Opens a page in this browser.
-    private let open: (ContinuedActivity, ContinuationID) -> Void
+    /// Tells the popup, and opens pages in this browser.
+    private weak var host: BrowserHost?
     private var watch: ControlClient?
     private var changes: ControlClient?
     private var calls: ControlClient?
@@ -21,14 +20,14 @@ final class PopupSession {
     private var said: PopupAnswer?
     private var requests: [DeviceID: TabRequest] = [:]
 
-    init(
-        path: String, loop: EventLoop, say: @escaping (PopupAnswer) -> Void,
-        open: @escaping (ContinuedActivity, ContinuationID) -> Void
-    ) {
+    init(path: String, loop: EventLoop, host: BrowserHost) {
         self.path = path
         self.loop = loop
-        self.say = say
-        self.open = open
+        self.host = host
+    }
+
+    private func say(_ answer: PopupAnswer) {
+        host?.say(.popup(answer))
     }
 
     /// Begins to tell what there is.
@@ -123,17 +122,16 @@ final class PopupSession {
         // A page opens in this browser, whichever is the default one.
         let isPage = offer.type == .browsingWeb
         let request = ContinueRequest(activity: activity.hex, from: device.hex, take: isPage)
-        let (say, open) = (say, open)
         // Keeps its connection: the popup closes as soon as the user has chosen.
-        client.continueActivity(request) { result in
+        client.continueActivity(request) { [weak host] result in
             switch result {
             case .success(.willContinue): break
             case .success(.continued(_, let content, _, let continuation)):
-                if isPage, let content, let continuation { open(content, continuation) }
-                say(.went(activity, nil))
+                if isPage, let content, let continuation { host?.open(content, continuation) }
+                host?.say(.popup(.went(activity, nil)))
                 client.close()
             case .failure(let error):
-                say(.went(activity, PopupFailure(error)))
+                host?.say(.popup(.went(activity, PopupFailure(error))))
                 client.close()
             }
         }

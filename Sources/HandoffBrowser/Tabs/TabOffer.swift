@@ -13,7 +13,7 @@ final class TabOffer {
     private let loop: EventLoop
     private let path: String
     private let attachment: AppAttachment
-    private let ask: (Int) -> Void
+    private weak var host: BrowserHost?
     private var lastRequest = 0
     private var waiting: [Int: StreamID] = [:]
     /// The connections of streams that are being opened.
@@ -21,11 +21,11 @@ final class TabOffer {
 
     /// - Parameters:
     ///   - app: as what the browser attaches.
-    ///   - ask: asks the extension which tabs are open; `answer` takes it with the same number.
-    init(path: String, loop: EventLoop, app: String, ask: @escaping (Int) -> Void) {
+    ///   - host: asks the extension which tabs are open; `answer` takes it with the same number.
+    init(path: String, loop: EventLoop, app: String, host: BrowserHost) {
         self.loop = loop
         self.path = path
-        self.ask = ask
+        self.host = host
         attachment = AppAttachment(path: path, loop: loop, app: AttachRequest(app: app))
     }
 
@@ -33,7 +33,7 @@ final class TabOffer {
     func start() {
         attachment.start { [weak self] report in
             switch report {
-            case .attached(let session): self?.publish(session)
+            case .attached: self?.publish()
             case .event(.stream(_, let stream, _, nil)): self?.serve(stream)
             // Whoever has us begins anew when the daemon is back.
             case .lost, .failed: self?.attachment.stop()
@@ -65,16 +65,14 @@ final class TabOffer {
         }
     }
 
-    private func publish(_ session: Attachment) {
+    private func publish() {
         var activity = ActivityDescription(type: OpenTab.activityType)
         activity.title = "Open tabs"
         activity.supportsContinuationStreams = true
         activity.needsSave = false
         activity.expirationDate = ActivityDescription.neverExpires
-        attachment.publish(activity) { result in
-            guard case .success(let published) = result else { return }
-            session.calls.becomeCurrent(session: session.id, activity: published.id) { _ in }
-        }
+        // Where it is refused there is nothing to offer.
+        attachment.publishAsCurrent(activity) { _ in }
     }
 
     private func serve(_ stream: StreamID) {
@@ -82,6 +80,6 @@ final class TabOffer {
         guard waiting.count < Self.most else { return }
         lastRequest += 1
         waiting[lastRequest] = stream
-        ask(lastRequest)
+        host?.say(.listTabs(request: lastRequest))
     }
 }

@@ -46,11 +46,7 @@ package struct AccountCreateCommand: Command {
         context.request { client, then in
             client.createAccount(then)
         } present: { account in
-            if context.json {
-                context.console.line(["account": .string(account.hex)])
-            } else {
-                context.console.line("created account \(account.grouped)")
-            }
+            context.show(["account": .string(account.hex)], or: "created account \(account.grouped)")
         }
     }
 }

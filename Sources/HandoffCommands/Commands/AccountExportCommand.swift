@@ -58,11 +58,7 @@ package struct AccountExportCommand: Command {
         context.request { client, then in
             client.revokeExport(ticket: ticket, then)
         } present: { _ in
-            if context.json {
-                context.console.line(["revoked": .string(ticket)])
-            } else {
-                context.console.line("revoked \(ticket): nobody can join with that file any more")
-            }
+            context.show(["revoked": .string(ticket)], or: "revoked \(ticket): nobody can join with that file any more")
         }
     }
 
@@ -113,11 +109,7 @@ package struct AccountExportCommand: Command {
             "warning: \(whoever) can join the account; it works once and for a day, and no longer when another file is used"
         )
         if let path = output.path {
-            if context.json {
-                context.console.line(["file": .string(path)])
-            } else {
-                context.console.line("exported to \(path)")
-            }
+            context.show(["file": .string(path)], or: "exported to \(path)")
         }
         context.finish(.done)
     }

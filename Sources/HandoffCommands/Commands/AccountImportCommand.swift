@@ -93,11 +93,7 @@ package struct AccountImportCommand: Command {
     }
 
     private func show(_ account: AccountID, _ context: CommandContext) {
-        if context.json {
-            context.console.line(["account": .string(account.hex), "joined": .bool(true)])
-        } else {
-            context.console.line("joined account \(account.grouped)")
-        }
+        context.show(["account": .string(account.hex), "joined": .bool(true)], or: "joined account \(account.grouped)")
         context.finish(.done)
     }
 

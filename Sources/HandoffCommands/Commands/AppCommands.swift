@@ -151,11 +151,7 @@ private struct AppChange {
             case .mute, .unmute: client.setApp(app, notified: kind == .unmute, then)
             }
         } present: { app in
-            if context.json {
-                context.console.line([kind.rawValue: .string(app)])
-            } else {
-                context.console.line("\(kind.rawValue) \(app)")
-            }
+            context.show([kind.rawValue: .string(app)], or: "\(kind.rawValue) \(app)")
         }
     }
 }

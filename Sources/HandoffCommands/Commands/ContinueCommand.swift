@@ -158,11 +158,7 @@ package struct ContinueCommand: Command {
                 context.console.write(ContinuedText.text(activity))
             }
         case (false, _):
-            if context.json {
-                context.console.line(Describe.event("continued", fields))
-            } else {
-                context.console.line(Self.text(type, activity, opens))
-            }
+            context.show(Describe.event("continued", fields), or: Self.text(type, activity, opens))
         }
         context.finish(.done)
     }

@@ -64,11 +64,9 @@ package struct DeviceRenameCommand: Command {
     }
 
     private func show(_ chosen: ControlDevice, _ texts: DeviceText, _ context: CommandContext) {
-        if context.json {
-            context.console.line(["renamed": .string(chosen.id.hex), "name": .string(name)])
-        } else {
-            context.console.line("renamed \(texts.label(chosen.id)) to \(VisibleText.escape(name))")
-        }
+        context.show(
+            ["renamed": .string(chosen.id.hex), "name": .string(name)],
+            or: "renamed \(texts.label(chosen.id)) to \(VisibleText.escape(name))")
         context.finish(.done)
     }
 }

@@ -54,8 +54,7 @@ package struct ListCommand: Command {
             } else if offers.activities.isEmpty {
                 context.note("no other device offers anything\(here ? " that would open here" : "")")
             } else {
-                let width = context.console.outputIsTerminal ? Self.titleWidth : nil
-                context.console.write(Self.table(offers.activities, titleWidth: width))
+                context.console.write(Self.table(offers.activities, context))
             }
             if let asleep = offers.asleep { context.note(asleep) }
         }
@@ -69,16 +68,21 @@ package struct ListCommand: Command {
         var obstacle: Obstacle?
     }
 
-    private static func table(_ activities: [ControlActivity], titleWidth: Int?) -> ColumnTable {
+    /// A title as its column has it.
+    private static func cell(_ title: String?, _ context: CommandContext) -> String {
+        let title = VisibleText.escape(title ?? "")
+        return context.console.outputIsTerminal ? DisplayWidth.truncate(title, to: titleWidth) : title
+    }
+
+    private static func table(_ activities: [ControlActivity], _ context: CommandContext) -> ColumnTable {
         let idLength = Describe.distinctLength(activities.map(\.id))
         let origins = Dictionary(activities.map { ($0.device, $0.deviceName) }) { first, _ in first }
         let alike = ConfusableNames.groups(origins)
         var table = ColumnTable(["ID", "TITLE", "TYPE", "DEVICE", "AGE", "OPENS IN"])
         for activity in activities {
-            let title = VisibleText.escape(activity.title ?? "")
             table.add([
                 String(activity.id.hex.prefix(idLength)),
-                titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
+                cell(activity.title, context),
                 Describe.type(activity.type),
                 (alike[activity.device] == nil
                     ? VisibleText.escape(activity.deviceName)
@@ -109,8 +113,7 @@ extension ListCommand {
             } else if activities.isEmpty {
                 context.note("this device has published nothing")
             } else {
-                context.console.write(
-                    Self.table(activities, titleWidth: context.console.outputIsTerminal ? Self.titleWidth : nil))
+                context.console.write(Self.table(activities, context))
                 if let status { Self.sayWhoSees(status, context) }
             }
         }
@@ -124,14 +127,13 @@ extension ListCommand {
         context.note("seen by: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
     }
 
-    private static func table(_ activities: [ControlPublication], titleWidth: Int?) -> ColumnTable {
+    private static func table(_ activities: [ControlPublication], _ context: CommandContext) -> ColumnTable {
         let idLength = Describe.distinctLength(activities.map(\.id))
         var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED"])
         for activity in activities {
-            let title = VisibleText.escape(activity.title ?? "")
             table.add([
                 String(activity.id.hex.prefix(idLength)),
-                titleWidth.map { DisplayWidth.truncate(title, to: $0) } ?? title,
+                cell(activity.title, context),
                 Describe.type(activity.type),
                 VisibleText.escape(activity.app ?? ""),
                 activity.age.map { RelativeAge.text(seconds: $0) } ?? "",

@@ -66,11 +66,7 @@ package struct LogCommand: Command {
     }
 
     private static func show(_ entry: ControlLogEntry, _ context: CommandContext) {
-        if context.json {
-            context.console.line(entry.json)
-        } else {
-            context.console.line(LogText.line(entry))
-        }
+        context.show(entry.json, or: LogText.line(entry))
     }
 }
 

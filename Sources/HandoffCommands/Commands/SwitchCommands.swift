@@ -126,11 +126,7 @@ struct SwitchChange {
         context.request { client, then in
             client.setSwitches(request, then)
         } present: { switches in
-            if context.json {
-                context.console.line(switches.json)
-            } else {
-                context.console.line(SwitchText.text(switches))
-            }
+            context.show(switches.json, or: SwitchText.text(switches))
         }
     }
 }

@@ -33,11 +33,7 @@ package struct WatchCommand: Command {
 
     /// - Parameter isNews: whether it came about after the command began.
     private static func show(_ event: WatchEvent, isNews: Bool, _ context: CommandContext) {
-        if context.json {
-            context.console.line(Describe.event(event.name, event.activity?.json ?? [:]))
-        } else {
-            context.console.line(text(event, isNews: isNews))
-        }
+        context.show(Describe.event(event.name, event.activity?.json ?? [:]), or: text(event, isNews: isNews))
     }
 
     private static func text(_ event: WatchEvent, isNews: Bool) -> String {

@@ -22,11 +22,7 @@ package struct WithdrawCommand: Command {
         context.request { client, then in
             client.withdraw(activity, then)
         } present: { id in
-            if context.json {
-                context.console.line(["withdrawn": .string(id.hex)])
-            } else {
-                context.console.line("withdrawn \(id.short)")
-            }
+            context.show(["withdrawn": .string(id.hex)], or: "withdrawn \(id.short)")
         }
     }
 }

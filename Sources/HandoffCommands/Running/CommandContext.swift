@@ -107,6 +107,11 @@ package final class CommandContext {
         }
     }
 
+    /// Writes a result: as JSON where that was asked for, and as a line of text where not.
+    func show(_ json: @autoclosure () -> JSONObject, or text: @autoclosure () -> String) {
+        if self.json { console.line(json()) } else { console.line(text()) }
+    }
+
     /// Calls back when the user, the terminal or the service manager wants the command to end. A command that does not
     /// ask for this is ended by the signal itself, and the end of its connections cancels what it had begun.
     package func onInterrupt(_ handler: @escaping () -> Void) {

@@ -86,16 +86,15 @@ final class PublishSession {
     private func publish(in session: Attachment) {
         if wasOffered { refresh() }
         let description = request.description(userInfo: userInfo?.object)
-        attachment.publish(description) { [weak self] result in
+        attachment.publishAsCurrent(description) { [weak self] result in
             guard let self, let published = attachment.accept(result) else { return }
             offer = (session, published.id)
             wasOffered = true
             advise(published.advice)
             say("published", published.id, fields: ["type": .string(request.type.text), "title": title])
-            session.calls.becomeCurrent(session: session.id, activity: published.id) { [weak self] result in
-                guard let self, attachment.accept(result) != nil else { return }
-                tellReach()
-            }
+        } current: { [weak self] result in
+            guard let self, attachment.accept(result) != nil else { return }
+            tellReach()
         }
     }
 

@@ -69,6 +69,7 @@ package struct VarlinkClientMachine: Sendable {
                 state = .open(calls)
             }
             return (lastID, [.send(call.encoded())])
+        // Our own mistake: callers look at `canCall` first.
         case .upgraded, .closed: preconditionFailure("a call on a connection that is \(state)")
         }
     }
@@ -91,6 +92,7 @@ package struct VarlinkClientMachine: Sendable {
                 return close(.protocolViolation(error))
             }
             return advance()
+        // The driver's mistake alone: with `upgraded` it gives the stream away, whose bytes it does not see any more.
         case .upgraded: preconditionFailure("bytes of an upgraded connection are not the machine's")
         case .closed: return []
         }
@@ -100,6 +102,7 @@ package struct VarlinkClientMachine: Sendable {
     package mutating func receivedEnd() -> [Action] {
         switch state {
         case .open: return close(.serverEnded)
+        // As for bytes.
         case .upgraded: preconditionFailure("the end of an upgraded connection is not the machine's")
         case .closed: return []
         }

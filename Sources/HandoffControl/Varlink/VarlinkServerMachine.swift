@@ -93,6 +93,7 @@ package struct VarlinkServerMachine: Sendable {
                 return close(.protocolViolation(error))
             }
             return advance()
+        // The driver's mistake alone: with `upgrade` it gives the stream away, whose bytes it does not see any more.
         case .upgraded: preconditionFailure("bytes of an upgraded connection are not the machine's")
         case .closed: return []
         }
@@ -107,6 +108,7 @@ package struct VarlinkServerMachine: Sendable {
         case .serving:
             input = .ended
             return []
+        // As for bytes.
         case .upgraded: preconditionFailure("the end of an upgraded connection is not the machine's")
         case .closed: return []
         }
@@ -149,6 +151,7 @@ package struct VarlinkServerMachine: Sendable {
             let sending: [Action] = call.oneway ? [] : [.send(reply.encoded())]
             return continues ? sending : sending + finish()
         case .closed: return []
+        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
         case .idle, .upgraded: preconditionFailure("a reply while no call is open")
         }
     }
@@ -162,6 +165,7 @@ package struct VarlinkServerMachine: Sendable {
             let sending: [Action] = call.oneway ? [] : [.send(reply.encoded())]
             return sending + finish()
         case .closed: return []
+        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
         case .idle, .upgraded: preconditionFailure("an error while no call is open")
         }
     }
@@ -174,6 +178,7 @@ package struct VarlinkServerMachine: Sendable {
             state = .upgraded
             return [.send(VarlinkReply(parameters: parameters).encoded()), .upgrade(id)]
         case .closed: return []
+        // Our own mistake, whatever the client does: a call is answered once, by its own object, which forgets the connection then.
         case .idle, .upgraded: preconditionFailure("an upgrade while no call is open")
         }
     }

@@ -6,11 +6,11 @@ import HandoffModel
 import HandoffState
 import LoopIO
 
-/// One export of the account. On the daemon's loop; the stream's handlers keep it until the end.
+/// One export of the account. On the daemon's loop; the stream keeps it until the end.
 ///
 /// The ticket is stored before the file is written. A client that goes before the kernel has taken the whole file has
 /// none that it could use: then the ticket is closed at once. States: `docs/state-machines/account.md`.
-final class AccountExport {
+final class AccountExport: UpgradedStreamDelegate {
     private enum State {
         /// The state while the passphrase arrives.
         case asking
@@ -28,28 +28,34 @@ final class AccountExport {
     private let stream: UpgradedStream
     private let desk: AccountFileService
     private let intake = AccountFileIntake(maxPassphrase: PassphraseSeal.maxPassphrase, maxFile: 0)
-    private let onEnded: () -> Void
     private var state = State.asking
     private var timer: LoopTimer?
 
-    init(_ stream: UpgradedStream, desk: AccountFileService, onEnded: @escaping () -> Void) {
+    init(_ stream: UpgradedStream, desk: AccountFileService) {
         self.stream = stream
         self.desk = desk
-        self.onEnded = onEnded
     }
 
     /// Waits for the passphrase. The client speaks first: a library that buffers the reply to its call would otherwise
     /// swallow the file's beginning.
     func begin() {
         timer = desk.timer { [self] in giveUp("the client took too long") }
-        stream.onEnd = { [self] in
-            if case .asking = state { giveUp("the client sent no passphrase, not even an empty one") }
-        }
-        stream.onLost = { [self] in giveUp("the client has gone: \($0)") }
-        stream.onSecret = { [self] in receive($0) }
+        stream.start(self)
     }
 
-    private func receive(_ bytes: Span<UInt8>) {
+    func receivedEnd() {
+        if case .asking = state { giveUp("the client sent no passphrase, not even an empty one") }
+    }
+
+    func lost(_ error: Errno) {
+        giveUp("the client has gone: \(error)")
+    }
+
+    func flushed() {
+        checkSent()
+    }
+
+    func received(_ bytes: Span<UInt8>) {
         do throws(AccountFileIntake.Fault) {
             try intake.take(bytes)
         } catch {
@@ -58,7 +64,7 @@ final class AccountExport {
         guard case .asking = state, intake.hasPassphrase else { return }
         state = .making
         // Reading on would be without end: nothing else is to come.
-        stream.onSecret = nil
+        stream.stopReading()
         let passphrase = intake.takePassphrase()
         desk.accountStore.export { [self] result in
             switch result {
@@ -82,7 +88,6 @@ final class AccountExport {
 
     private func send(_ file: SecretBytes) {
         timer = desk.timer { [self] in giveUp("the client took too long") }
-        stream.onFlushed = { [self] in checkSent() }
         file.withSpan { bytes in
             let first = min(bytes.count, Self.firstPiece)
             for range in [0..<first, first..<bytes.count] where !range.isEmpty {
@@ -127,6 +132,6 @@ final class AccountExport {
         state = .ended
         timer = nil
         intake.clear()
-        onEnded()
+        desk.streamEnded()
     }
 }

@@ -3,6 +3,7 @@ import HandoffControlServer
 import HandoffCrypto
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffState
 import LoopIO
 
@@ -24,8 +25,9 @@ final class AccountFileService {
     let accountStore: AccountStore
     /// What this device is called when it joins.
     let name: String
-    /// What is missing until this device has joined, for people.
-    let missing: () -> String
+    /// Knows what is missing until this device has joined. Weak: a client that waits may outlive the core, and joining must not go on
+    /// without it.
+    private(set) weak var joining: TicketJoin?
     private var streams = 0
     /// An import whose client waits until a member has let this device in.
     private struct Wait {
@@ -39,14 +41,14 @@ final class AccountFileService {
 
     init(
         loop: EventLoop, worker: Worker, log: Logger, accountStore: AccountStore, name: String,
-        missing: @escaping () -> String
+        joining: TicketJoin
     ) {
         self.loop = loop
         self.worker = worker
         self.log = log
         self.accountStore = accountStore
         self.name = name
-        self.missing = missing
+        self.joining = joining
     }
 
     /// Throws when no further stream may be opened now.
@@ -60,13 +62,18 @@ final class AccountFileService {
     /// Sends an exported file over the stream.
     func export(over stream: UpgradedStream) {
         streams += 1
-        AccountExport(stream, desk: self) { [self] in streams -= 1 }.begin()
+        AccountExport(stream, desk: self).begin()
     }
 
     /// Takes a file from the stream, and joins its account.
     func receive(over stream: UpgradedStream) {
         streams += 1
-        AccountImport(stream, desk: self) { [self] in streams -= 1 }.begin()
+        AccountImport(stream, desk: self).begin()
+    }
+
+    /// An export or import is over.
+    func streamEnded() {
+        streams -= 1
     }
 
     /// Calls back once a member has let this device into the account; with false when this device is in it no more, or when it

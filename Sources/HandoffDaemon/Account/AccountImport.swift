@@ -5,27 +5,26 @@ import HandoffCrypto
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffState
 import LoopIO
 
-/// One import of an account file. On the daemon's loop; the stream's handlers keep it until the end.
+/// One import of an account file. On the daemon's loop; the stream keeps it until the end.
 ///
 /// What has come is overwritten when the client goes before it has sent all. States: `docs/state-machines/account.md`.
-final class AccountImport {
+final class AccountImport: UpgradedStreamDelegate {
     private let stream: UpgradedStream
     private let desk: AccountFileService
     private let intake = AccountFileIntake(
         maxPassphrase: PassphraseSeal.maxPassphrase, maxFile: AccountFileService.maxFile)
-    private let onEnded: () -> Void
     /// Runs while the client sends.
     private var timer: LoopTimer?
     private var isComplete = false
     private var hasEnded = false
 
-    init(_ stream: UpgradedStream, desk: AccountFileService, onEnded: @escaping () -> Void) {
+    init(_ stream: UpgradedStream, desk: AccountFileService) {
         self.stream = stream
         self.desk = desk
-        self.onEnded = onEnded
     }
 
     /// Waits for passphrase and file.
@@ -34,16 +33,23 @@ final class AccountImport {
             stream.close()
             end()
         }
-        stream.onEnd = { [self] in received() }
-        stream.onLost = { [self] _ in end() }
-        stream.onSecret = { [self] bytes in
-            do throws(AccountFileIntake.Fault) {
-                try intake.take(bytes)
-            } catch {
-                refuse(error)
-            }
+        stream.start(self)
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        do throws(AccountFileIntake.Fault) {
+            try intake.take(bytes)
+        } catch {
+            refuse(error)
         }
     }
+
+    func lost(_ error: Errno) {
+        end()
+    }
+
+    /// The answer may take its time to leave; nothing waits for it.
+    func flushed() {}
 
     private func refuse(_ fault: AccountFileIntake.Fault) {
         switch fault {
@@ -56,7 +62,7 @@ final class AccountImport {
         }
     }
 
-    private func received() {
+    func receivedEnd() {
         guard !hasEnded, !isComplete else { return }
         isComplete = true
         timer = nil
@@ -92,7 +98,7 @@ final class AccountImport {
     private func awaitMember(_ account: AccountID) {
         desk.awaitJoined(account) { [self] isJoined in
             var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
-            if !isJoined { reply["missing"] = .string(desk.missing()) }
+            if !isJoined { reply["missing"] = .string(desk.joining?.missing ?? "the daemon ends") }
             answer(.success(reply))
         }
     }
@@ -117,6 +123,6 @@ final class AccountImport {
         hasEnded = true
         timer = nil
         intake.clear()
-        onEnded()
+        desk.streamEnded()
     }
 }

@@ -90,11 +90,11 @@ final class AppService {
             case .attach: try attach(call)
             case .declare: try declare(call)
             case .publish: try publish(call)
-            case .update: try update(call)
+            case .update: try change(call, answersSave: false)
             case .becomeCurrent: try becomeCurrent(call)
             case .resignCurrent: try resign(call)
             case .invalidate: try invalidate(call)
-            case .answerSave: try answerSave(call)
+            case .answerSave: try change(call, answersSave: true)
             case .answerContinue: try answerContinue(call)
             case .reportReceived: try reportReceived(call)
             case .openStream: try delegate?.streams.open(call)
@@ -264,7 +264,7 @@ final class AppService {
             try store.publish(
                 content, id: id, session: session.id, group: session.group, needsSave: needsSave,
                 answersSaves: session.answersSaves, recipient: recipient, bytes: bytes))
-        return (id, advice(bytes: bytes, content, isSaved: !needsSave))
+        return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
     /// Whom an activity is sent to. Never nil: that would offer it to all.
@@ -273,22 +273,12 @@ final class AppService {
         return try delegate.recipient(text)
     }
 
-    private func update(_ call: ControlCall) throws {
+    /// `Update` and `AnswerSave`: applies a change, and answers with advice for the developer.
+    private func change(_ call: ControlCall, answersSave: Bool) throws {
         let fields = Fields(call.parameters)
-        let change = try fields.value("change", as: ActivityChange.self)
-        let advice = try apply(change, fields: fields, answersSave: false)
-        call.reply(["advice": advice.map { .string($0) } ?? .null])
-    }
-
-    private func answerSave(_ call: ControlCall) throws {
-        let fields = Fields(call.parameters)
-        let change = try fields.optional("change", as: ActivityChange.self) ?? ActivityChange()
-        let advice = try apply(change, fields: fields, answersSave: true)
-        call.reply(["advice": advice.map { .string($0) } ?? .null])
-    }
-
-    /// Applies a change, and returns advice for the developer.
-    private func apply(_ change: ActivityChange, fields: Fields, answersSave: Bool) throws -> String? {
+        // An app that has saved may have nothing new to say.
+        let given = try answersSave ? fields.optional("change") : fields.value("change", as: ActivityChange.self)
+        let change = given ?? ActivityChange()
         let (session, id) = try owner(fields)
         guard let activity = store.activity(id), activity.session == session.id else {
             throw ActivityStore.Refusal.unknown(id)
@@ -304,7 +294,8 @@ final class AppService {
             session.send(.saved(id))
         }
         let isSaved = answersSave || !(store.activity(id)?.needsSave ?? false)
-        return advice(bytes: bytes, content, isSaved: isSaved)
+        let words = advice.words(bytes: bytes, content, isSaved: isSaved)
+        call.reply(["advice": words.map { .string($0) } ?? .null])
     }
 
     private func becomeCurrent(_ call: ControlCall) throws {
@@ -388,24 +379,7 @@ final class AppService {
         timer = loop.timer(after: wait) { [unowned self] in advance() }
     }
 
-    /// What a developer should know of an activity; nil when all is well.
-    /// - Parameter isSaved: whether the app has had its say: before that it may still add what is required.
-    private func advice(bytes: Int, _ content: ActivityContent, isSaved: Bool) -> String? {
-        let missing = isSaved ? content.missingRequiredKeys : []
-        let incomplete = missing.isEmpty ? nil : "no device can continue it: \(HandoffFailure.lacks(missing))"
-        let advice = [incomplete, advice(bytes: bytes)].compactMap(\.self)
-        return advice.isEmpty ? nil : advice.joined(separator: "; ")
-    }
-
-    private func advice(bytes: Int) -> String? {
-        if bytes > payloadLimit {
-            return "the payload has \(bytes) bytes; above \(payloadLimit) no other device can continue it (error 4611)"
-        }
-        if bytes > Limits.payloadAdvice {
-            return "the payload has \(bytes) bytes; keep it below \(Limits.payloadAdvice), and use a stream for more"
-        }
-        return nil
-    }
+    private var advice: ActivityAdvice { ActivityAdvice(payloadLimit: payloadLimit) }
 
     private static func newSessionID() -> SessionID { Hex.encode(Randomness.bytes(16)) }
 

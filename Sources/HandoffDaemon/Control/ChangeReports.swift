@@ -43,7 +43,7 @@ final class ChangeReports {
     private static let pace = Duration.milliseconds(250)
 
     private let loop: EventLoop
-    private let look: () -> Answers
+    private unowned let service: ControlService
     private var followers: [ObjectIdentifier: ControlCall] = [:]
     /// How everything was when it was looked at last; nil while nobody follows.
     private var seen: Answers?
@@ -53,16 +53,15 @@ final class ChangeReports {
     /// There while the last report is younger than the pace.
     private var timer: LoopTimer?
 
-    /// - Parameter look: answers how everything is now.
-    init(loop: EventLoop, look: @escaping () -> Answers) {
+    init(loop: EventLoop, service: ControlService) {
         self.loop = loop
-        self.look = look
+        self.service = service
     }
 
     /// `FollowChanges`.
     func follow(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
-        seen = seen ?? look()
+        seen = seen ?? service.answers()
         let key = ObjectIdentifier(call)
         followers[key] = call
         call.onClosed = { [weak self] in self?.ended(key) }
@@ -79,7 +78,7 @@ final class ChangeReports {
     private func compare() {
         willLook = false
         guard let former = seen else { return }
-        let present = look()
+        let present = service.answers()
         seen = present
         untold.formUnion(present.parts(since: former))
         if timer == nil { tell() }

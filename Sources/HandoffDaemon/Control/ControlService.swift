@@ -23,9 +23,7 @@ final class ControlService {
     private let history: History
     private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
-    private lazy var changes = ChangeReports(loop: core.loop) { [unowned self] in
-        ChangeReports.Answers(status: status(), devices: account.devices(), apps: listApps())
-    }
+    private lazy var changes = ChangeReports(loop: core.loop, service: self)
 
     init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
         self.log = log
@@ -34,6 +32,11 @@ final class ControlService {
         networks = NetworkService(core: core)
         self.history = history
         self.core = core
+    }
+
+    /// How everything is now that `FollowChanges` tells of.
+    func answers() -> ChangeReports.Answers {
+        ChangeReports.Answers(status: status(), devices: account.devices(), apps: listApps())
     }
 
     /// Answers a call of the control interface.

@@ -13,11 +13,13 @@ import LoopIO
 /// The part of the control interface that pairs: opening a window, answering for it, joining. Lives on the daemon's loop.
 ///
 /// One window and one attempt to join at a time. Each belongs to the call that began it, and ends with its connection.
-final class PairingService {
+final class PairingService: InviterDelegate, JoinerDelegate {
     private let log: Logger
     private unowned let core: DaemonCore
-    private var inviter: Inviter?
-    private var joiner: Joiner?
+    /// The open window, and the call that is told of it.
+    private var window: (inviter: Inviter, call: ControlCall)?
+    /// The attempt to join, and the call that is told of it.
+    private var attempt: (joiner: Joiner, call: ControlCall)?
 
     init(log: Logger, core: DaemonCore) {
         self.log = log
@@ -29,22 +31,28 @@ final class PairingService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
         if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
-        guard inviter == nil else { throw PairingFailure.windowOpen.callError }
+        guard window == nil else { throw PairingFailure.windowOpen.callError }
         try requireKey()
         let inviter = try makeInviter(isAutomatic: isAutomatic)
-        self.inviter = inviter
+        window = (inviter, call)
         log.notice("A pairing window opens", ["port": "\(inviter.port)", "automatic": "\(isAutomatic)"])
         call.onClosed = { [weak inviter] in inviter?.cancel(.cancelledHere) }
-        inviter.onEvent = { call.replyContinuing($0.json) }
-        inviter.onEnd = { [weak self] result in
-            self?.inviter = nil
-            self?.report(result, "A device was let in", "A pairing window has closed")
-            switch result {
-            case .success(let device): call.reply(PairEvent.joined(device).json)
-            case .failure(let failure): call.fail(failure.callError)
-            }
-        }
+        inviter.delegate = self
         inviter.open()
+    }
+
+    func inviter(_ inviter: Inviter, tells event: PairEvent) {
+        window?.call.replyContinuing(event.json)
+    }
+
+    func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>) {
+        let call = window?.call
+        window = nil
+        report(result, "A device was let in", "A pairing window has closed")
+        switch result {
+        case .success(let device): call?.reply(PairEvent.joined(device).json)
+        case .failure(let failure): call?.fail(failure.callError)
+        }
     }
 
     /// Answers for the window.
@@ -52,7 +60,7 @@ final class PairingService {
         let fields = Fields(call.parameters)
         let device: DeviceID = try fields.value("device")
         let accept = try fields.flag("accept")
-        guard let inviter, inviter.answer(device, accept: accept) else {
+        guard let window, window.inviter.answer(device, accept: accept) else {
             throw CallError(
                 name: ControlErrorName.noSuchDevice.rawValue,
                 parameters: [
@@ -69,39 +77,45 @@ final class PairingService {
         let request = try JoinRequest(json: call.parameters)
         try core.accountStore.refuseAnother(core.accountStore.state)
         if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
-        guard joiner == nil else { throw PairingFailure.joining.callError }
+        guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
-        self.joiner = joiner
+        attempt = (joiner, call)
         log.notice("This device tries to join an account")
         call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
-        joiner.onEvent = { call.replyContinuing($0.json) }
-        joiner.onEnd = { [weak self] result in
-            self?.joiner = nil
-            self?.report(result.map(\.inviter), "This device has joined an account", "This device has not joined")
-            switch result {
-            case .success(let joined): call.reply(JoinEvent.joined(joined.account, by: joined.inviter).json)
-            case .failure(let failure): call.fail(failure.callError)
-            }
-        }
+        joiner.delegate = self
         joiner.start()
+    }
+
+    func joiner(_ joiner: Joiner, tells event: JoinEvent) {
+        attempt?.call.replyContinuing(event.json)
+    }
+
+    func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>) {
+        let call = attempt?.call
+        attempt = nil
+        report(result.map(\.inviter), "This device has joined an account", "This device has not joined")
+        switch result {
+        case .success(let joined): call?.reply(JoinEvent.joined(joined.account, by: joined.inviter).json)
+        case .failure(let failure): call?.fail(failure.callError)
+        }
     }
 
     /// The account is another one, or this device has left it.
     func accountChanged() {
         let accountStore = core.accountStore
         if accountStore.state?.view.isLive(accountStore.deviceID) ?? false {
-            joiner?.cancel(.memberMeanwhile)
+            attempt?.joiner.cancel(.memberMeanwhile)
         } else {
-            inviter?.end(.noMemberAnyMore)
+            window?.inviter.end(.noMemberAnyMore)
         }
     }
 
     /// Ends everything.
     /// - Parameter done: called on discovery's thread, or at once, when what was announced is withdrawn.
     func stop(_ done: @escaping @Sendable () -> Void) {
-        joiner?.cancel(.stopping)
-        guard let inviter else { return done() }
-        inviter.end(.stopping, withdrawn: done)
+        attempt?.joiner.cancel(.stopping)
+        guard let window else { return done() }
+        window.inviter.end(.stopping, withdrawn: done)
     }
 
     private func report(_ result: Result<PairingDevice, PairingFailure>, _ success: String, _ failure: String) {

@@ -66,6 +66,7 @@ package actor Daemon {
     package var onFailed: (() -> Void)?
 
     /// The loop is where everything of the daemon runs.
+    // Unsafe for the compiler only: the daemon keeps its loop, so the executor outlives every job of this actor.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     /// A daemon that does nothing yet.

@@ -139,6 +139,13 @@ extension DaemonCore: PeerNetworkDelegate {
     }
 }
 
+/// What is installed here; `DaemonCore+Apps` stores the claims.
+extension DaemonCore: DesktopAppsDelegate {
+    func installedAppsChanged() {
+        control.offersChanged()
+    }
+}
+
 /// What the apps here do.
 extension DaemonCore: AppServiceDelegate {
     var deviceName: String { snapshot.name(of: accountStore.deviceID) }

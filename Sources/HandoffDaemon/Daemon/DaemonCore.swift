@@ -50,7 +50,8 @@ final class DaemonCore {
     private let dialer: Dialer
     /// Makes the connections of streams.
     let streamDialer: Dialer
-    private var gate: GateListener?
+    /// Who may connect; nil once the daemon stops.
+    private var admission: PeerAdmission?
     /// What this device is, once the machine has told.
     private(set) var kind = DeviceKind.other
     /// Addresses that were added by command, as they are stored.
@@ -100,11 +101,7 @@ final class DaemonCore {
         let protocols = [TLSContext.applicationProtocol, streamProtocol]
         let serverContext = try TLSContext(identity: identity, role: .server, protocols: protocols)
         socket = try DatagramSocket(port.udp, on: loop)
-        gate = try GateListener(port.tcp, context: serverContext, on: loop) {
-            [unowned self] token, clientHello, source in
-            judge(token, clientHello, from: source)
-        }
-        gate?.onConnection = { [unowned self] in awaitProof($0) }
+        admission = try PeerAdmission(port.tcp, context: serverContext, core: self)
     }
 
     // MARK: - Parts
@@ -120,15 +117,13 @@ final class DaemonCore {
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
-        loop: loop, worker: worker, log: log.named("switches"), switches: stored.switches, policy: policy,
-        isConfiguredOff: configuration.advertise == .off, folder: stored.folder, accountStore: accountStore,
-        wallClock: wallClock, onChange: { [unowned self] in switchesChanged() })
+        log: log.named("switches"), switches: stored.switches, policy: policy,
+        isConfiguredOff: configuration.advertise == .off, core: self)
 
     /// Whether the screen is locked, or unused.
     private(set) lazy var sessions: SessionWatch = SessionWatch(
         loop: loop, log: log.named("sessions"), delays: configuration.sessionDelays, wallClock: wallClock,
-        changed: { [unowned self] in switches.take(sessionHold: sessions.hold) },
-        quietChanged: { [unowned self] in notifications.setQuiet($0) })
+        switches: switches, notifications: notifications)
 
     /// Follows whether the machine saves power; nil where nobody says.
     private var power: DesktopPower?
@@ -137,10 +132,10 @@ final class DaemonCore {
 
     /// In which networks this device may be found.
     private(set) lazy var networks: NetworkWatch = NetworkWatch(
-        loop: loop, worker: worker, log: log.named("networks"), folder: stored.folder,
+        log: log.named("networks"),
         trust: NetworkTrust(
             policy: configuration.networks, interfaces: configuration.interfaces, known: stored.networks),
-        onChange: { [unowned self] in networksChanged() })
+        core: self)
 
     /// How long no other device has answered.
     private(set) lazy var contact: ContactWatch = ContactWatch(
@@ -149,8 +144,7 @@ final class DaemonCore {
 
     /// Whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), network: network, pool: pool,
-        onWake: { [unowned self] in contact.listensAnew() })
+        loop: loop, log: log.named("sleep"), network: network, pool: pool, contact: contact)
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -216,9 +210,7 @@ final class DaemonCore {
 
     /// The apps that are installed here, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
-        log: log.named("apps"), desktop: desktop, history: stored.claims,
-        onClaims: { [unowned self] in store($0) },
-        onChange: { [unowned self] in control.offersChanged() })
+        log: log.named("apps"), desktop: desktop, history: stored.claims, delegate: self)
 
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),
@@ -228,7 +220,7 @@ final class DaemonCore {
 
     private(set) lazy var accountFiles: AccountFileService = AccountFileService(
         loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name,
-        missing: { [unowned self] in joining.missing })
+        joining: joining)
 
     private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
 
@@ -296,7 +288,7 @@ final class DaemonCore {
     }
 
     /// Where this device may be found has changed.
-    private func networksChanged() {
+    func networksChanged() {
         let limit = networks.trust.limit
         switches.take(networkHold: networks.trust.hold)
         pairingDiscovery.interfaces = limit
@@ -332,52 +324,13 @@ final class DaemonCore {
         networks.stop()
         network.sayGoodbye()
         installed.stop()
-        gate?.close()
-        gate = nil
-        for connection in unproved.values { connection.close("the daemon stops") }
-        unproved.removeAll()
+        admission?.stop()
+        admission = nil
         streams.stop()
         pool.stop()
         staticDiscovery.stop {}
         notifications.stop { [self] in
             pairing.stop { [discovery] in discovery.stop(withdrawn) }
-        }
-    }
-
-    /// Takes a change of the account that is stored now: first connections, then what is announced, then the others.
-    package func accountChanged(from former: AccountState?, to present: AccountState) {
-        let snapshot = self.snapshot
-        let removed = waysToRemoved(from: former, to: present)
-        let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
-        tellStanding(from: former, to: present)
-        // First all that concerns those who are members no more: nothing may be sent to them on the way.
-        members.accountChanged(snapshot)
-        network.take(snapshot)
-        broker.accountChanged(live: snapshot.live)
-        streams.accountChanged(live: snapshot.live)
-        pool.accountChanged(snapshot)
-        network.accountChanged()
-        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
-        for (device, way) in removed { pool.tellRemoved(device, way) }
-        sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
-        joining.accountChanged()
-        accountFiles.accountChanged(snapshot)
-        contact.accountChanged(present.accountID)
-        staticPeers.accountChanged(live: snapshot.live)
-        removals.accountChanged(members: snapshot.live)
-        pairing.accountChanged()
-        nameSelf()
-        control.offersChanged()
-    }
-
-    /// Where those are whom this device has just removed: they are told, as far as they can be reached now.
-    private func waysToRemoved(
-        from former: AccountState?, to present: AccountState
-    ) -> [(device: DeviceID, way: LinkPool.Way)] {
-        guard let former, present.view.isLive(accountStore.deviceID) else { return [] }
-        return former.view.live.subtracting(present.view.live).compactMap { device in
-            guard present.isRemoved(device, by: accountStore.deviceID), !pool.isConnected(device) else { return nil }
-            return network.ways(to: device).first { !$0.isIntroduction }.map { (device, $0) }
         }
     }
 
@@ -394,19 +347,6 @@ final class DaemonCore {
         }
     }
 
-    /// A device without a name says what it is called: who named it when they were paired may be a member no more, and
-    /// then its names count no more either.
-    private func nameSelf() {
-        guard let view = accountStore.state?.view, view.isLive(accountStore.deviceID),
-            view.names[accountStore.deviceID] == nil
-        else {
-            return
-        }
-        accountStore.rename(accountStore.deviceID, to: name) { [log] result in
-            if case .failure(let error) = result { log.error("Cannot name this device", ["error": "\(error)"]) }
-        }
-    }
-
     /// Asks the machine what it is; the answer may take its time, and nothing waits for it.
     private func askMachine() {
         desktop?.call(.getMachine) { [weak self] result in
@@ -414,81 +354,5 @@ final class DaemonCore {
             kind = DeviceKind(chassis: chassis)
             network.setKind(kind)
         }
-    }
-
-    // MARK: - Gate
-
-    /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
-    private func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
-        guard let held = snapshot.held, !network.isSilent else { return nil }
-        let pairwise = network.missing.pairwise.keys
-        var parties: [(Party, SecretBytes)] = []
-        var strangers: [(Party, SecretBytes)] = []
-        if let likely = callers[source], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
-        // Each costs some hashes for every member. Who called before from there is let in all the same.
-        if searches.admit(at: network.now) {
-            parties += pairwise.map { ($0.key, $0.value.gate) }
-            strangers.append((.keyHolder, held.gate))
-        }
-        let caller = network.labels.admit(
-            token, Gate.Greeting(clientHello, to: snapshot.own), from: parties, orByLabel: strangers, now: loop.now,
-            unixSeconds: wallClock.unixSeconds)
-        if network.labels.isWornOut { network.renewLabel() }
-        guard let caller else { return nil }
-        if callers.count >= Self.maxCallers { callers.removeAll() }
-        callers[source] = caller
-        let snapshot = self.snapshot
-        switch caller {
-        case .device(let device): return GateVerdict { DeviceID($0) == device && snapshot.admits($0) }
-        case .ticket, .keyHolder:
-            return GateVerdict(isIntroduction: true) { snapshot.admits($0) || snapshot.mayIntroduce($0) }
-        }
-    }
-
-    /// Who called last from where.
-    private var callers: [IPAddress: Party] = [:]
-    private static let maxCallers = 256
-    /// How often a token is compared with the secrets of all members.
-    private var searches = RateLimit(perSecond: 500)
-
-    /// Keeps a connection whose client has passed the gate until it has proved its key.
-    private func awaitProof(_ connection: PeerConnection) {
-        let id = nextUnproved
-        nextUnproved &+= 1
-        // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
-        if unproved.count >= Self.maxUnproved, let oldest = unproved.keys.min() {
-            unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
-        }
-        unproved[id] = connection
-        // Weak: the gate may be on its way out of a handler while the daemon stops.
-        connection.onOpen = { [weak self, weak connection] key in
-            guard let self, let connection else { return }
-            unproved[id] = nil
-            guard let key else { return connection.close("it has proved no key") }
-            if connection.isForStream {
-                acceptStream(connection, from: key)
-            } else {
-                pool.accept(connection, from: key)
-            }
-        }
-        connection.onClosed = { [weak self] reason in
-            self?.unproved[id] = nil
-            self?.log.debug("A connection was not accepted", ["reason": "\(reason)"])
-        }
-    }
-
-    /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
-    private var unproved: [UInt64: PeerConnection] = [:]
-    private var nextUnproved: UInt64 = 0
-    private static let maxUnproved = 64
-
-    /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the
-    /// key in force.
-    func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
-        let device = DeviceID(key)
-        guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
-            return connection.close("only members open streams")
-        }
-        streams.accept(connection, from: device)
     }
 }

@@ -11,7 +11,8 @@ final class NetworkWatch {
     private let worker: Worker
     private let log: Logger
     private let folder: StateFolder
-    private let onChange: () -> Void
+    /// Weak: what is being stored may outlive the core.
+    private weak var core: DaemonCore?
     private var news: NetworkNews?
     /// Something has happened while the tables were read.
     private var isOutdated = false
@@ -19,22 +20,18 @@ final class NetworkWatch {
     /// What holds now.
     private(set) var trust: NetworkTrust
 
-    /// - Parameter onChange: where this device may be found has changed.
-    init(
-        loop: EventLoop, worker: Worker, log: Logger, folder: StateFolder, trust: NetworkTrust,
-        onChange: @escaping () -> Void
-    ) {
-        self.loop = loop
-        self.worker = worker
+    init(log: Logger, trust: NetworkTrust, core: DaemonCore) {
+        self.core = core
+        loop = core.loop
+        worker = core.worker
         self.log = log
-        self.folder = folder
+        folder = core.stored.folder
         self.trust = trust
-        self.onChange = onChange
     }
 
     /// Begins to follow, if the configuration wants that.
     func start() {
-        onChange()
+        core?.networksChanged()
         follow()
     }
 
@@ -107,6 +104,6 @@ final class NetworkWatch {
         log.info(
             "The networks have changed",
             ["found": trust.limit.map { $0.isEmpty ? "nowhere" : "in part" } ?? "everywhere"])
-        onChange()
+        core?.networksChanged()
     }
 }

@@ -11,18 +11,18 @@ final class SleepWatch {
     private let log: Logger
     private let network: PeerNetwork
     private let pool: LinkPool
-    private let onWake: () -> Void
+    /// Counts anew for how long no other device has answered, once the machine is awake.
+    private let contact: ContactWatch
     private var machine = SleepMachine()
     private var following: DesktopSleep?
     private var timer: LoopTimer?
 
-    /// - Parameter onWake: told when the machine is awake, before the others are.
-    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool, onWake: @escaping () -> Void) {
+    init(loop: EventLoop, log: Logger, network: PeerNetwork, pool: LinkPool, contact: ContactWatch) {
         self.loop = loop
         self.log = log
         self.network = network
         self.pool = pool
-        self.onWake = onWake
+        self.contact = contact
     }
 
     /// Begins to follow; without a way to, nobody is told of sleep.
@@ -52,7 +52,7 @@ final class SleepWatch {
         case .announce:
             timer = nil
             log.info("The machine is awake")
-            onWake()
+            contact.listensAnew()
             network.wakeUp()
             pool.networkChanged()
         }

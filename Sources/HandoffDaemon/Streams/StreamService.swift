@@ -15,30 +15,6 @@ import Timing
 /// The streams of continuations, on either side: who may open one, where it runs, and how it ended. Lives on the daemon's
 /// loop; the bytes move on stream loops.
 final class StreamService {
-    /// A stream that has a connection.
-    struct OpenStream {
-        let device: DeviceID
-        var handle: StreamHandle
-        var relay: LoopRelay<StreamHandle.Event>
-        var phase: Phase
-        /// Who opened it, if the activity is continued here, and the other device serves the stream.
-        let opening: StreamOpening?
-        /// The app here at its end; nil for a command.
-        var app: String?
-    }
-
-    /// Where a stream stands.
-    enum Phase {
-        /// The state while the other device has not shown a ticket.
-        case awaitingTicket
-        /// The state while no app has taken it, and the one that was told of it is there.
-        case offered(to: SessionID, LoopTimer)
-        /// The state while bytes flow.
-        case flowing
-        /// The state while another connection is made for it, since the first was not taken. It has no live handle.
-        case reopening
-    }
-
     /// Streams with one device, and with all of them.
     static let maxPerDevice = 1024
     static let most = 4096
@@ -185,7 +161,7 @@ final class StreamService {
     /// A stream over a connection that is ready.
     /// - Returns: nil when there is no thread for it.
     private func add(
-        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: Phase,
+        _ channel: StreamChannel, device: DeviceID, greeting: StreamHandle.Greeting, phase: OpenStream.Phase,
         opening: StreamOpening? = nil
     ) -> StreamID? {
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))

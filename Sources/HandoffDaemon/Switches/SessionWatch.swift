@@ -1,6 +1,7 @@
 import HandoffConfiguration
 import HandoffControl
 package import HandoffDesktop
+import HandoffDesktopClient
 import HandoffLog
 package import LoopIO
 import Timing
@@ -10,24 +11,23 @@ final class SessionWatch {
     private let loop: EventLoop
     private let log: Logger
     private let wallClock: any WallClock
-    private let changed: () -> Void
-    private let quietChanged: (Bool) -> Void
+    /// What the session keeps from being advertised.
+    private let switches: SwitchController
+    /// What other devices do stays off the screen while the user is not to be disturbed.
+    private let notifications: NotificationService
     private var gate: SessionGate
     private var timer: LoopTimer?
     private var following: AnyObject?
 
-    /// - Parameters:
-    ///   - changed: what is kept from being advertised has changed.
-    ///   - quietChanged: whether what other devices do is to stay off the screen has changed; at first it is.
     init(
-        loop: EventLoop, log: Logger, delays: SessionDelays, wallClock: any WallClock,
-        changed: @escaping () -> Void, quietChanged: @escaping (Bool) -> Void
+        loop: EventLoop, log: Logger, delays: SessionDelays, wallClock: any WallClock, switches: SwitchController,
+        notifications: NotificationService
     ) {
         self.loop = loop
         self.log = log
         self.wallClock = wallClock
-        self.changed = changed
-        self.quietChanged = quietChanged
+        self.switches = switches
+        self.notifications = notifications
         gate = SessionGate(delays: delays)
     }
 
@@ -35,7 +35,7 @@ final class SessionWatch {
     func start(_ follow: SessionFollowing?) {
         guard let follow else { return take(LoginReport.absent) }
         // Before anything is known nothing is advertised: the screen may be locked.
-        changed()
+        switches.take(sessionHold: hold)
         following = follow(loop) { [weak self] in self?.take($0) }
     }
 
@@ -70,12 +70,12 @@ final class SessionWatch {
         let wasQuiet = gate.isQuiet
         body(&gate)
         arm()
-        if gate.isQuiet != wasQuiet { quietChanged(gate.isQuiet) }
+        if gate.isQuiet != wasQuiet { notifications.setQuiet(gate.isQuiet) }
         guard gate.reason != former else { return }
         if former != .unknown || gate.reason != nil {
             log.info("The session has changed", ["advertises": gate.reason == nil ? "yes" : "no"])
         }
-        changed()
+        switches.take(sessionHold: hold)
     }
 
     private func arm() {

@@ -15,8 +15,8 @@ final class SwitchController {
     private let folder: StateFolder
     private let accountStore: AccountStore
     private let wallClock: any WallClock
-    /// Something is allowed, or forbidden, that was not before.
-    private let onChange: () -> Void
+    /// Weak: what is being stored may outlive the core.
+    private weak var core: DaemonCore?
     /// What holds now, and is stored.
     private(set) var switches: Switches
     /// What will hold once all that was asked for is stored.
@@ -31,20 +31,19 @@ final class SwitchController {
     private var timer: LoopTimer?
 
     init(
-        loop: EventLoop, worker: Worker, log: Logger, switches: Switches, policy: Policy, isConfiguredOff: Bool,
-        folder: StateFolder, accountStore: AccountStore, wallClock: any WallClock, onChange: @escaping () -> Void
+        log: Logger, switches: Switches, policy: Policy, isConfiguredOff: Bool, core: DaemonCore
     ) {
-        self.loop = loop
-        self.worker = worker
+        self.core = core
+        loop = core.loop
+        worker = core.worker
         self.log = log
         self.switches = switches
         wanted = switches
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
-        self.folder = folder
-        self.accountStore = accountStore
-        self.wallClock = wallClock
-        self.onChange = onChange
+        folder = core.stored.folder
+        accountStore = core.accountStore
+        wallClock = core.wallClock
     }
 
     // MARK: - What is allowed
@@ -183,21 +182,21 @@ final class SwitchController {
         guard policy != self.policy || isConfiguredOff != self.isConfiguredOff else { return }
         self.policy = policy
         self.isConfiguredOff = isConfiguredOff
-        onChange()
+        core?.switchesChanged()
     }
 
     /// Takes why the session lets nothing be advertised; nil when it does.
     func take(sessionHold: String?) {
         guard sessionHold != self.sessionHold else { return }
         self.sessionHold = sessionHold
-        onChange()
+        core?.switchesChanged()
     }
 
     /// Takes why the network lets nothing pass; nil when it does.
     func take(networkHold: String?) {
         guard networkHold != self.networkHold else { return }
         self.networkHold = networkHold
-        onChange()
+        core?.switchesChanged()
     }
 
     /// Why nothing passes in this network; nil where it does.
@@ -215,7 +214,7 @@ final class SwitchController {
         guard next != switches else { return }
         switches = next
         review()
-        onChange()
+        core?.switchesChanged()
     }
 
     /// Switches on what is over, and waits for what ends next.
@@ -235,7 +234,7 @@ final class SwitchController {
                 ["advertise": Self.word(allows(.advertise)), "receive": Self.word(allows(.receive))])
         }
         arm(switches.wait(at: moment))
-        if wasOver { onChange() }
+        if wasOver { core?.switchesChanged() }
     }
 
     private func arm(_ wait: Duration?) {

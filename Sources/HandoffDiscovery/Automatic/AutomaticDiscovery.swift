@@ -29,8 +29,8 @@ package final class AutomaticDiscovery: Discovery {
     package func start(_ onEvent: @escaping @Sendable (DiscoveryEvent) -> Void) {
         let isStarted = thread.start { [thread, current, avahi, embedded, logger] loop in
             AutomaticRole(
-                loop: loop, avahi: avahi, embedded: embedded, logger: logger, send: { thread.send($0) },
-                onKind: { kind in current.withLock { $0 = kind } }, onEvent: onEvent)
+                loop: loop, avahi: avahi, embedded: embedded, logger: logger, thread: thread, current: current,
+                onEvent: onEvent)
         }
         if !isStarted { onEvent(.state(.none, .unavailable("no thread for it"))) }
     }

@@ -17,8 +17,10 @@ final class AutomaticRole: DiscoveryRole {
     private let avahi: any Discovery
     private let makeEmbedded: @Sendable () -> any Discovery
     private let logger: Logger
-    private let send: @Sendable (Command) -> Void
-    private let onKind: @Sendable (DiscoveryKind) -> Void
+    /// The thread that this runs on, by which events of the two come to it.
+    private let thread: DiscoveryThread<Command>
+    /// Which of the two is used, for other threads.
+    private let current: Locked<DiscoveryKind>
     private let onEvent: @Sendable (DiscoveryEvent) -> Void
     private var choice: AutomaticChoice
     private var services = MergedServices()
@@ -32,15 +34,15 @@ final class AutomaticRole: DiscoveryRole {
 
     init(
         loop: DiscoveryLoop, avahi: any Discovery, embedded: @escaping @Sendable () -> any Discovery, logger: Logger,
-        send: @escaping @Sendable (Command) -> Void, onKind: @escaping @Sendable (DiscoveryKind) -> Void,
+        thread: DiscoveryThread<Command>, current: Locked<DiscoveryKind>,
         onEvent: @escaping @Sendable (DiscoveryEvent) -> Void
     ) {
         self.loop = loop
         self.avahi = avahi
         self.makeEmbedded = embedded
         self.logger = logger
-        self.send = send
-        self.onKind = onKind
+        self.thread = thread
+        self.current = current
         self.onEvent = onEvent
         choice = AutomaticChoice(at: loop.now)
     }
@@ -48,7 +50,7 @@ final class AutomaticRole: DiscoveryRole {
     func start() {
         choiceTimer = loop.timer { [unowned self] in perform(choice.timePassed(at: loop.now)) }
         sweepTimer = loop.timer { [unowned self] in sweep() }
-        avahi.start { [send] event in send(.event(.avahi, 0, event)) }
+        avahi.start { [thread] event in thread.send(.event(.avahi, 0, event)) }
     }
 
     func handle(_ command: Command) {
@@ -83,8 +85,8 @@ final class AutomaticRole: DiscoveryRole {
             embedded?.refresh(instance: instance)
         case .stop(let done):
             stopping = (embedded == nil ? 1 : 2, done)
-            avahi.stop { [send] in send(.stopped) }
-            embedded?.stop { [send] in send(.stopped) }
+            avahi.stop { [thread] in thread.send(.stopped) }
+            embedded?.stop { [thread] in thread.send(.stopped) }
             endIfStopped()
         }
     }
@@ -100,7 +102,7 @@ final class AutomaticRole: DiscoveryRole {
         case .state(_, let state):
             if kind == .avahi { perform(choice.avahiChanged(state, at: loop.now)) }
             guard kind == choice.current else { return }
-            onKind(state == .running ? kind : .none)
+            current.withLock { $0 = state == .running ? kind : .none }
             onEvent(event)
         case .service(let service):
             onEvent(.service(services.add(service, from: kind)))
@@ -141,7 +143,7 @@ final class AutomaticRole: DiscoveryRole {
         embeddedNumber += 1
         if let isMember { discovery.setMembership(isMember) }
         if let publication { discovery.publish(publication) }
-        discovery.start { [send, embeddedNumber] event in send(.event(.embedded, embeddedNumber, event)) }
+        discovery.start { [thread, embeddedNumber] event in thread.send(.event(.embedded, embeddedNumber, event)) }
     }
 
     /// Forgets what the implementation that is not used knew and the used one does not.

@@ -109,19 +109,3 @@ extension HandoffApplication {
         return { restoration.restore($0 ?? []) }
     }
 }
-
-/// A handler of the app.
-enum Handler<Value: Sendable>: Sendable {
-    /// One of the main actor.
-    case mainActor(@MainActor @Sendable (Value) -> Void)
-    /// One of no actor, and the queue on which it is called.
-    case queue(DispatchQueue, @Sendable (Value) -> Void)
-
-    /// What has to be called for it to get a value.
-    func step(_ value: Value) -> CallbackStep {
-        switch self {
-        case .mainActor(let handler): .mainActor { handler(value) }
-        case .queue(let queue, let handler): .queue(queue) { handler(value) }
-        }
-    }
-}

@@ -22,32 +22,28 @@ public final class HandoffApplication: @unchecked Sendable {
     /// Gets whether there is a connection; see `onConnectionChange`.
     public typealias ConnectionHandler = @Sendable (_ isConnected: Bool, _ error: (any Error)?) -> Void
 
-    private struct Handlers {
-        var willContinue: Handler<Void>?
-        var `continue`: Handler<NSUserActivity>?
-        var fail: Handler<any Error>?
-    }
-
-    private let lock = NSLock()
+    let lock = NSLock()
     private var currentConfiguration: HandoffConfiguration
     private var queue: DispatchQueue
     private var machine = ActivityMachine()
     private var activities: [UUID: WeakActivity] = [:]
-    private var handlers: [String: Handlers] = [:]
+    /// Who takes activities of a type instead of the delegate.
+    var handlers: [String: Handlers] = [:]
     private var connectionHandler: ConnectionHandler?
     private var diagnosticHandler: DiagnosticHandler?
-    private var connection: AppConnection?
+    private(set) var connection: AppConnection?
     private var thread: LoopThread?
     private var documentDesk: DocumentService?
     private weak var storedDelegate: (any UIApplicationDelegate)?
     private var hasDelegate = false
     private var warnings: Set<LostDelegate> = []
-    private var storedScene: HandoffScene?
+    var storedScene: HandoffScene?
     /// The one that was active last is first.
-    private var scenes: [HandoffScene] = []
+    var scenes: [HandoffScene] = []
     /// Continuations whose scene is not known before they arrive: nobody was told yet that they come.
-    private var unannounced: Set<ContinuationID> = []
-    private var listeners: [String: [UUID: AsyncStream<NSUserActivity>.Continuation]] = [:]
+    var unannounced: Set<ContinuationID> = []
+    /// The sequences that take activities of a type.
+    var listeners: [String: [UUID: AsyncStream<NSUserActivity>.Continuation]] = [:]
 
     /// Makes an application object: for tests, and for processes that are several apps. Others use `shared`.
     /// - Parameters:
@@ -118,128 +114,7 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// The scene that the user is engaged in, when the app has scenes: its delegate is told of continuations, and the application's
-    /// is not. The app sets it when a window comes to the front. Setting it connects to the daemon.
-    public var activeScene: HandoffScene? {
-        get { lock.withLock { storedScene } }
-        set {
-            // The former one ends after the lock: its activity comes back here.
-            var former = newValue
-            lock.withLock {
-                swap(&storedScene, &former)
-                guard let newValue, let place = scenes.firstIndex(of: newValue) else { return }
-                scenes.insert(scenes.remove(at: place), at: 0)
-            }
-            if newValue != nil { start() }
-        }
-    }
-
-    /// The scenes among which the `targetContentIdentifier` of an activity chooses; see `connect(_:)`.
-    public var connectedScenes: Set<HandoffScene> { lock.withLock { Set(scenes) } }
-
-    /// Adds a scene to those among which the `targetContentIdentifier` of an activity chooses, by their `activationConditions`: the
-    /// activity goes to one that prefers it, else to one that can take it, and of several to the one that was active last. Where no
-    /// scene can, it goes to the application's delegate, which may open a window for it. An activity without an identifier goes
-    /// to the `activeScene`.
-    ///
-    /// The scene is kept until `disconnect(_:)`.
-    public func connect(_ scene: HandoffScene) {
-        lock.withLock { if !scenes.contains(scene) { scenes.append(scene) } }
-        start()
-    }
-
-    /// A scene is over: nothing goes to it any more.
-    public func disconnect(_ scene: HandoffScene) {
-        // Ends after the lock: its activity comes back here.
-        withExtendedLifetime(scene) {
-            lock.withLock { scenes.removeAll { $0 === scene } }
-            if activeScene === scene { activeScene = nil }
-        }
-    }
-
-    /// The active scene, and behind it the others.
-    private var candidates: [HandoffScene] {
-        lock.withLock { (storedScene.map { [$0] } ?? []) + scenes.filter { $0 !== storedScene } }
-    }
-
-    /// Whose delegate is told of an activity that has arrived. On the callback queue, since the conditions are the app's.
-    private func audience(for activity: NSUserActivity) -> Audience? {
-        guard let identifier = activity.targetContentIdentifier else { return nil }
-        let scenes = candidates
-        guard !scenes.isEmpty else { return nil }
-        let chosen =
-            scenes.first { $0.activationConditions.prefersToActivate(for: identifier) }
-            ?? scenes.first { $0.activationConditions.canActivate(for: identifier) }
-        return chosen.map(Audience.scene) ?? .application
-    }
-
-    // MARK: Handlers
-
-    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type is on its way. Declares the type,
-    /// and connects.
-    public func onWillContinue(_ activityType: String, perform handler: @escaping @MainActor () -> Void) {
-        register(activityType) { $0.willContinue = .mainActor(handler) }
-    }
-
-    /// Has a handler called as the main actor, instead of the delegate, with each activity of a type, which then counts as taken over.
-    /// Declares the type, and connects.
-    public func onContinue(_ activityType: String, perform handler: @escaping @MainActor (NSUserActivity) -> Void) {
-        register(activityType) { $0.continue = .mainActor(handler) }
-    }
-
-    /// Has a handler called as the main actor, instead of the delegate, when an activity of a type that was announced does not come.
-    /// Declares the type, and connects.
-    public func onFail(_ activityType: String, perform handler: @escaping @MainActor (any Error) -> Void) {
-        register(activityType) { $0.fail = .mainActor(handler) }
-    }
-
-    /// Has a handler called on a queue, instead of the delegate, when an activity of a type is on its way. Declares the type, and
-    /// connects.
-    public func onWillContinue(
-        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable () -> Void
-    ) {
-        register(activityType) { $0.willContinue = .queue(queue, handler) }
-    }
-
-    /// Has a handler called on a queue, instead of the delegate, with each activity of a type, which then counts as taken over.
-    /// Declares the type, and connects.
-    public func onContinue(
-        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (NSUserActivity) -> Void
-    ) {
-        register(activityType) { $0.continue = .queue(queue, handler) }
-    }
-
-    /// Has a handler called on a queue, instead of the delegate, when an activity of a type that was announced does not come.
-    /// Declares the type, and connects.
-    public func onFail(
-        _ activityType: String, queue: DispatchQueue, perform handler: @escaping @Sendable (any Error) -> Void
-    ) {
-        register(activityType) { $0.fail = .queue(queue, handler) }
-    }
-
-    /// The activities of a type that are continued here, for `for await`, as they come, instead of the delegate; they count as taken over. Those that
-    /// come while nobody asks for the next one wait. Declares the type, and connects; once the sequence is let go of, or its task is
-    /// cancelled, the type is the delegate's again. A handler of `onContinue` goes before it.
-    ///
-    /// Several sequences of one type get each activity.
-    public func continuations(of activityType: String) -> AsyncStream<NSUserActivity> {
-        let id = UUID()
-        let (stream, continuation) = AsyncStream.makeStream(of: NSUserActivity.self)
-        continuation.onTermination = { [weak self] _ in self?.ended(activityType, id) }
-        lock.withLock { listeners[activityType, default: [:]][id] = continuation }
-        start()
-        return stream
-    }
-
-    private func ended(_ type: String, _ listener: UUID) {
-        // Ends after the lock: what it holds may come back here.
-        let former = lock.withLock {
-            let former = listeners[type]?.removeValue(forKey: listener)
-            if listeners[type]?.isEmpty == true { listeners[type] = nil }
-            return (former, isConnected: connection != nil)
-        }
-        if former.isConnected { start() }
-    }
+    // MARK: What it is told
 
     /// Is called when the connection to the daemon was made, and once when there is none and why; it is tried again all the while.
     public var onConnectionChange: ConnectionHandler? {
@@ -259,16 +134,6 @@ public final class HandoffApplication: @unchecked Sendable {
             var former = newValue
             lock.withLock { swap(&diagnosticHandler, &former) }
         }
-    }
-
-    private func register(_ type: String, _ set: (inout Handlers) -> Void) {
-        let former = lock.withLock {
-            let former = handlers[type]
-            set(&handlers[type, default: Handlers()])
-            return former
-        }
-        withExtendedLifetime(former) {}
-        start()
     }
 
     // MARK: Connection
@@ -444,19 +309,6 @@ public final class HandoffApplication: @unchecked Sendable {
         }
     }
 
-    /// Whether it depends on the content of an activity which scene is told of it.
-    private func choosesScene(for type: String) -> Bool {
-        let isForScene = lock.withLock { handlers[type]?.continue == nil && listeners[type] == nil }
-        return isForScene && candidates.contains { $0.activationConditions.areSet }
-    }
-
-    /// What has to be called for a delegate to be told that an activity comes, if nobody was told yet.
-    private func announcement(of id: ContinuationID, _ type: String, _ audience: Audience?) -> [CallbackStep] {
-        let isDue = lock.withLock { unannounced.remove(id) != nil }
-        guard isDue else { return [] }
-        return [tell(.willContinue(type), audience)]
-    }
-
     /// An activity has arrived.
     /// - Parameter answer: is told whether the app has taken it over.
     func deliver(_ state: ActivityState, _ continuation: Continuation, answer: @escaping @Sendable (Bool) -> Void) {
@@ -488,31 +340,6 @@ public final class HandoffApplication: @unchecked Sendable {
         let message = "\(delegate.rawValue) has gone, so nothing is told: it is not kept here, keep it in the app"
         guard hasHandler else { return FileHandle.standardError.write(Data("HandoffKit: \(message)\n".utf8)) }
         report(nil, message)
-    }
-
-    private func handlers(for type: String) -> Handlers {
-        lock.withLock { handlers[type] } ?? Handlers()
-    }
-
-    /// What has to be called for a handler, or else the sequences, to get an activity; nil where it is the delegate's.
-    private func handling(
-        _ activity: NSUserActivity, answer: @escaping @Sendable (Bool) -> Void
-    ) -> [CallbackStep]? {
-        let type = activity.activityType
-        if let handler = handlers(for: type).continue {
-            return [handler.step(activity), .callbackQueue { answer(true) }]
-        }
-        guard let listeners = lock.withLock({ self.listeners[type] }) else { return nil }
-        return [
-            .callbackQueue {
-                // A sequence may end in this very moment.
-                var isTaken = false
-                for listener in listeners.values {
-                    if case .enqueued = listener.yield(activity) { isTaken = true }
-                }
-                answer(isTaken)
-            }
-        ]
     }
 }
 

@@ -88,6 +88,7 @@ package struct SPAKE2: Sendable {
 
     private static func point(_ hex: String) -> P256Point {
         guard let bytes = Hex.decode(hex), let point = P256Point(uncompressed: bytes) else {
+            // The two callers pass constants of RFC 9382, which the tests compute with.
             preconditionFailure("a constant is no point")
         }
         return point

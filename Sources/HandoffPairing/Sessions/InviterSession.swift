@@ -72,6 +72,7 @@ package struct InviterSession: Sendable {
 
     /// Begins, with the salt; called once.
     package mutating func start() -> [InviterAction] {
+        // The driver's mistake alone: it starts a session where it makes it.
         guard case .idle = state else { preconditionFailure("a session starts once") }
         enter(.expectingShare)
         return [.send(PairingFrame(.salt, salt.bytes).encoded)]
@@ -113,6 +114,7 @@ package struct InviterSession: Sendable {
             }
         case .ended: return []
         case .idle, .expectingShare, .expectingConfirmation, .wrong, .expectingIdentity, .asking, .transferring:
+            // The driver's mistake alone: it calls this only as the answer to `guess`, and nothing leaves `judging` but this and the end.
             preconditionFailure("no guess has arrived")
         }
     }
@@ -137,6 +139,7 @@ package struct InviterSession: Sendable {
             }
         case .ended: return []
         case .idle, .expectingShare, .expectingConfirmation, .judging, .wrong, .expectingIdentity, .transferring:
+            // The driver's mistake alone: it hands over to whom `joiner` has named, and in `asking` frames are refused by the decoder.
             preconditionFailure("no joiner is waiting")
         }
     }
@@ -177,6 +180,7 @@ package struct InviterSession: Sendable {
             guard seal.open(frame) != nil else { return end(.violation(.seal)) }
             return [.stored] + end(.finished)
         case .idle, .judging, .wrong, .asking, .ended:
+            // Not by the other side: `enter` tells the decoder which kind may come, and there it is none but a refusal.
             preconditionFailure("the decoder takes refusals only")
         }
     }

@@ -97,6 +97,8 @@ package struct JoinerSession: Sendable {
             }
         case .ended: return []
         case .expectingSalt, .expectingShare, .expectingConfirmation, .expectingIdentity, .waiting, .storing:
+            // The driver's mistake alone: it brings a password only for `needsPassword`, and in `deriving` frames are refused by the
+            // decoder.
             preconditionFailure("no password is needed")
         }
     }
@@ -113,6 +115,7 @@ package struct JoinerSession: Sendable {
             }
         case .ended: return []
         case .expectingSalt, .deriving, .expectingShare, .expectingConfirmation, .expectingIdentity, .waiting:
+            // The driver's mistake alone: it stores what `account` has brought, and nothing leaves `storing` but this and the end.
             preconditionFailure("no account has arrived")
         }
     }
@@ -166,6 +169,7 @@ package struct JoinerSession: Sendable {
             enter(.storing(seal))
             return [.account(account)]
         case .deriving, .storing, .ended:
+            // Not by the other side: `enter` tells the decoder which kind may come, and there it is none but a refusal.
             preconditionFailure("the decoder takes refusals only")
         }
     }

@@ -128,6 +128,7 @@ package struct PairingWindow: Sendable {
         _ id: SessionID, now: MonotonicInstant, attempts: inout PairingAttemptLimiter
     ) -> PairingRefusal {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
+            // The driver's mistake alone: it asks in the same turn in which `judge` has let this guess in.
             preconditionFailure("the session is not being judged")
         }
         phase = .open
@@ -144,6 +145,7 @@ package struct PairingWindow: Sendable {
     /// Notes a right proof: nobody else's is looked at while this session is there.
     package mutating func rightGuess(_ id: SessionID, now: MonotonicInstant) {
         guard case .judging(id) = phase, let index = sessions.firstIndex(where: { $0.id == id }) else {
+            // The driver's mistake alone: it asks in the same turn in which `judge` has let this guess in.
             preconditionFailure("the session is not being judged")
         }
         let session = sessions.remove(at: index)
@@ -154,6 +156,7 @@ package struct PairingWindow: Sendable {
 
     /// Notes that the identity of the confirmed session is proved, and the user is asked.
     package mutating func asks(_ id: SessionID) {
+        // The driver's mistake alone: a session names its joiner only after the proof that `rightGuess` has noted.
         guard case .confirmed(id, _) = phase else { preconditionFailure("the session has not proved the code") }
         phase = .asking(id)
     }

@@ -29,8 +29,8 @@ final class BeaconPublisher {
     /// How long the present label is kept whatever happens.
     private var conflictWait = Duration.zero
     private var lastConflict: MonotonicInstant?
-    /// Makes the label and the text as they are at the moment of publishing.
-    var compose: () -> (label: Label, text: [[UInt8]])? = { nil }
+    /// Makes the label and the text as they are at the moment of publishing; nil: there is nothing to publish yet.
+    weak var network: PeerNetwork?
 
     init(loop: EventLoop, log: Logger, discovery: any Discovery, port: UInt16) {
         self.loop = loop
@@ -77,7 +77,7 @@ final class BeaconPublisher {
 
     private func publish() {
         timer = nil
-        guard let (label, text) = compose() else { return }
+        guard let (label, text) = network?.composeBeacon() else { return }
         lastPublished = loop.now
         discovery.publish(Publication(instance: label.instanceName, host: host, port: port, text: text))
     }

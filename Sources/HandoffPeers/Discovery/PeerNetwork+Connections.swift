@@ -91,4 +91,16 @@ extension PeerNetwork {
         say(renewed: .offers)
         beacons.changed()
     }
+
+    /// Tells a device by connection what this device says of itself.
+    func deliverByConnection(to id: DeviceID) {
+        guard !isCloned, !isSilent else { return }
+        let position = announcer.position
+        delegate?.deliver(to: id) { [self] isReached in
+            guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
+            table.delivered(position, to: id)
+            machine.delivered(to: id, peers: table)
+            rearm()
+        }
+    }
 }

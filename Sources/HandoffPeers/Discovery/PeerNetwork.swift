@@ -51,8 +51,8 @@ package final class PeerNetwork {
     let socket: DatagramSocket
     /// Weak: a question that waits may outlive the daemon.
     weak var delegate: (any PeerNetworkDelegate)?
-    private(set) var policy: AdvertisePolicy
-    private(set) var showsTitles: Bool
+    var policy: AdvertisePolicy
+    var showsTitles: Bool
     var snapshot: AccountSnapshot
     /// The members that are in reach, and what they offer.
     package internal(set) var table: PeerTable
@@ -138,8 +138,6 @@ package final class PeerNetwork {
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
 
-    private var unadvertised: Set<DeviceID> { delegate?.unadvertised ?? [] }
-
     /// Where an activity came from, or who continued it.
     package func origin(of device: DeviceID) -> ControlOrigin {
         ControlOrigin(device: device, deviceName: snapshot.name(of: device), deviceKind: table[device]?.kind ?? .other)
@@ -148,7 +146,7 @@ package final class PeerNetwork {
     /// Begins to receive, and to speak if there is an account.
     package func start() {
         socket.onDatagram = { [unowned self] bytes, source, local in received(bytes, from: source, at: local) }
-        beacons.compose = { [unowned self] in composeBeacon() }
+        beacons.network = self
         renewLabel()
     }
 
@@ -315,14 +313,6 @@ package final class PeerNetwork {
         onAllKnow()
     }
 
-    /// Shows more or less of what this device offers.
-    package func show(policy: AdvertisePolicy, titles: Bool) {
-        self.policy = policy
-        showsTitles = titles
-        say(renewed: .offers)
-        beacons.changed()
-    }
-
     /// Another machine uses this device's identity: falls silent, so that the two do not overwrite each other.
     func fallSilent() {
         guard !isCloned else { return }
@@ -373,58 +363,6 @@ package final class PeerNetwork {
         }
         if hasNews { delegate?.peersChanged() }
         rearm()
-    }
-
-    /// What this device tells the others of what it offers: nothing while it leaves, lacks the key in force, or was told
-    /// to advertise nothing.
-    func announcedOffers() -> [OfferedActivity] {
-        farewell != nil || !snapshot.isCurrent || policy == .off ? [] : shownOffers()
-    }
-
-    /// What one device is told of them.
-    package func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
-    }
-
-    /// Whether the beacon, which all members read, lists activities.
-    var listsInBeacon: Bool { policy == .all && unadvertised.isEmpty }
-
-    /// What may be told to whom has changed: all hear it at once, also those for whom nothing new is said.
-    package func switchesChanged() {
-        say(renewed: .offers)
-        beacons.changed()
-    }
-
-    /// The latest advert, as one device gets it.
-    func advert(for device: DeviceID?) -> SignedAdvert? {
-        guard let device else { return announcer.advert }
-        do {
-            return try unadvertised.contains(device) ? announcer.emptyAdvert() : announcer.advert(for: device)
-        } catch {
-            log.fault("Cannot sign an announcement", ["error": "\(error)"])
-            return nil
-        }
-    }
-
-    private func shownOffers() -> [OfferedActivity] {
-        let offers = delegate?.ownOffers ?? []
-        guard !showsTitles else { return offers }
-        return offers.map {
-            OfferedActivity(
-                id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,
-                hasWebpageURL: $0.hasWebpageURL, age: $0.age, recipient: $0.recipient)
-        }
-    }
-
-    private func deliverByConnection(to id: DeviceID) {
-        guard !isCloned, !isSilent else { return }
-        let position = announcer.position
-        delegate?.deliver(to: id) { [self] isReached in
-            guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }
-            table.delivered(position, to: id)
-            machine.delivered(to: id, peers: table)
-            rearm()
-        }
     }
 
     /// Arms the timer for what comes next.

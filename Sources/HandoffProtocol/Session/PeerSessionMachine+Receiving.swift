@@ -32,6 +32,7 @@ extension PeerSessionMachine {
         case .merging(let next): resumption = next
         case .closed: return []  // It ended while the driver merged.
         case .connecting, .awaitingHello, .introducing, .expectingHello, .established:
+            // The driver's mistake alone: it answers each `merge` once, and nothing leaves `merging` but that and the end.
             preconditionFailure("merged in state \(state)")
         }
         switch outcome {
@@ -85,6 +86,7 @@ extension PeerSessionMachine {
         case .established:
             return try takeEstablished(kind, frame.body, budget: &budget, at: now)
         case .connecting, .merging, .closed:
+            // Not by the other side: `read` takes no frame from the decoder in these states.
             preconditionFailure("a frame is read in state \(state)")
         }
     }

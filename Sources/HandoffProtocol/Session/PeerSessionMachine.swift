@@ -133,6 +133,7 @@ package struct PeerSessionMachine: Sendable {
         switch state {
         case .connecting: break
         case .awaitingHello, .introducing, .expectingHello, .merging, .established, .closed:
+            // The driver's mistake alone: TLS says once that it is done.
             preconditionFailure("connected in state \(state)")
         }
         switch role {

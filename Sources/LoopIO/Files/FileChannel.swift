@@ -36,16 +36,16 @@ final class FileChannel: Sendable {
 
     private let state = Locked(State())
     private let loop: EventLoop
-    /// Leads back to the owner: what to call when something has changed. The thread holds the box, which the owner empties when
+    /// Leads back to the owner: called on the loop when something has changed. The thread holds the box, which the owner empties when
     /// it lets go, so that nothing of the loop's is released on the thread.
-    private let onProgress: LoopBound<(() -> Void)?>
+    let onProgress: LoopBound<(() -> Void)?>
     /// The eventfd that ends a wait of the thread.
     private let wake: Descriptor
 
-    /// - Parameter onProgress: called on the loop when something has changed, until the owner empties it.
-    init(loop: EventLoop, onProgress: LoopBound<(() -> Void)?>) throws(Errno) {
+    /// On the loop's thread.
+    init(loop: EventLoop) throws(Errno) {
         self.loop = loop
-        self.onProgress = onProgress
+        onProgress = LoopBound(nil, on: loop)
         wake = Descriptor(owning: try SystemCall.retrying { clinux_eventfd() })
     }
 

@@ -17,7 +17,6 @@ package final class FileReader {
 
     private let loop: EventLoop
     private let channel: FileChannel
-    private let onProgress: LoopBound<(() -> Void)?>
     /// Whether its end was reported, or it was cancelled.
     private var isOver = false
 
@@ -33,9 +32,8 @@ package final class FileReader {
         guard let raw = file.raw else { throw .badDescriptor }
         self.loop = loop
         let kind = try FileKind(of: raw)
-        onProgress = LoopBound(nil, on: loop)
-        channel = try FileChannel(loop: loop, onProgress: onProgress)
-        onProgress.value = { [weak self] in self?.progress() }
+        channel = try FileChannel(loop: loop)
+        channel.onProgress.value = { [weak self] in self?.progress() }
         let work = ReadWork(channel: channel, kind: kind, length: length)
         try channel.start(name: "file reader", file: file, reportsClose: false) { work.run($0) }
         let most = length.map { Int(clamping: max(1, $0)) } ?? .max
@@ -68,7 +66,7 @@ package final class FileReader {
         loop.assertOwned()
         isOver = true
         channel.cancel()
-        onProgress.value = nil
+        channel.onProgress.value = nil
         onBlock = nil
         onEnd = nil
         onFailed = nil

@@ -17,7 +17,6 @@ package final class FileWriter {
 
     private let loop: EventLoop
     private let channel: FileChannel
-    private let onProgress: LoopBound<(() -> Void)?>
     private let blockSize: Int
     private var filling: FileBlock?
     private var free: [FileBlock] = []
@@ -40,9 +39,8 @@ package final class FileWriter {
         self.loop = loop
         self.blockSize = blockSize
         let kind = try FileKind(of: raw)
-        onProgress = LoopBound(nil, on: loop)
-        channel = try FileChannel(loop: loop, onProgress: onProgress)
-        onProgress.value = { [weak self] in self?.progress() }
+        channel = try FileChannel(loop: loop)
+        channel.onProgress.value = { [weak self] in self?.progress() }
         let work = WriteWork(channel: channel, kind: kind)
         try channel.start(name: "file writer", file: file, reportsClose: true) { work.run($0) }
     }
@@ -98,7 +96,7 @@ package final class FileWriter {
         loop.assertOwned()
         isOver = true
         channel.cancel()
-        onProgress.value = nil
+        channel.onProgress.value = nil
         onRoom = nil
         onFailed = nil
         completion = nil

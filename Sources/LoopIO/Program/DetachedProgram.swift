@@ -77,6 +77,7 @@ package final class DetachedProgram {
         pointers.append(nil)
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeMutableBufferPointer { buffer in
+            // The null was appended: the array is not empty.
             guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has none") }
             return body(base)
         }

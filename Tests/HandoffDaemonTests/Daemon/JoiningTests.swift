@@ -131,6 +131,28 @@ import Testing
         }
     }
 
+    @Test func `joining ends with the daemon, also while a client waits for a member`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let desk = try fleet.device("desk")
+        let late = try fleet.device("late")
+        _ = try desk.call(.createAccount)
+        let file = try desk.exportAccount()
+        // It is called, does not answer, and is called again.
+        desk.blockConnections()
+        try late.beginImport(file)
+        for _ in 0..<20 {
+            fleet.pass(.milliseconds(100))
+            _ = try late.status()
+        }
+        try late.stop()
+        // The client would still wait, and the next calls would come.
+        for _ in 0..<60 {
+            fleet.pass(.milliseconds(100))
+            _ = try desk.status()
+        }
+    }
+
     @Test func `one file admits one device at most`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }

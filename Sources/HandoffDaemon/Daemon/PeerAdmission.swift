@@ -1,0 +1,110 @@
+import HandoffAccount
+import HandoffCrypto
+import HandoffLog
+import HandoffModel
+import HandoffPeers
+import HandoffProtocol
+import HandoffState
+import HandoffTLS
+import HandoffTransport
+import LoopIO
+import Timing
+
+/// Decides which connections of other devices are let in: those that pass the gate by a token, and then prove their key. Lives on the
+/// daemon's loop.
+final class PeerAdmission: GateListenerDelegate {
+    /// Callers that are remembered.
+    private static let maxCallers = 256
+    /// Connections that may wait for the proof of their key.
+    private static let maxUnproved = 64
+
+    private unowned let core: DaemonCore
+    private var gate: GateListener?
+    /// Who called last from where.
+    private var callers: [IPAddress: Party] = [:]
+    /// How often a token is compared with the secrets of all members.
+    private var searches = RateLimit(perSecond: 500)
+    /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
+    private var unproved: [UInt64: PeerConnection] = [:]
+    private var nextUnproved: UInt64 = 0
+
+    /// Takes connections from now on.
+    ///
+    /// - Parameter descriptor: a listening TCP socket.
+    init(_ descriptor: consuming Descriptor, context: TLSContext, core: DaemonCore) throws {
+        self.core = core
+        gate = try GateListener(descriptor, context: context, on: core.loop, delegate: self)
+    }
+
+    /// Takes nobody any more, and ends what waits for proof.
+    func stop() {
+        gate?.close()
+        gate = nil
+        for connection in unproved.values { connection.close("the daemon stops") }
+        unproved.removeAll()
+    }
+
+    /// Judges who knocks: a token of a member, of an open ticket, or of who holds the account key, opens once.
+    func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict? {
+        let (network, snapshot) = (core.network, core.snapshot)
+        guard let held = snapshot.held, !network.isSilent else { return nil }
+        let pairwise = network.missing.pairwise.keys
+        var parties: [(Party, SecretBytes)] = []
+        var strangers: [(Party, SecretBytes)] = []
+        if let likely = callers[source], let keys = pairwise[likely] { parties.append((likely, keys.gate)) }
+        // Each costs some hashes for every member. Who called before from there is let in all the same.
+        if searches.admit(at: network.now) {
+            parties += pairwise.map { ($0.key, $0.value.gate) }
+            strangers.append((.keyHolder, held.gate))
+        }
+        let caller = network.labels.admit(
+            token, Gate.Greeting(clientHello, to: snapshot.own), from: parties, orByLabel: strangers, now: network.now,
+            unixSeconds: core.wallClock.unixSeconds)
+        if network.labels.isWornOut { network.renewLabel() }
+        guard let caller else { return nil }
+        if callers.count >= Self.maxCallers { callers.removeAll() }
+        callers[source] = caller
+        switch caller {
+        case .device(let device): return GateVerdict { DeviceID($0) == device && snapshot.admits($0) }
+        case .ticket, .keyHolder:
+            return GateVerdict(isIntroduction: true) { snapshot.admits($0) || snapshot.mayIntroduce($0) }
+        }
+    }
+
+    /// Keeps a connection whose client has passed the gate until it has proved its key.
+    func passed(_ connection: PeerConnection) {
+        let id = nextUnproved
+        nextUnproved &+= 1
+        // Those who hold a key that opens the gate could else open them without end; an honest handshake is over in milliseconds.
+        if unproved.count >= Self.maxUnproved, let oldest = unproved.keys.min() {
+            unproved.removeValue(forKey: oldest)?.close("too many connections wait for proof")
+        }
+        unproved[id] = connection
+        // Weak: the gate may be on its way out of a handler while the daemon stops.
+        connection.onOpen = { [weak self, weak connection] key in
+            guard let self, let connection else { return }
+            unproved[id] = nil
+            guard let key else { return connection.close("it has proved no key") }
+            if connection.isForStream {
+                acceptStream(connection, from: key)
+            } else {
+                core.pool.accept(connection, from: key)
+            }
+        }
+        connection.onClosed = { [weak self] reason in
+            self?.unproved[id] = nil
+            self?.core.log.debug("A connection was not accepted", ["reason": "\(reason)"])
+        }
+    }
+
+    /// Takes a connection for a stream, whose client has passed the gate and proved its key: only of a member that holds the
+    /// key in force.
+    private func acceptStream(_ connection: PeerConnection, from key: PublicKey) {
+        let device = DeviceID(key)
+        let snapshot = core.snapshot
+        guard snapshot.isCurrent, snapshot.peerKey(device) != nil, !connection.isIntroduction else {
+            return connection.close("only members open streams")
+        }
+        core.streams.accept(connection, from: device)
+    }
+}
