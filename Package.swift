@@ -21,6 +21,9 @@ let common: [SwiftSetting] = base + (findsMemoryErrors ? [.unsafeFlags(["-saniti
 /// they are of values alone, have `base`.
 let strict: [SwiftSetting] = base + [.strictMemorySafety()]
 
+/// The same with some lines that are marked `unsafe`, for which the address sanitizer is there again.
+let marked: [SwiftSetting] = common + [.strictMemorySafety()]
+
 let package = Package(
     name: "handoff",
     products: [
@@ -72,7 +75,7 @@ let package = Package(
         // Cryptography and trust.
         .target(
             name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
-            swiftSettings: strict),
+            swiftSettings: marked),
         .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
         .target(
             name: "HandoffPairing",
@@ -118,7 +121,7 @@ let package = Package(
             dependencies: [
                 "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO",
             ],
-            swiftSettings: strict),
+            swiftSettings: marked),
         .target(
             name: "HandoffControlServer",
             dependencies: [
@@ -132,7 +135,7 @@ let package = Package(
                 "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
                 "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
-            ], swiftSettings: strict),
+            ], swiftSettings: marked),
         .target(
             name: "HandoffDesktopClient",
             dependencies: [
@@ -170,7 +173,7 @@ let package = Package(
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffHandlers", "HandoffLog", "HandoffModel",
                 "HandoffProtocol", "LoopIO", "Timing",
-            ], swiftSettings: strict),
+            ], swiftSettings: marked),
         .target(
             name: "HandoffStreamTransfer",
             dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
