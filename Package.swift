@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// Settings of every Swift target: Swift 6, every warning an error, imports internal unless said otherwise.
-let common: [SwiftSetting] = [
+let base: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -11,8 +11,18 @@ let common: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Targets that wrap no C library: unsafe constructs are compiler errors there, so a reader knows where C is.
-let strict: [SwiftSetting] = common + [.strictMemorySafety()]
+/// Whether this is a build for the address sanitizer, as scripts/test makes it.
+let findsMemoryErrors = Context.environment["HANDOFF_ADDRESS"] != nil
+
+/// Targets that may have unsafe constructs, and their tests: the only ones in which the address sanitizer has something to find.
+let common: [SwiftSetting] = base + (findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : [])
+
+/// Targets that wrap no C library: unsafe constructs are compiler errors there, so a reader knows where C is. Their tests, where
+/// they are of values alone, have `base`.
+let strict: [SwiftSetting] = base + [.strictMemorySafety()]
+
+/// The same with some lines that are marked `unsafe`, for which the address sanitizer is there again.
+let marked: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let package = Package(
     name: "handoff",
@@ -36,7 +46,11 @@ let package = Package(
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .target(
+            name: "CLinux",
+            cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
+            // Every program and every test has this target in it, and so the sanitizer's runtime.
+            linkerSettings: findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : []),
 
         // Values and protocols, without I/O.
         .target(
@@ -61,7 +75,7 @@ let package = Package(
         // Cryptography and trust.
         .target(
             name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
-            swiftSettings: strict),
+            swiftSettings: marked),
         .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
         .target(
             name: "HandoffPairing",
@@ -107,7 +121,7 @@ let package = Package(
             dependencies: [
                 "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO",
             ],
-            swiftSettings: strict),
+            swiftSettings: marked),
         .target(
             name: "HandoffControlServer",
             dependencies: [
@@ -121,7 +135,7 @@ let package = Package(
                 "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
                 "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
-            ], swiftSettings: strict),
+            ], swiftSettings: marked),
         .target(
             name: "HandoffDesktopClient",
             dependencies: [
@@ -159,7 +173,7 @@ let package = Package(
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffHandlers", "HandoffLog", "HandoffModel",
                 "HandoffProtocol", "LoopIO", "Timing",
-            ], swiftSettings: strict),
+            ], swiftSettings: marked),
         .target(
             name: "HandoffStreamTransfer",
             dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
@@ -178,7 +192,7 @@ let package = Package(
                 "Timing",
             ], swiftSettings: strict),
         .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
-        .executableTarget(name: "handoff-info", swiftSettings: common),
+        .executableTarget(name: "handoff-info", swiftSettings: base),
         .executableTarget(
             name: "handoff-browser", dependencies: ["HandoffBrowser"], swiftSettings: strict),
         .executableTarget(
@@ -196,12 +210,12 @@ let package = Package(
         .testTarget(
             name: "HandoffAccountTests",
             dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffBrowserTests",
             dependencies: [
                 "HandoffBrowser", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO",
-            ], swiftSettings: common),
+            ], swiftSettings: base),
         .testTarget(
             name: "HandoffClientTests",
             dependencies: [
@@ -216,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "HandoffControlTests",
             dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport"],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(name: "HandoffCryptoTests", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
         .testTarget(
             name: "HandoffDaemonTests",
@@ -278,7 +292,7 @@ let package = Package(
             dependencies: [
                 "DesktopBus", "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffDesktopService",
                 "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
-            ], swiftSettings: common),
+            ], swiftSettings: base),
         .testTarget(
             name: "HandoffDiscoveryTests",
             dependencies: [
@@ -287,7 +301,7 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: common),
+            name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: base),
         .testTarget(
             name: "HandoffDocumentsTests",
             dependencies: ["HandoffDocuments", "HandoffModel", "HandoffTestSupport", "LoopIO"], swiftSettings: common),
@@ -298,20 +312,27 @@ let package = Package(
                 "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTesting",
                 "HandoffTransfer",
                 "LoopIO",
-            ], swiftSettings: common),
+            ],
+            // Streams and the values of userInfo are all that HandoffKit has unsafe constructs for. The rest is what these need.
+            sources: findsMemoryErrors
+                ? [
+                    "CarriedActivity.swift", "ContinuingTests.swift", "KitTest.swift", "StreamTests.swift",
+                    "UserInfoTests.swift",
+                ] : nil,
+            swiftSettings: common),
         .testTarget(
             name: "HandoffLogTests", dependencies: ["HandoffLog", "HandoffTestSupport", "LoopIO"], swiftSettings: common
         ),
-        .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: common),
+        .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: base),
         .testTarget(
             name: "HandoffPairingTests",
             dependencies: [
                 "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol", "Timing"],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffStreamsTests",
             dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "HandoffTestSupport", "LoopIO", "Timing"],

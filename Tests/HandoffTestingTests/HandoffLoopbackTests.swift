@@ -10,14 +10,24 @@ private let editing = "com.example.editing"
 private final class Story: @unchecked Sendable {
     private let lock = NSLock()
     private var stored: [String] = []
+    private var listeners: [AsyncStream<Void>.Continuation] = []
 
     var lines: [String] { lock.withLock { stored } }
 
-    func add(_ line: String) { lock.withLock { stored.append(line) } }
+    func add(_ line: String) {
+        let waiting = lock.withLock {
+            stored.append(line)
+            return listeners
+        }
+        for listener in waiting { listener.yield() }
+    }
 
-    /// Waits until a line is there.
+    /// Waits until a line is there; the time limit of the test ends this, too.
     func wait(for line: String) async throws {
-        for _ in 0..<1000 where !lines.contains(line) { try await Task.sleep(for: .milliseconds(10)) }
+        let (changes, listener) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        lock.withLock { listeners.append(listener) }
+        listener.yield()
+        for await _ in changes where lines.contains(line) { break }
         try #require(lines.contains(line), "\(lines)")
     }
 }
@@ -77,7 +87,7 @@ private func reason(of error: any Error) -> String {
     ((error as NSError).userInfo[NSUnderlyingErrorKey] as? HandoffError ?? error as? HandoffError)?.reason ?? "\(error)"
 }
 
-@Suite struct HandoffLoopbackTests {
+@Suite(.timeLimit(.minutes(1))) struct HandoffLoopbackTests {
     private let loopback: HandoffLoopback
     private let desk: LoopbackDevice
     private let laptop: LoopbackDevice

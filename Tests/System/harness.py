@@ -5,7 +5,8 @@ within the test's time limit. Everything that a test makes lives in a folder of 
 each other; the folder is kept when the test fails.
 
 Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1 (keep all folders),
-HANDOFF_AT_ONCE (how many tests of a file run beside each other, each in a process of its own; default 1).
+HANDOFF_AT_ONCE (how many tests of a file run beside each other, each in a process of its own; default 1). Where root runs
+them, the tests have a loopback of their own: with HANDOFF_AT_ONCE each test, else the file.
 """
 
 import ctypes
@@ -474,6 +475,7 @@ def main():
     if AT_ONCE > 1:
         verdicts = beside_each_other(tests, AT_ONCE)
     else:
+        leave_network()
         verdicts = (run_and_say(*test) for test in tests)
     for verdict in verdicts:
         counts[verdict] += 1

@@ -64,18 +64,6 @@ for kind in ("avahi", "embedded"):
             expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
             expect(taker.ctl("continue", "--print").line["id"] == publish.id, "wrong activity")
 
-    @pairing_test(f"two hosts pair by the link, which needs no discovery ({kind})", limit=120)
-    def by_link(stage, kind=kind):
-        lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
-        origin, taker = two(stage, lab, "static" if kind == "avahi" else kind)
-        opened = window(origin)
-        expect(any(place.startswith(lab.hosts[0].addresses[0] + ":") for place in opened.window["addresses"]),
-               f"where it listens: {opened.window}")
-        begin = time.monotonic()
-        join(taker, opened.window["link"]).wait("joined", within=60)
-        print(f"    link entered to joined {time.monotonic() - begin:.2f} s")
-        opened.wait("joined")
-
     for alone in (True, False):
         whom = "alone" if alone else "beside the true one"
 
@@ -109,6 +97,19 @@ for kind in ("avahi", "embedded"):
             expect(members(taker) == members(origin) == {"origin", "taker"}, "who is in?")
 
 
+@pairing_test("two hosts pair by the link, which needs no discovery", limit=120)
+def by_link(stage):
+    lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
+    origin, taker = two(stage, lab, "static")
+    opened = window(origin)
+    expect(any(place.startswith(lab.hosts[0].addresses[0] + ":") for place in opened.window["addresses"]),
+           f"where it listens: {opened.window}")
+    begin = time.monotonic()
+    join(taker, opened.window["link"]).wait("joined", within=60)
+    print(f"    link entered to joined {time.monotonic() - begin:.2f} s")
+    opened.wait("joined")
+
+
 @pairing_test("a joining device says that it is on no network, and that nobody invites", limit=120)
 def nobody(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
@@ -122,22 +123,6 @@ def nobody(stage):
     reason = last(join(taker, "12345678")).get("reason")
     expect(reason == "nobodyThere", f"told: {reason}")
     opened = window(origin)
-    join(taker, opened.window["code"]).wait("joined", within=60)
-
-
-@pairing_test("a device that looks already finds the window that opens later", limit=120)
-def later(stage):
-    lab = Lab(stage, 2, "--no-avahi")
-    origin, taker = two(stage, lab, "embedded")
-    first = window(origin)
-    code = first.window["code"]
-    first.close()
-    call = join(taker, "12345678" if code != "12345678" else "12345679")
-    call.wait("looking")
-    opened = window(origin)
-    answer = last(call)
-    # With the code of another window it must fail; that it was found at all shows in the guess that was counted.
-    expect(answer.get("reason") in ("wrongCode", "untrusted", "nobodyThere"), f"{answer}")
     join(taker, opened.window["code"]).wait("joined", within=60)
 
 

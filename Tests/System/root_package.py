@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from harness import ROOT, Failure, Skip, expect, leave_network, main, run, test
+from harness import ROOT, Failure, Skip, expect, main, run, test
 from machines import VERSIONS, package
 
 ROOTS = os.path.join(ROOT, "Tests", "Lab", "roots")
@@ -35,7 +35,6 @@ class Root:
             # Ubuntu's archive may be out of reach, and nobody but Ubuntu's keyring can say whose packages those are.
             raise Skip(f"there is no root file system of {release} (Tests/Lab/roots build {release})", optional=release == "noble")
         own_mounts()
-        leave_network()
         place = os.path.join(stage.folder, "over")
         self.path = os.path.join(place, "root")
         self.prefix = ["chroot", self.path]

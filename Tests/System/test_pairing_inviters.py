@@ -6,7 +6,7 @@ import struct
 from harness import expect, main
 from pairing_stage import (
     ENDS, NOT_TRUSTED, Ed25519PrivateKey, c, has_no_account, join, members, p, pairing, pairing_test, python_window, r,
-    spake2, wrong)
+    spake2)
 
 
 def forged(statements):
@@ -102,43 +102,25 @@ def lies():
     point = spake2.encoded(spake2.G)
     return {
         "a length of 2^32-1": first(struct.pack(">IB", 0xFFFFFFFF, p.SALT)),
-        "a salt of 15 bytes": first(c.frame(p.SALT, bytes(15))),
-        "a salt of 17 bytes": first(c.frame(p.SALT, bytes(17))),
-        "an unknown frame": first(c.frame(77, bytes(16))),
         "an account first": first(c.frame(p.ACCOUNT, bytes(100))),
-        "two salts": first(c.frame(p.SALT, bytes(16)) * 2),
         "a share off the curve": shares(c.frame(p.SHARE_B, point[:-1] + bytes([point[-1] ^ 1]))),
-        "a share at infinity": shares(c.frame(p.SHARE_B, bytes(65))),
-        "a compressed share": shares(c.frame(p.SHARE_B, b"\x02" + point[1:33])),
         "the joiner's share back": reflected,
         "the joiner's confirmation back": wrong_confirmation,
-        "the joiner's identity back": reflected_identity,
         "an identity by another key": identity(lambda i: pairing.identity(key, "x", 1, i.session.binding)[:-64] + bytes(64)),
         "an identity of another session": identity(lambda i: pairing.identity(key, "x", 1, bytes(32))),
         "an identity in the joiner's role": identity(lambda i: pairing.identity(key, "x", 0, i.session.binding)),
-        "an identity without a name": identity(lambda i: pairing.identity(key, "", 1, i.session.binding)),
-        "an identity with a name of 65 bytes": identity(lambda i: pairing.identity(key, "x" * 65, 1, i.session.binding)),
         "an identity with a name that is no text": identity(lambda i: pairing.identity(key, b"\xff", 1, i.session.binding)),
         "an account without the joiner": account(not_admitted),
-        "an account without the inviter": account(of_another),
-        "an account from which the joiner is removed": account(with_removal(lambda i: i.joiner)),
         "an account from which the inviter is removed": account(with_removal(lambda i: c.raw_public(i.key))),
         "an account with another key": account(admitted(
             lambda i, a: struct.pack(">Q", a.n) + os.urandom(32) + a.roster.encoded())),
-        "an account with another number": account(admitted(
-            lambda i, a: struct.pack(">Q", a.n + 1) + a.account_key + a.roster.encoded())),
         "an account cut short": account(admitted(lambda i, a: a.encoded[:-1])),
-        "an account without statements": account(admitted(lambda i, a: a.encoded[:40])),
-        "an account with a statement of no kind": account(admitted(
-            lambda i, a: a.encoded + b"\0\x71" + b"\x09" + bytes(112))),
         "an account with a byte behind": account(admitted(lambda i, a: a.encoded + b"\0")),
         "an account with a forged statement": account(admitted(
             lambda i, a: a.encoded + forged(r.encode_list([r.sign_statement(
                 i.key, a.roster.account, r.ADD, c.raw_public(other))])))),
         "two accounts": twice,
         "an account of 8 MiB of zeros": account(lambda i: bytes(8 * 2**20)),
-        "a length above the account's": lambda i: identified(i) or i.session.raw(
-            struct.pack(">IB", p.MOST_ACCOUNT + 2, p.ACCOUNT)),
     }
 
 
@@ -187,7 +169,7 @@ REFUSALS = {
 def refusals(stage):
     taker = stage.daemon("taker")
     places = ("first", "after the shares", "after the confirmation", "instead of the account")
-    for reason in [*range(0, 14), 127, 128, 255]:
+    for reason in [*range(11), 255]:
         if reason == 4:
             continue
         place = places[reason % len(places)]
@@ -214,33 +196,6 @@ def refusals(stage):
             wanted = ("failed", "alreadyMember")
         expect(ended["reason"] in wanted, f"refusal {reason}, {place}: {ended}")
         has_no_account(taker)
-
-
-@pairing_test("a device waits while the inviter is busy, and then joins", limit=60)
-def busy(stage):
-    taker, window = stage.daemon("taker"), python_window()
-    call = join(taker, window.digits, window.place)
-    for seconds in (0, 1):
-        window.accept().session.refuse(4, seconds)
-    window.accept().run()
-    call.wait("joined")
-
-
-@pairing_test("a wrong code is not tried twice, though the inviter would let it", limit=60)
-def one_try(stage):
-    taker, window = stage.daemon("taker"), python_window()
-    call = join(taker, wrong(window.digits), window.place)
-    try:
-        window.accept().run()
-    except ENDS:
-        pass
-    expect(call.refused() in NOT_TRUSTED, f"told: {call.seen}")
-    window.listener.settimeout(2)
-    try:
-        window.accept()
-        raise AssertionError("the code was tried again")
-    except TimeoutError:
-        pass
 
 
 if __name__ == "__main__":

