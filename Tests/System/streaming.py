@@ -114,27 +114,29 @@ class Stream:
         self.socket.shutdown(socket.SHUT_WR)
         return self
 
+    def piece(self, most, within=30):
+        """The next bytes, or none at the end. A thread may send meanwhile: so the socket stays one that waits, which a timeout
+        of the socket would change."""
+        expect(select.select([self.socket], [], [], within)[0], f"nothing came within {within} s")
+        return self.socket.recv(most)
+
     def receive(self, count, within=30):
         """Exactly so many bytes."""
-        self.socket.settimeout(within)
         data = bytearray()
         while len(data) < count:
-            piece = self.socket.recv(count - len(data))
+            piece = self.piece(count - len(data), within)
             expect(piece, f"the stream ended after {len(data)} of {count} bytes")
             data += piece
-        self.socket.settimeout(None)
         return bytes(data)
 
     def receive_all(self, within=30):
         """Everything up to the end; what came before a reset counts, too."""
-        self.socket.settimeout(within)
         pieces = []
         try:
-            while piece := self.socket.recv(PIECE):
+            while piece := self.piece(PIECE, within):
                 pieces.append(piece)
         except (ConnectionResetError, BrokenPipeError):
             pass
-        self.socket.settimeout(None)
         return b"".join(pieces)
 
     def push(self, most):
