@@ -117,7 +117,9 @@ class Stream:
     def piece(self, most, within=30):
         """The next bytes, or none at the end. A thread may send meanwhile: so the socket stays one that waits, which a timeout
         of the socket would change."""
-        expect(select.select([self.socket], [], [], within)[0], f"nothing came within {within} s")
+        waiting = select.poll()  # select(2) knows no descriptors above 1,023, and there are tests with more.
+        waiting.register(self.socket, select.POLLIN)
+        expect(waiting.poll(1000 * within), f"nothing came within {within} s")
         return self.socket.recv(most)
 
     def receive(self, count, within=30):
