@@ -488,6 +488,18 @@ import Timing
     }
 
     @Test
+    mutating func `a server that appears while the answer is on its way that there is none is asked`() {
+        screen.answers = false
+        screen.take([first])
+        screen.appear()
+        #expect(screen.questions == 1)
+        screen.answer(1, refuse: true)
+        #expect(screen.questions == 2)
+        screen.answer()
+        #expect(screen.titles == ["Editor: First"])
+    }
+
+    @Test
     mutating func `answers of a server that is gone count for nothing`() {
         screen.answers = false
         screen.take([first])

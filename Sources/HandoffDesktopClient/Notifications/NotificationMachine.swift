@@ -43,6 +43,8 @@ package struct NotificationMachine: Sendable {
     }
 
     private var server = Server.unknown
+    /// Whether a server has appeared since the question was asked that is on its way.
+    private var hasAppearedMeanwhile = false
     private var places: [DeviceID: NotificationPlace] = [:]
     private var pace = NotificationRateLimiter.ofScreen
     /// The most notifications that stand there at a time; `list` shows all that is on offer.
@@ -167,7 +169,10 @@ package struct NotificationMachine: Sendable {
     /// There may be a server now, which has nothing on the screen.
     package mutating func serverAppeared(now: MonotonicInstant) -> [Action] {
         forgetScreen()
-        if case .asked = server { return [] }
+        if case .asked = server {
+            hasAppearedMeanwhile = true
+            return []
+        }
         server = .unknown
         return settle(now)
     }
@@ -175,6 +180,7 @@ package struct NotificationMachine: Sendable {
     /// The server is gone, and what it had on the screen. It is not asked for at once: it may end with the session.
     package mutating func serverGone(now: MonotonicInstant) {
         forgetScreen()
+        hasAppearedMeanwhile = false
         server = .absent(until: now + Self.timeout)
     }
 
@@ -183,7 +189,10 @@ package struct NotificationMachine: Sendable {
         _ number: UInt64, _ capabilities: NotificationCapabilities?, now: MonotonicInstant
     ) -> [Action] {
         guard server == .asked(number) else { return [] }
-        server = capabilities.map { .present($0) } ?? .absent(until: now + Self.timeout)
+        // That there is none was true before it appeared, and only came later.
+        let isOutdated = capabilities == nil && hasAppearedMeanwhile
+        hasAppearedMeanwhile = false
+        server = isOutdated ? .unknown : capabilities.map { .present($0) } ?? .absent(until: now + Self.timeout)
         return settle(now)
     }
 
