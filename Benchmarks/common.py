@@ -58,14 +58,18 @@ class Control:
         message = {"method": f"dev.handoff1.Control.{method}", "more": True, "parameters": parameters}
         self.stream.sendall(json.dumps(message).encode() + b"\0")
 
-    def answer(self):
-        """The next answer."""
+    def message(self):
+        """The next answer as it came."""
         while b"\0" not in self.bytes:
             piece = self.stream.recv(65536)
             harness.expect(piece, "the daemon closed the connection")
             self.bytes += piece
         message, _, self.bytes = self.bytes.partition(b"\0")
-        reply = json.loads(message)
+        return message
+
+    def answer(self):
+        """The next answer."""
+        reply = json.loads(self.message())
         harness.expect("error" not in reply, f"the daemon refused: {reply}")
         return reply["parameters"]
 

@@ -1,0 +1,393 @@
+"""What an account of many devices costs: the part 'growth' of Benchmarks/run, and the plot 'growth' of Benchmarks/plot. Needs root.
+
+One account grows from two devices on simulated hosts to a hundred, with ten activities each. At each number all daemons are started
+anew, and one of them changes a title again and again; between the changes is so much time that none goes along with another, and the
+record in mDNS follows each. This process has a connection to each daemon that watches the offers: what it takes to read them is in
+the figures, as are all processors that there are for all devices.
+
+HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_IDLE: seconds of idling at each number,
+which begin as long after the start (default 120; with --quick 10; 0 leaves it out).
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import select
+import time
+
+from common import Control, harness, settled, spread
+import streaming
+
+APPS = "dev.handoff1."
+ACTIVITIES = 10
+# A record in mDNS follows a change within two seconds, and one more at random.
+PACE = 3.2
+STREAMS = 1000
+# How many devices are let in at the same time, and by one device in all: no more than the protocol allows.
+AT_ONCE, GUESTS = 4, 40
+
+
+def numbers(quick):
+    return [int(text) for text in os.environ.get("HANDOFF_GROWTH", "2,10" if quick else "2,10,30,100").split(",")]
+
+
+def idle_seconds(quick):
+    return float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "120"))
+
+
+def traffic(lab):
+    """Bytes and packets that all hosts have sent, and bytes that have reached them."""
+    sent = packets = reached = 0
+    for line in lab.command("exec", "switch", "cat", "/proc/net/dev").output.splitlines():
+        name, _, rest = line.partition(":")
+        if name.strip().startswith("p"):
+            fields = [int(text) for text in rest.split()]
+            sent, packets, reached = sent + fields[0], packets + fields[1], reached + fields[8]
+    return sent, packets, reached
+
+
+def processor(pid):
+    """Seconds of processor of all threads of a process, by the scheduler's own clock."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
+def wakeups(pid):
+    """Voluntary context switches of all threads of a process."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/status") as file:
+            total += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M).group(1))
+    return total
+
+
+def own_memory(pid):
+    """KiB that a process has written, and shares with none."""
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return int(re.search(r"^Private_Dirty:\s+(\d+)", file.read(), re.M).group(1))
+
+
+class Device:
+    """A daemon with an app that has some activities on offer, and a watching connection."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.connections = []
+
+    @property
+    def pid(self):
+        return self.daemon.process.pid
+
+    def connect(self):
+        connection = streaming.Connection(self.daemon)
+        self.connections.append(connection)
+        return connection
+
+    def publish(self):
+        """Offers activities: all but one by connections of their own, as tools do."""
+        for number in range(1, ACTIVITIES):
+            connection = self.connect().send(APPS + "Publish", more=True, activity={
+                "type": "com.example.growth", "title": f"Document {number} of {self.daemon.name}"})
+            connection.wait("published")
+        self.session = self.connect().send(APPS + "Attach", more=True, app="growth", types=[]).wait("attached")["session"]
+        self.calls = self.connect()
+        self.changing = self.calls.call(APPS + "Publish", session=self.session, activity={
+            "type": "com.example.growth", "title": f"Document of {self.daemon.name}", "needsSave": False})["activity"]
+        self.calls.call(APPS + "BecomeCurrent", session=self.session, activity=self.changing)
+
+    def change(self, title):
+        """A new title; answers the moment before it was sent."""
+        begin = time.monotonic()
+        self.calls.call(APPS + "Update", session=self.session, activity=self.changing, change={"title": title})
+        return begin
+
+    def watch(self):
+        self.control = Control(self.daemon)
+        self.watching = Control(self.daemon)
+        self.watching.call("Watch")
+        self.watching.until("ready")
+
+    def restart(self):
+        for connection in self.connections:
+            connection.close()
+        self.connections = []
+        self.daemon.stop()
+        self.daemon.start()
+
+
+class Account:
+    """Devices of one account on simulated hosts; it grows."""
+
+    def __init__(self, stage, most):
+        streaming.allow_descriptors()
+        self.stage, self.lab = stage, harness.Lab(stage, most, "--no-avahi", "--ipv4-only")
+        self.devices = []
+
+    def grow(self, count):
+        """Further devices join, some at the same time, let in by those that are there."""
+        hosts = self.lab.hosts[len(self.devices):count]
+        new = [Device(self.stage.daemon(host.name, host=host)) for host in hosts]
+        if not self.devices:
+            new[0].daemon.ctl("account", "create")
+            self.devices.append(new.pop(0))
+        guests = {device: 0 for device in self.devices}
+        while new:
+            hosting = sorted(guests, key=guests.get)[:AT_ONCE]
+            pairs = list(zip(hosting, new))
+            with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+                for future in [pool.submit(self._join, *pair) for pair in pairs]:
+                    future.result()
+            for inviter, guest in pairs:
+                guests[inviter] += 1
+                guests[guest] = 0
+            del new[:len(pairs)]
+        self.devices += [device for device in guests if device not in self.devices]
+        settled(*(device.daemon for device in self.devices))
+
+    @staticmethod
+    def _join(inviter, guest):
+        window = inviter.daemon.follow("pair", "--yes")
+        link = window.wait("opened")["link"]
+        guest.daemon.ctl("join", input=(link + "\n").encode(), within=60)
+        window.wait("joined")
+        window.process.wait(20)
+
+    def begin(self):
+        """Starts all anew, so that nothing is left of what came before, and has them offer their activities."""
+        for device in self.devices:
+            device.restart()
+        self.started = time.monotonic()
+        for device in self.devices:
+            device.publish()
+        wanted = ACTIVITIES * (len(self.devices) - 1)
+        for device in self.devices:
+            control = Control(device.daemon)
+            until(f"all offers at {device.daemon.name}", lambda: control.status()["offered"] == wanted, 120)
+
+    def watch(self):
+        for device in self.devices:
+            device.watch()
+
+    def processor(self):
+        return sum(processor(device.pid) for device in self.devices)
+
+
+def until(what, condition, within):
+    limit = time.monotonic() + within
+    while not condition():
+        harness.expect(time.monotonic() < limit, f"{what}: not within {within} s")
+        time.sleep(0.05)
+
+
+def heard(account, sender, title):
+    """Changes a title; answers after how many milliseconds each other device has told whoever watches it."""
+    waiting = {device.watching.stream.fileno(): device.watching for device in account.devices if device is not sender}
+    poll = select.epoll()
+    for descriptor in waiting:
+        poll.register(descriptor, select.EPOLLIN)
+    begin, moments, limit = sender.change(title), [], time.monotonic() + 30
+    while len(moments) < len(account.devices) - 1:
+        ready = poll.poll(1)
+        harness.expect(time.monotonic() < limit, f"{len(moments)} devices of {len(account.devices)} have heard of {title}")
+        for descriptor, _ in ready:
+            moment, control = time.monotonic(), waiting[descriptor]
+            event = control.until("changed")
+            if event["activity"]["title"] == title:
+                moments.append((moment - begin) * 1000)
+                poll.unregister(descriptor)
+    poll.close()
+    return moments
+
+
+def measure_changes(account, quick):
+    """How soon a change is heard by each and by all, and what one costs all daemons together."""
+    count = len(account.devices)
+    sender = account.devices[count // 2]
+    heard(account, sender, "The first one")
+    time.sleep(5)
+    begin, before = time.monotonic(), account.processor()
+    time.sleep(10 if quick else 30)
+    quiet = (account.processor() - before) / (time.monotonic() - begin)
+    each, last, repeats = [], [], 8 if quick else 20
+    begin, before = time.monotonic(), account.processor()
+    wire = traffic(account.lab)
+    for number in range(repeats):
+        next = time.monotonic() + PACE
+        moments = heard(account, sender, f"Title {number}")
+        each += moments
+        last.append(max(moments))
+        time.sleep(max(0, next - time.monotonic()))
+    used = account.processor() - before - quiet * (time.monotonic() - begin)
+    packets = traffic(account.lab)[1] - wire[1]
+    return {f"change heard by each, {count} devices": spread(each), f"change heard by all, {count} devices": spread(last),
+            f"CPU of all for a change, {count} devices": one(1000 * used / repeats, repeats),
+            f"CPU of a device for a change, {count} devices": one(1000 * used / repeats / count, repeats),
+            f"packets for a change, {count} devices": one(packets / repeats, repeats)}
+
+
+def one(value, count=1):
+    """A figure that was measured once, or as the quotient of `count`."""
+    return {**spread([value]), "n": count}
+
+
+def measure_answers(account, quick):
+    """How long a device takes to list all activities, and its status."""
+    device, count = account.devices[0], len(account.devices)
+    figures = {}
+    for name, method in (("list", "ListActivities"), ("status", "GetStatus"), ("device list", "ListDevices")):
+        times = []
+        call = json.dumps({"method": f"dev.handoff1.Control.{method}"}).encode() + b"\0"
+        for _ in range(20 if quick else 100):
+            begin = time.monotonic()
+            device.control.stream.sendall(call)
+            answer = device.control.message()
+            times.append((time.monotonic() - begin) * 1000)
+            time.sleep(0.005)
+        if method == "ListActivities":
+            harness.expect(len(json.loads(answer)["parameters"]["activities"]) == ACTIVITIES * (count - 1), "not all are listed")
+        figures[f"{name} by the socket, {count} devices"] = spread(times)
+    for command in ("list", "status"):
+        times = []
+        for _ in range(10 if quick else 30):
+            begin = time.monotonic()
+            device.daemon.ctl(command)
+            times.append((time.monotonic() - begin) * 1000)
+        figures[f"handoffctl {command}, {count} devices"] = spread(times)
+    return figures
+
+
+def measure_idle(account, seconds):
+    """What goes over the wire while nobody does anything, and what that costs a device."""
+    count = len(account.devices)
+    time.sleep(max(0, account.started + seconds - time.monotonic()))
+    figures = {f"memory of a device, {count} devices": spread([own_memory(device.pid) for device in account.devices])}
+    before = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
+    begin, wire = time.monotonic(), traffic(account.lab)
+    time.sleep(seconds)
+    minutes = (time.monotonic() - begin) / 60
+    sent, packets, reached = (now - then for then, now in zip(wire, traffic(account.lab)))
+    after = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
+    woken, used = ([(now[index] - then[index]) / minutes for then, now in zip(before, after)] for index in (0, 1))
+    figures |= {
+        f"idle, sent by all a minute, {count} devices": one(sent / 1024 / minutes),
+        f"idle, sent by a device a minute, {count} devices": one(sent / 1024 / minutes / count),
+        f"idle, delivered to a device a minute, {count} devices": one(reached / 1024 / minutes / count),
+        f"idle, packets of all a minute, {count} devices": one(packets / minutes),
+        f"idle, wake-ups of a device a minute, {count} devices": spread(woken),
+        f"idle, CPU of a device a minute, {count} devices": spread([1000 * value for value in used]),
+    }
+    return figures
+
+
+def measure_streams(account, quick):
+    """Many streams between two devices that are open and idle: what each costs, and what a continuation takes meanwhile."""
+    taker, origin = (device.daemon for device in account.devices[:2])
+    count = 100 if quick else STREAMS
+    route = streaming.Route(origin, taker)
+    ends = {"taker": taker.process.pid, "origin": origin.process.pid}
+
+    def continuations():
+        times = []
+        for number in range(16 if quick else 64):
+            if number % 8 == 0:
+                time.sleep(1)  # A device takes 20 requests a second of another, and 2 are one continuation.
+            connection = streaming.Connection(taker)
+            begin = time.monotonic()
+            connection.send("dev.handoff1.Control.Continue", activity=route.activity, take=True)
+            harness.expect(connection.next()["event"] == "continued", "the activity was not continued")
+            times.append((time.monotonic() - begin) * 1000)
+            connection.close()
+        return spread(times)
+
+    figures = {"continue, no stream is open": continuations()}
+    before = {end: own_memory(pid) for end, pid in ends.items()}
+    times, streams, begin = [], [], time.monotonic()
+    for number in range(count):
+        moment = time.monotonic()
+        streams.append(route.open())
+        times.append((time.monotonic() - moment) * 1000)
+        # A device takes a thousand openings at once from another, and a hundred a second.
+        time.sleep(0.005 if number > 900 else 0)
+    figures["stream opened"] = spread(times)
+    figures["all streams opened"] = one(time.monotonic() - begin, count)
+    for end, pid in ends.items():
+        figures[f"memory of an open stream, {end}"] = one((own_memory(pid) - before[end]) / count, count)
+    figures["continue, all streams are open"] = continuations()
+    for number, (asked, taken) in enumerate(streams):
+        content = number.to_bytes(4, "big") * 256
+        for sender, receiver in ((asked, taken), (taken, asked)):
+            sender.send(content)
+            harness.expect(receiver.receive(len(content)) == content, f"wrong bytes by stream {number}")
+    for end, pid in ends.items():
+        figures[f"memory of a used stream, {end}"] = one((own_memory(pid) - before[end]) / count, count)
+    for pair in streams:
+        for stream in pair:
+            stream.close()
+    route.publisher.close()
+    route.handler.close()
+    asking = Control(taker)
+    until("the end of the activity with streams", lambda: asking.status()["offered"] == ACTIVITIES, 20)
+    return figures
+
+
+def measure(stage, quick):
+    """All figures."""
+    sizes = numbers(quick)
+    account = Account(stage, max(sizes))
+    figures = {}
+    for count in sizes:
+        account.grow(count)
+        account.begin()
+        if count == sizes[0]:
+            figures |= measure_streams(account, quick)
+            account.begin()
+        if idle := idle_seconds(quick):
+            figures |= measure_idle(account, idle)
+        account.watch()
+        figures |= measure_answers(account, quick)
+        figures |= measure_changes(account, quick)
+    most = max(sizes)
+    for name in [name for name in figures if name.startswith("memory of a device")]:
+        count = int(name.split()[-2])
+        if count < most:
+            further = figures[f"memory of a device, {most} devices"]["median"] - figures[name]["median"]
+            figures[f"memory for each further device, from {count} to {most}"] = one(further / (most - count))
+    return figures, f"{ACTIVITIES} activities each"
+
+
+# How figures begin, their units, and what is allowed.
+UNITS = [
+    ("change heard", "ms", None), ("CPU of", "ms", None), ("packets for", "", None), ("list by", "ms", 5), ("status by", "ms", 5),
+    ("device list by", "ms", None), ("handoffctl", "ms", None), ("idle, sent", "KiB", None), ("idle, delivered", "KiB", None),
+    ("idle, packets", "", None), ("idle, wake-ups", "", None), ("idle, CPU", "ms", None), ("memory", "KiB", None),
+    ("stream opened", "ms", None), ("all streams opened", "s", None), ("continue, no stream", "ms", None),
+    ("continue, all streams", "ms", None),
+]
+
+
+def goals(figures):
+    """Rows for the table: name, unit, limit, and words for it."""
+    return [(name, unit, limit, f"{limit} ms" if limit else "") for start, unit, limit in UNITS
+            for name in figures if name.startswith(start)]
+
+
+RATIOS = {"continue, all streams are open": "continue, no stream is open"}
+
+
+class Growth:
+    """Milliseconds until all have heard of a change, and that it costs all together, by the number of devices."""
+
+    title, x, y, log_y = "A change, by the number of devices", "devices", "milliseconds", False
+
+    @staticmethod
+    def measure(stage, programs, quick):
+        os.environ.setdefault("HANDOFF_GROWTH_IDLE", "0")
+        figures, _ = measure(stage, quick)
+        kinds = {"heard by all": "change heard by all", "heard by half": "change heard by each",
+                 "processor time of all": "CPU of all for a change"}
+        return {title: [(count, figures[f"{kind}, {count} devices"]["median"]) for count in numbers(quick)]
+                for title, kind in kinds.items()}
