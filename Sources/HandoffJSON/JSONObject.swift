@@ -24,8 +24,8 @@ package struct JSONObject: Sendable {
         for (key, value) in elements { self[key] = value }
     }
 
-    /// Takes members whose keys are known to differ: the parser's, which refuses duplicates.
-    init(distinct members: [Element]) {
+    /// Takes members whose keys are known to differ, such as the parser's, which refuses duplicates.
+    package init(distinct members: [Element]) {
         self.members = members
         rebuildIndex()
     }

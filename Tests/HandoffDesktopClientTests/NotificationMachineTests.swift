@@ -37,6 +37,13 @@ import Timing
     }
 
     @Test
+    mutating func `what one device offers leaves the notifications of the others where they are`() {
+        screen.take([first, Sample.notificationOffer(title: "Other", device: 2, activity: 9)])
+        screen.take([], of: [Sample.device(2)])
+        #expect(screen.titles == ["Editor: First"])
+    }
+
+    @Test
     mutating func `a newer activity takes the place of the older after a second at the earliest`() {
         screen.take([first])
         screen.take([second, first])

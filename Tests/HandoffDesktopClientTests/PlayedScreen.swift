@@ -77,8 +77,8 @@ struct PlayedScreen {
         while answers, !pending.isEmpty { tell(pending.removeFirst(), refuse: false) }
     }
 
-    mutating func take(_ offers: [NotificationOffer?]) {
-        change { $0.take(offers.compactMap(\.self), now: $1) }
+    mutating func take(_ offers: [NotificationOffer?], of devices: Set<DeviceID>? = nil) {
+        change { $0.take(offers.compactMap(\.self), of: devices, now: $1) }
     }
 
     /// Moves time on, and fires what is due on the way.

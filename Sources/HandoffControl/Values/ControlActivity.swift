@@ -50,6 +50,17 @@ package struct ControlActivity: ControlValue {
         self.sent = sent
         self.opens = opens
     }
+
+    /// The fields as `JSONObject(encoding:absent:)` has them, in a fifth of the time: a list has a thousand activities.
+    package var json: JSONObject {
+        JSONObject(distinct: [
+            ("id", .string(id.hex)), ("type", .string(type.text)), ("title", title.map(JSON.string) ?? .null),
+            ("team", team.map(JSON.string) ?? .null), ("device", .string(device.hex)),
+            ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)), ("streams", .bool(streams)),
+            ("webpageURL", webpageURL.map(JSON.string) ?? .null), ("hasWebpageURL", .bool(hasWebpageURL)),
+            ("age", .real(age)), ("sent", .bool(sent)), ("opens", .object(opens.json)),
+        ])
+    }
 }
 
 /// `Opens`: what would open an activity here.
@@ -84,6 +95,16 @@ package struct ControlOpens: ControlValue {
         self.reason = reason
         self.app = app
         self.icon = icon
+    }
+
+    /// The same as `encode` makes; see ``ControlActivity/json``.
+    package var json: JSONObject {
+        var members: [JSONObject.Element] = [("kind", .string(kind.rawValue))]
+        if let name { members.append(("name", .string(name))) }
+        if let reason { members.append(("reason", .string(reason))) }
+        if let app { members.append(("app", .string(app))) }
+        if let icon { members.append(("icon", .string(icon))) }
+        return JSONObject(distinct: members)
     }
 
     /// All but the kind only when they are there, also in a reply.

@@ -8,9 +8,11 @@ import Timing
 
 /// What the other devices offer, and what would open it here.
 extension ControlService {
-    /// What the other devices offer and may be received here.
-    func offers() -> [RemoteOffer] {
-        allOffers().filter { core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
+    /// What the other devices offer and may be received here, most recent first.
+    ///
+    /// - Parameter devices: of these alone; nil: of all.
+    func offers(of devices: Set<DeviceID>? = nil) -> [RemoteOffer] {
+        allOffers(of: devices).filter { core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     /// What they offer and may not be received.
@@ -18,9 +20,10 @@ extension ControlService {
         allOffers().filter { !core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
-    private func allOffers() -> [RemoteOffer] {
+    private func allOffers(of devices: Set<DeviceID>? = nil) -> [RemoteOffer] {
         let now = core.network.now
-        return core.network.table.all.flatMap { peer in
+        let peers = devices.map { $0.sorted().compactMap { core.network.table[$0] } } ?? core.network.table.all
+        return peers.flatMap { peer in
             peer.offers.map { offer in
                 let age = offer.age(at: now).components.seconds
                 let activity = offer.activity
@@ -34,20 +37,27 @@ extension ControlService {
         }.sorted { $0.activity.age < $1.activity.age }
     }
 
-    /// An offer as the control interface shows it.
-    func shown(_ offer: RemoteOffer) -> ControlActivity {
-        let activity = offer.activity
-        let origin = core.network.origin(of: offer.device)
-        return ControlActivity(
-            id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: offer.device,
-            deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
-            hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), sent: activity.isSent,
-            opens: opens(activity))
+    /// What may be received here, as the control interface shows it, most recent first.
+    ///
+    /// - Parameter devices: of these alone; nil: of all.
+    func shownOffers(of devices: Set<DeviceID>? = nil) -> [ControlActivity] {
+        let running = core.apps.registry.running
+        var origins: [DeviceID: ControlOrigin] = [:]
+        return offers(of: devices).map { offer in
+            let (device, activity) = (offer.device, offer.activity)
+            let origin = origins[device] ?? core.network.origin(of: device)
+            origins[device] = origin
+            return ControlActivity(
+                id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
+                deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
+                hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), sent: activity.isSent,
+                opens: opens(decide(activity, running)))
+        }
     }
 
     /// Who would take an offer over, as far as it is known without the payload.
     func recipient(of offer: OfferedActivity) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
-        let decision = decide(offer)
+        let decision = decide(offer, core.apps.registry.running)
         switch decision.opener {
         case .running(let session):
             if let app = core.apps.registry.session(session) { return .success(.app(app)) }
@@ -59,8 +69,7 @@ extension ControlService {
     }
 
     /// What would open an offer, for people.
-    private func opens(_ activity: OfferedActivity) -> ControlOpens {
-        let decision = decide(activity)
+    private func opens(_ decision: HandlerDecision) -> ControlOpens {
         let words = decision.words
         switch decision.opener {
         case .running(let session):
@@ -76,9 +85,8 @@ extension ControlService {
         }
     }
 
-    private func decide(_ offer: OfferedActivity) -> HandlerDecision {
+    private func decide(_ offer: OfferedActivity, _ running: [RunningApp]) -> HandlerDecision {
         core.installed.registry.decide(
-            offer.type, team: offer.team, page: offer.hasWebpageURL ? .unknown : .none,
-            running: core.apps.registry.running)
+            offer.type, team: offer.team, page: offer.hasWebpageURL ? .unknown : .none, running: running)
     }
 }

@@ -84,12 +84,14 @@ final class ControlService {
     }
 
     /// The offers, or what would open them, may have changed: watchers are told the difference.
-    func offersChanged() {
+    ///
+    /// - Parameter devices: whose offers; nil: of any device.
+    func offersChanged(of devices: Set<DeviceID>? = nil) {
         changes.review()
-        let offers = offers().map(shown)
-        let events = offerTable.update(offers)
+        let offers = shownOffers(of: devices)
+        let events = offerTable.update(offers, of: devices)
         guard !events.isEmpty else { return }
-        core.notifications.take(offers.compactMap(NotificationOffer.init).filter(isNotified))
+        core.notifications.take(offers.compactMap(NotificationOffer.init).filter(isNotified), of: devices)
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
@@ -167,7 +169,7 @@ final class ControlService {
 
     private func list(_ call: ControlCall) throws {
         let here = try Fields(call.parameters).optionalFlag("here") ?? false
-        let activities = offers().map(shown).filter { !here || $0.opens.kind != .nothing }
+        let activities = shownOffers().lazy.filter { !here || $0.opens.kind != .nothing }
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }
 
@@ -186,9 +188,7 @@ final class ControlService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         // What has changed unseen is told to the others first, so that the new watcher begins from the same switches.
         offersChanged()
-        for offer in offers() {
-            call.replyContinuing(WatchEvent.added(shown(offer)).json)
-        }
+        for offer in shownOffers() { call.replyContinuing(WatchEvent.added(offer).json) }
         call.replyContinuing(WatchEvent.ready.json)
         let key = ObjectIdentifier(call)
         watchers[key] = call
@@ -197,7 +197,7 @@ final class ControlService {
 
     /// An activity as it is on offer now.
     func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
-        offers().first { $0.device == device && $0.activity.id == activity }.map(shown)
+        shownOffers(of: [device]).first { $0.id == activity }
     }
 
     /// Begins to continue what was asked for.

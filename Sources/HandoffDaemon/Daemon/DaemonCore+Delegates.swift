@@ -103,8 +103,8 @@ extension DaemonCore: AccountStoreDelegate {
 extension DaemonCore: PeerNetworkDelegate {
     var unadvertised: Set<DeviceID> { switches.unadvertised.intersection(snapshot.live) }
 
-    func peersChanged() {
-        control.offersChanged()
+    func peersChanged(_ devices: Set<DeviceID>) {
+        control.offersChanged(of: devices)
         staticPeers.review()
     }
 

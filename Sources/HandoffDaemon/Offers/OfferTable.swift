@@ -1,38 +1,33 @@
 package import HandoffControl
-import HandoffModel
+package import HandoffModel
 
 /// What the other devices offer, as clients are shown it; tells what changed. Plain values.
 package struct OfferTable: Sendable {
-    private struct Key: Hashable {
-        let device: DeviceID
-        let id: ActivityID
-    }
-
-    private var shown: [Key: ControlActivity] = [:]
+    private var shown: [DeviceID: [ActivityID: ControlActivity]] = [:]
 
     /// A table without offers.
     package init() {}
 
     /// Puts up what is on offer now.
     ///
+    /// - Parameters:
+    ///   - offers: most recent first.
+    ///   - devices: whose offers these are; what others offer stays as it is, and costs nothing. Nil: they are all.
     /// - Returns: the difference to before, removals first; ages alone are no change.
-    package mutating func update(_ offers: [ControlActivity]) -> [WatchEvent] {
-        var next: [Key: ControlActivity] = [:]
-        for offer in offers { next[Key(device: offer.device, id: offer.id)] = offer }
-        var events: [WatchEvent] = []
-        for (key, old) in shown where next[key] == nil {
-            events.append(.removed(old))
-        }
+    package mutating func update(_ offers: [ControlActivity], of devices: Set<DeviceID>? = nil) -> [WatchEvent] {
+        var former: [DeviceID: [ActivityID: ControlActivity]] = [:]
+        for device in devices ?? Set(shown.keys) { former[device] = shown.removeValue(forKey: device) }
+        var changes: [WatchEvent] = []
         for offer in offers {
-            guard let old = shown[Key(device: offer.device, id: offer.id)] else {
-                events.append(.added(offer))
-                continue
+            if let old = former[offer.device]?.removeValue(forKey: offer.id) {
+                var sameAge = offer
+                sameAge.age = old.age
+                if sameAge != old { changes.append(.changed(offer)) }
+            } else {
+                changes.append(.added(offer))
             }
-            var sameAge = offer
-            sameAge.age = old.age
-            if sameAge != old { events.append(.changed(offer)) }
+            shown[offer.device, default: [:]][offer.id] = offer
         }
-        shown = next
-        return events
+        return former.values.flatMap(\.values).map(WatchEvent.removed) + changes
     }
 }

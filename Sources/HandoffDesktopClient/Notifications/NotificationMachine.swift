@@ -77,10 +77,14 @@ package struct NotificationMachine: Sendable {
     // MARK: - What is to be shown
 
     /// Takes what can be continued here, the newest of each device first.
-    package mutating func take(_ offers: [NotificationOffer], now: MonotonicInstant) -> [Action] {
+    ///
+    /// - Parameter devices: whose offers these are; what others offer stays. Nil: they are all.
+    package mutating func take(
+        _ offers: [NotificationOffer], of devices: Set<DeviceID>? = nil, now: MonotonicInstant
+    ) -> [Action] {
         var byDevice: [DeviceID: [NotificationOffer]] = [:]
         for offer in offers { byDevice[offer.device, default: []].append(offer) }
-        for device in Set(places.keys).union(byDevice.keys) {
+        for device in devices ?? Set(places.keys).union(byDevice.keys) {
             places[device, default: NotificationPlace()].take(byDevice[device] ?? [])
         }
         return settle(now)

@@ -68,8 +68,10 @@ package final class NotificationService {
     }
 
     /// Takes what can be continued here, most recent first.
-    package func take(_ offers: [NotificationOffer]) {
-        change { $0.take(offers, now: $1) }
+    ///
+    /// - Parameter devices: whose offers these are; nil: they are all.
+    package func take(_ offers: [NotificationOffer], of devices: Set<DeviceID>? = nil) {
+        change { $0.take(offers, of: devices, now: $1) }
     }
 
     /// The screen is locked, or nobody is there; or the user is back.

@@ -16,8 +16,8 @@ package protocol PeerNetworkDelegate: AnyObject {
     var ownOffers: [OfferedActivity] { get }
     /// The devices that are told of no activity.
     var unadvertised: Set<DeviceID> { get }
-    /// The offers of other devices have changed, or devices have come or gone.
-    func peersChanged()
+    /// The offers of these devices have changed, or they have come or gone.
+    func peersChanged(_ devices: Set<DeviceID>)
     /// A member was heard that has the key of the epoch in force.
     func heard(_ device: DeviceID)
     /// A device is there, or has said another thing of itself: its roster may differ from ours.
@@ -346,22 +346,22 @@ package final class PeerNetwork {
 
     /// Acts on what became different in the table.
     func handle(_ changes: [PeerChange]) {
-        var hasNews = false
+        var changed: Set<DeviceID> = []
         for change in changes {
             switch change {
             case .appeared(let id), .changed(let id):
-                hasNews = true
+                changed.insert(id)
                 perform(machine.discovered(id, peers: table, at: now))
                 if let peer = table[id] { delegate?.rosterMayDiffer(peer) }
-            case .offersChanged: hasNews = true
+            case .offersChanged(let id): changed.insert(id)
             case .moreToFetch(let id): delegate?.fetchList(of: id)
             case .gone(let id, let reason):
-                hasNews = true
+                changed.insert(id)
                 machine.forget(id)
                 log.info("Device is gone", ["device": id.short, "reason": "\(reason)"])
             }
         }
-        if hasNews { delegate?.peersChanged() }
+        if !changed.isEmpty { delegate?.peersChanged(changed) }
         rearm()
     }
 
