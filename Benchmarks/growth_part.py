@@ -1,4 +1,5 @@
-"""What an account of many devices costs: the part 'growth' of Benchmarks/run, and the plot 'growth' of Benchmarks/plot. Needs root.
+"""What an account of many devices costs: the part 'growth' of Benchmarks/run, and what
+its plot is drawn from. Needs root.
 
 One account grows from two devices on simulated hosts to a hundred, with ten activities each. At each number all daemons are started
 anew, and one of them changes a title again and again; between the changes is so much time that none goes along with another, and the
@@ -378,18 +379,3 @@ def goals(figures):
 
 
 RATIOS = {"continue, all streams are open": "continue, no stream is open"}
-
-
-class Growth:
-    """Milliseconds until all have heard of a change, and that it costs all together, by the number of devices."""
-
-    title, x, y, log_y = "A change, by the number of devices", "devices", "milliseconds", False
-
-    @staticmethod
-    def measure(stage, programs, quick):
-        os.environ.setdefault("HANDOFF_GROWTH_IDLE", "0")
-        figures, _ = measure(stage, quick)
-        kinds = {"heard by all": "change heard by all", "heard by half": "change heard by each",
-                 "processor time of all": "CPU of all for a change"}
-        return {title: [(count, figures[f"{kind}, {count} devices"]["median"]) for count in numbers(quick)]
-                for title, kind in kinds.items()}

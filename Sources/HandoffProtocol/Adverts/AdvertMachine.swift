@@ -49,7 +49,7 @@ package struct AdvertMachine: Sendable {
         guard peers.count > 0 else { return nil }
         let renewal = lastChange + renewal
         return deliveries.reduce(renewal) { next, entry in
-            guard peers[entry.key] != nil, let deadline = entry.value.deadline else { return next }
+            guard let deadline = entry.value.deadline, peers.contains(entry.key) else { return next }
             return min(next, deadline)
         }
     }
@@ -155,7 +155,7 @@ package struct AdvertMachine: Sendable {
 
     /// Time has come to ``nextDeadline(peers:)``.
     package mutating func deadlinePassed(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
-        deliveries = deliveries.filter { peers[$0.key] != nil }
+        deliveries = deliveries.filter { peers.contains($0.key) }
         var actions: [AdvertAction] = []
         for peer in peers.all {
             actions += advance(peer, at: now)

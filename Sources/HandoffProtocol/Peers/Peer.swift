@@ -34,7 +34,12 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var rosterDigest: [UInt8]
 
     /// What it offers, most recent first.
-    package internal(set) var offers: [PeerOffer] = []
+    package internal(set) var offers: [PeerOffer] = [] {
+        didSet { firstExpiry = offers.lazy.map(\.expires).min() }
+    }
+
+    /// When the first of its offers is void without renewal: asked for at each datagram, of all devices.
+    private(set) var firstExpiry: MonotonicInstant?
 
     /// Where it may be.
     package internal(set) var candidates = CandidateSet()

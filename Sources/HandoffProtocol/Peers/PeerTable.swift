@@ -63,6 +63,11 @@ package struct PeerTable: Sendable {
         peers[id]
     }
 
+    /// Whether the device is there: cheaper than the device itself.
+    func contains(_ id: DeviceID) -> Bool {
+        peers.index(forKey: id) != nil
+    }
+
     /// All devices that are there, in order of their ids, so that output is stable.
     package var all: [Peer] {
         peers.values.sorted { $0.deviceID < $1.deviceID }
@@ -102,9 +107,7 @@ package struct PeerTable: Sendable {
                 let end = peer.renewed + lifetime
                 next = min(next ?? end, end)
             }
-            for offer in peer.offers {
-                next = min(next ?? offer.expires, offer.expires)
-            }
+            if let end = peer.firstExpiry { next = min(next ?? end, end) }
         }
         return next
     }

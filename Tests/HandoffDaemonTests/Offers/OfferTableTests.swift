@@ -12,7 +12,8 @@ struct OfferTableTests {
         _ activity: UInt8, of device: UInt8, title: String = "Draft", age: Double = 0
     ) throws -> ControlActivity {
         ControlActivity(
-            id: Sample.activityID(activity), type: try #require(ActivityType("com.example.reading")), title: title, team: nil,
+            id: Sample.activityID(activity), type: try #require(ActivityType("com.example.reading")), title: title,
+            team: nil,
             device: Sample.device(device), deviceName: "Telephone", deviceKind: .phone, streams: false,
             hasWebpageURL: false, age: age, opens: ControlOpens(kind: .nothing))
     }
