@@ -6,8 +6,9 @@ anew, and one of them changes a title again and again; between the changes is so
 record in mDNS follows each. This process has a connection to each daemon that watches the offers: what it takes to read them is in
 the figures, as are all processors that there are for all devices.
 
-HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_IDLE: seconds of idling at each number,
-which begin as long after the start (default 120; with --quick 10; 0 leaves it out).
+HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
+streams,idle,answers,changes). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10), which begin two minutes
+after the start, with --quick at once. All of it takes half an hour.
 """
 
 import concurrent.futures
@@ -24,6 +25,7 @@ APPS = "dev.handoff1."
 ACTIVITIES = 10
 # A record in mDNS follows a change within two seconds, and one more at random.
 PACE = 3.2
+SETTLING = 120
 STREAMS = 1000
 # How many devices are let in at the same time, and by one device in all: no more than the protocol allows.
 AT_ONCE, GUESTS = 4, 40
@@ -33,8 +35,8 @@ def numbers(quick):
     return [int(text) for text in os.environ.get("HANDOFF_GROWTH", "2,10" if quick else "2,10,30,100").split(",")]
 
 
-def idle_seconds(quick):
-    return float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "120"))
+def parts():
+    return os.environ.get("HANDOFF_GROWTH_PARTS", "streams,idle,answers,changes").split(",")
 
 
 def traffic(lab):
@@ -261,10 +263,11 @@ def measure_answers(account, quick):
     return figures
 
 
-def measure_idle(account, seconds):
+def measure_idle(account, quick):
     """What goes over the wire while nobody does anything, and what that costs a device."""
     count = len(account.devices)
-    time.sleep(max(0, account.started + seconds - time.monotonic()))
+    seconds = float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "60"))
+    time.sleep(max(0, account.started + (0 if quick else SETTLING) - time.monotonic()))
     figures = {f"memory of a device, {count} devices": spread([own_memory(device.pid) for device in account.devices])}
     before = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
     begin, wire = time.monotonic(), traffic(account.lab)
@@ -345,14 +348,16 @@ def measure(stage, quick):
     for count in sizes:
         account.grow(count)
         account.begin()
-        if count == sizes[0]:
+        if "streams" in parts() and count == sizes[0]:
             figures |= measure_streams(account, quick)
             account.begin()
-        if idle := idle_seconds(quick):
-            figures |= measure_idle(account, idle)
+        if "idle" in parts():
+            figures |= measure_idle(account, quick)
         account.watch()
-        figures |= measure_answers(account, quick)
-        figures |= measure_changes(account, quick)
+        if "answers" in parts():
+            figures |= measure_answers(account, quick)
+        if "changes" in parts():
+            figures |= measure_changes(account, quick)
     most = max(sizes)
     for name in [name for name in figures if name.startswith("memory of a device")]:
         count = int(name.split()[-2])

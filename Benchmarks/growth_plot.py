@@ -26,7 +26,7 @@ class Growth:
             with open(path) as file:
                 figures |= json.load(file)["figures"]
         if not figures:
-            os.environ.setdefault("HANDOFF_GROWTH_IDLE", "0")
+            os.environ.setdefault("HANDOFF_GROWTH_PARTS", "answers,changes")
             figures, _ = growth_part.measure(stage, quick)
         ends = {name.rpartition(", ")[2] for name in figures if name.startswith("change heard by all")}
         return figures, sorted(int(end.split()[0]) for end in ends)
