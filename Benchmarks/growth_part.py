@@ -213,7 +213,7 @@ def measure_changes(account, quick):
     heard(account, sender, "The first one")
     time.sleep(5)
     begin, before = time.monotonic(), account.processor()
-    time.sleep(10 if quick else 30)
+    time.sleep(10 if quick else 20)
     quiet = (account.processor() - before) / (time.monotonic() - begin)
     each, last, repeats = [], [], 8 if quick else 20
     begin, before = time.monotonic(), account.processor()
