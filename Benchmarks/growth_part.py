@@ -7,7 +7,7 @@ record in mDNS follows each. This process has a connection to each daemon that w
 the figures, as are all processors that there are for all devices.
 
 HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
-streams,idle,answers,changes). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10), which begin two minutes
+streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10), which begin two minutes
 after the start, with --quick at once. All of it takes half an hour.
 """
 
@@ -36,7 +36,7 @@ def numbers(quick):
 
 
 def parts():
-    return os.environ.get("HANDOFF_GROWTH_PARTS", "streams,idle,answers,changes").split(",")
+    return os.environ.get("HANDOFF_GROWTH_PARTS", "streams,answers,changes,idle").split(",")
 
 
 def traffic(lab):
@@ -114,12 +114,11 @@ class Device:
         self.watching.call("Watch")
         self.watching.until("ready")
 
-    def restart(self):
+    def stop(self):
         for connection in self.connections:
             connection.close()
         self.connections = []
-        self.daemon.stop()
-        self.daemon.start()
+        self.daemon.kill()
 
 
 class Account:
@@ -162,7 +161,9 @@ class Account:
     def begin(self):
         """Starts all anew, so that nothing is left of what came before, and has them offer their activities."""
         for device in self.devices:
-            device.restart()
+            device.stop()  # Without goodbyes, of which each would go to all that are still there.
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda device: device.daemon.start(within=60), self.devices))
         self.started = time.monotonic()
         for device in self.devices:
             device.publish()
@@ -267,7 +268,8 @@ def measure_idle(account, quick):
     """What goes over the wire while nobody does anything, and what that costs a device."""
     count = len(account.devices)
     seconds = float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "60"))
-    time.sleep(max(0, account.started + (0 if quick else SETTLING) - time.monotonic()))
+    # What follows a start, and a change, is not idling.
+    time.sleep(5 if quick else max(10, account.started + SETTLING - time.monotonic()))
     figures = {f"memory of a device, {count} devices": spread([own_memory(device.pid) for device in account.devices])}
     before = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
     begin, wire = time.monotonic(), traffic(account.lab)
@@ -351,13 +353,13 @@ def measure(stage, quick):
         if "streams" in parts() and count == sizes[0]:
             figures |= measure_streams(account, quick)
             account.begin()
-        if "idle" in parts():
-            figures |= measure_idle(account, quick)
         account.watch()
         if "answers" in parts():
             figures |= measure_answers(account, quick)
         if "changes" in parts():
             figures |= measure_changes(account, quick)
+        if "idle" in parts():
+            figures |= measure_idle(account, quick)
     most = max(sizes)
     for name in [name for name in figures if name.startswith("memory of a device")]:
         count = int(name.split()[-2])
