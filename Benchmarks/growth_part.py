@@ -16,6 +16,7 @@ import json
 import os
 import re
 import select
+import sys
 import time
 
 from common import Control, harness, settled, spread
@@ -342,11 +343,20 @@ def measure_streams(account, quick):
     return figures
 
 
+class Figures(dict):
+    """Says each figure as soon as it is there: the run is long."""
+
+    def __ior__(self, more):
+        for name, figure in more.items():
+            print(f"{name}: median {figure['median']:.3f}, p95 {figure['p95']:.3f}, n {figure['n']}", file=sys.stderr, flush=True)
+        return super().__ior__(more)
+
+
 def measure(stage, quick):
     """All figures."""
     sizes = numbers(quick)
     account = Account(stage, max(sizes))
-    figures = {}
+    figures = Figures()
     for count in sizes:
         account.grow(count)
         account.begin()
