@@ -7,8 +7,8 @@ record in mDNS follows each. This process has a connection to each daemon that w
 the figures, as are all processors that there are for all devices.
 
 HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
-streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10), which begin two minutes
-after the start, with --quick at once. All of it takes half an hour.
+streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). Changes and idling begin two minutes after
+the start, with --quick at once. All of it takes half an hour.
 """
 
 import concurrent.futures
@@ -177,6 +177,10 @@ class Account:
         for device in self.devices:
             device.watch()
 
+    def settle(self, quick):
+        """Waits until what follows a start, or a change, is over."""
+        time.sleep(5 if quick else max(10, self.started + SETTLING - time.monotonic()))
+
     def processor(self):
         return sum(processor(device.pid) for device in self.devices)
 
@@ -213,7 +217,7 @@ def measure_changes(account, quick):
     count = len(account.devices)
     sender = account.devices[count // 2]
     heard(account, sender, "The first one")
-    time.sleep(5)
+    account.settle(quick)
     begin, before = time.monotonic(), account.processor()
     time.sleep(10 if quick else 20)
     quiet = (account.processor() - before) / (time.monotonic() - begin)
@@ -269,8 +273,7 @@ def measure_idle(account, quick):
     """What goes over the wire while nobody does anything, and what that costs a device."""
     count = len(account.devices)
     seconds = float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "60"))
-    # What follows a start, and a change, is not idling.
-    time.sleep(5 if quick else max(10, account.started + SETTLING - time.monotonic()))
+    account.settle(quick)
     figures = {f"memory of a device, {count} devices": spread([own_memory(device.pid) for device in account.devices])}
     before = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
     begin, wire = time.monotonic(), traffic(account.lab)
