@@ -173,10 +173,6 @@ class Account:
             control = Control(device.daemon)
             until(f"all offers at {device.daemon.name}", lambda: control.status()["offered"] == wanted, 120)
 
-    def watch(self):
-        for device in self.devices:
-            device.watch()
-
     def settle(self, quick):
         """Waits until what follows a start, or a change, is over."""
         time.sleep(5 if quick else max(10, self.started + SETTLING - time.monotonic()))
@@ -366,7 +362,8 @@ def measure(stage, quick):
         if "streams" in parts() and count == sizes[0]:
             figures |= measure_streams(account, quick)
             account.begin()
-        account.watch()
+        for device in account.devices:
+            device.watch()
         if "answers" in parts():
             figures |= measure_answers(account, quick)
         if "changes" in parts():

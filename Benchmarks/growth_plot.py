@@ -41,7 +41,9 @@ class Growth:
                 data = os.path.join(folder, str(number))
                 with open(data, "w") as file:
                     for count in counts:
-                        figure = figures[f"{kind}, {count} devices"]
+                        figure = figures.get(f"{kind}, {count} devices")
+                        if figure is None or figure["median"] <= 0:
+                            continue
                         file.write(f"{count} {figure['median']} {figure['median']} {figure['p95']}\n")
                 style = f"linewidth 2 pointtype 7 pointsize 0.4 linecolor {number + 1}"
                 words.append(f"'{data}' using 1:2 with linespoints {style} title '{title}'")
