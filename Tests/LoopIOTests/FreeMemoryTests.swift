@@ -2,18 +2,19 @@ import Foundation
 import LoopIO
 import Testing
 
-@Suite("Memory that is given back")
+/// What is left of a process that has given memory back.
 struct FreeMemoryTests {
     private class Shape {
         var corners: Int { 0 }
     }
+
     private final class Triangle: Shape {
         override var corners: Int { 3 }
     }
+
     nonisolated(unsafe) private static var written = 1
 
-    @Test("code that was mapped is gone, and what was written or relocated is as it was")
-    func forgets() throws {
+    @Test func `code that was mapped is gone, and what was written or relocated is as it was`() throws {
         Self.written = 2
         let shape: Shape = Triangle()
         let before = try mappedCode()
