@@ -131,7 +131,9 @@ final class LoopBus {
             watch = nil
             // A folder on the way has come, or the socket: it may be there and nobody listen yet, or no more, for a moment.
             if place.isThere || !waitForSocket() {
-                timer = loop.timer(after: Self.pauseBeforeListening, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+                timer = loop.timer(after: Self.pauseBeforeListening, accuracy: .seconds(1)) { [weak self] in
+                    self?.connect()
+                }
             }
         }
     }

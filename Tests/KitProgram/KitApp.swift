@@ -53,7 +53,8 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
             line["message"] = error.localizedDescription
             line["reason"] = (error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason
         }
-        let data = try? JSONSerialization.data(withJSONObject: line, options: .sortedKeys)
+        // Not sorted: that alone would have Foundation load its tables of languages.
+        let data = try? JSONSerialization.data(withJSONObject: line)
         // Past any buffer, and in one piece.
         FileHandle.standardOutput.write((data ?? Data("{\"event\": \"no JSON\"}".utf8)) + Data("\n".utf8))
     }
