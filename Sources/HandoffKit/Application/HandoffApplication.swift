@@ -23,7 +23,7 @@ public final class HandoffApplication: @unchecked Sendable {
     public typealias ConnectionHandler = @Sendable (_ isConnected: Bool, _ error: (any Error)?) -> Void
 
     let lock = NSLock()
-    /// Read from the bundle only when nobody gave another before: finding and reading it takes a megabyte of Foundation's code.
+    /// Read from the bundle only when nobody gave another before: finding and reading it maps much of Foundation's code.
     private lazy var currentConfiguration = makeConfiguration()
     private let makeConfiguration: @Sendable () -> HandoffConfiguration
     private var queue: DispatchQueue
