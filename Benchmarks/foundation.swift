@@ -8,7 +8,7 @@ Thread.detachNewThread {
         DispatchQueue.main.async {
             let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
             let fields = ["read": object ?? "nothing"]
-            let answer = try? JSONSerialization.data(withJSONObject: fields, options: .sortedKeys)
+            let answer = try? JSONSerialization.data(withJSONObject: fields)
             FileHandle.standardOutput.write((answer ?? Data()) + Data("\n".utf8))
         }
     }

@@ -14,6 +14,9 @@ import kit
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TYPE = "com.example.kit.editing"
+# As scripts/build links KitProgram.
+LINKING = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker",
+           "--no-export-dynamic", "-Xlinker", "--gc-sections", "-Xlinker", "-L.build/static", "-Xclang-linker", "-static-libgcc"]
 
 
 class Relay:
@@ -131,7 +134,8 @@ def floor_program(programs):
         return None
     if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
         # The linker warns of a function in Foundation that the program does not call.
-        subprocess.run(["swiftc", "-O", "-static-stdlib", "-o", target, source], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["swiftc", "-O", "-static-stdlib", *LINKING, "-o", target, source], check=True, cwd=harness.ROOT,
+                       stderr=subprocess.DEVNULL)
     return target
 
 
@@ -178,9 +182,9 @@ def measure(stage, programs, quick, spread):
         watcher.wait("removed", id=identifier)
         time.sleep(0.1 + number % 7 * 0.01)
         title = f"kit {number}"
-        began = time.monotonic()
         app.do("publish", type=TYPE, title=title)
-        values["kit"].append(shown(watcher, title, began))
+        # When the app itself calls, as the other one is its own: not the way of the command to it, over a pipe and two threads.
+        values["kit"].append(shown(watcher, title, app.wait("published")["moment"]))
         app.do("invalidate")
         watcher.wait("removed")
         time.sleep(0.1 + number % 7 * 0.01)
@@ -210,9 +214,9 @@ GOALS = [
       for what, unit in (("CPU of the app", "%"), ("CPU of the daemon", "%"), ("messages a second", ""),
                          ("changes a second", ""))],
     ("published to visible, plain socket", "ms", None, "an app in Python without the library"),
-    ("becomeCurrent to visible, HandoffKit", "ms", None, "no goal: see the ratio"),
+    ("becomeCurrent to visible, HandoffKit", "ms", None, "1.2 x the plain socket: see the ratio"),
     ("memory (PSS), Foundation alone", "MiB", None, "a program in Swift that does as much"),
-    ("memory (PSS), with HandoffKit", "MiB", None, "no goal: see the ratio"),
+    ("memory (PSS), with HandoffKit", "MiB", None, "1.2 x Foundation alone: see the ratio"),
 ]
 RATIOS = {
     "needsSave 1,000 times a second: CPU of the app": "1,000 changes a second, no activity: CPU of the app",

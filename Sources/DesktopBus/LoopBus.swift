@@ -16,8 +16,9 @@ protocol LoopBusDelegate: AnyObject {
 
 /// A connection to a bus, on a loop. Lives on the loop's thread; never waits.
 ///
-/// A bus that is lost, or was never there, is tried again, less and less often. On each new connection the owner says what it
-/// wants to hear of, and asks what it wants to know.
+/// A bus that is lost is tried again, less and less often. One whose socket is not there is not tried: its folder is watched, so that
+/// a machine without a bus is never woken for it. On each new connection the owner says what it wants to hear of, and asks what it
+/// wants to know.
 final class LoopBus {
     /// Which bus.
     enum Kind {
@@ -29,6 +30,8 @@ final class LoopBus {
 
     /// The name of the bus itself, and of its interface.
     static let name = "org.freedesktop.DBus"
+    /// How long after its socket has come a bus is called: before it listens nobody is let in.
+    private static let pauseBeforeListening = Duration.milliseconds(100)
     /// The object of the bus itself.
     static let path = "/org/freedesktop/DBus"
     /// The interface by which objects tell their properties.
@@ -44,6 +47,8 @@ final class LoopBus {
     private var calls: [ObjectIdentifier: BusCall] = [:]
     private var backoff = Backoff.messageBus
     private var timer: LoopTimer?
+    /// Tells when the socket of a bus comes that is not there.
+    private var watch: FolderWatch?
     private var isLost = false
     private var isStopped = false
 
@@ -71,6 +76,7 @@ final class LoopBus {
     func stop() {
         isStopped = true
         timer = nil
+        watch = nil
         disconnect()
     }
 
@@ -91,15 +97,51 @@ final class LoopBus {
             guard let self, !isStopped else { return }
             let wasOpen = isOpen
             disconnect()
-            let wait = backoff.next()
-            timer = loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+            if !waitForSocket() {
+                let wait = backoff.next()
+                timer = loop.timer(after: wait, accuracy: .seconds(1)) { [weak self] in self?.connect() }
+            }
             delegate?.busLost(wasOpen: wasOpen)
+        }
+    }
+
+    /// Has `connect` called when the socket comes.
+    /// - Returns: false when it is there already, or where it would come cannot be watched.
+    private func waitForSocket() -> Bool {
+        guard let place = BusPlace(kind), !place.isThere else { return false }
+        do throws(Errno) {
+            let watch = try FolderWatch(on: loop) { [weak self] in self?.folderChanged(place) }
+            // A folder that went meanwhile has told nobody.
+            var folders = place.folders
+            while watch.setFolders(folders), place.folders != folders { folders = place.folders }
+            // What came before the watch has told nobody either.
+            guard !place.isThere else { return false }
+            self.watch = watch
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func folderChanged(_ place: BusPlace) {
+        guard watch != nil else { return }
+        // Nothing that the watch is in may end it.
+        loop.later { [weak self] in
+            guard let self, watch != nil else { return }
+            watch = nil
+            // A folder on the way has come, or the socket: it may be there and nobody listen yet, or no more, for a moment.
+            if place.isThere || !waitForSocket() {
+                timer = loop.timer(after: Self.pauseBeforeListening, accuracy: .seconds(1)) { [weak self] in
+                    self?.connect()
+                }
+            }
         }
     }
 
     private func connect() {
         guard bus == nil, !isStopped else { return }
         isLost = false
+        watch = nil
         do throws(Errno) {
             var bus: OpaquePointer?
             // Connects without waiting; what follows is sent once the bus has let us in.

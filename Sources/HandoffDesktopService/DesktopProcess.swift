@@ -86,7 +86,10 @@ package enum DesktopProcess {
         }
         let signals = try [SIGTERM, SIGINT].map { number in try loop.signal(number) { loop.stop() } }
         service.start()
+        // The start reads much that is not needed later. By then apps have been looked through, and the buses have answered.
+        let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.giveBack() }
         try loop.run()
+        settling.cancel()
         server.stop()
         service.stop()
         for signal in signals { signal.cancel() }

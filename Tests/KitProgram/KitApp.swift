@@ -53,7 +53,8 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
             line["message"] = error.localizedDescription
             line["reason"] = (error.userInfo[NSUnderlyingErrorKey] as? HandoffError)?.reason
         }
-        let data = try? JSONSerialization.data(withJSONObject: line, options: .sortedKeys)
+        // Not sorted: that alone would have Foundation load its tables of languages.
+        let data = try? JSONSerialization.data(withJSONObject: line)
         // Past any buffer, and in one piece.
         FileHandle.standardOutput.write((data ?? Data("{\"event\": \"no JSON\"}".utf8)) + Data("\n".utf8))
     }
@@ -126,6 +127,10 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         activities[name] = activity
         activity.delegate = self
         set(activity, command)
+        // Seconds of the clock of Python's time.monotonic.
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let moment = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
         if command["responder"] as? Bool == true {
             let responder = Responder(self)
             responders[name] = responder
@@ -133,7 +138,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
         } else {
             activity.becomeCurrent()
         }
-        say("published", ["name": name, "type": activity.activityType])
+        say("published", ["name": name, "type": activity.activityType, "moment": moment])
     }
 
     private func set(_ activity: NSUserActivity, _ command: [String: Any]) {

@@ -351,10 +351,11 @@ class Host:
 class Lab:
     """Simulated hosts of a test; they end with it."""
 
-    def __init__(self, stage, count, *options):
+    def __init__(self, stage, count, *options, name=""):
+        """`name` is for tests that have several labs, whose hosts do not see each other."""
         if os.geteuid() != 0:
             raise Skip("simulated hosts need root")
-        self.name = os.path.basename(stage.folder)
+        self.name = os.path.basename(stage.folder) + name
         stage.closers.append(self.down)
         self.patience = 60 + 2 * count
         self.command("up", str(count), *options)

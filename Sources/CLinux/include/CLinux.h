@@ -119,4 +119,5 @@ void clinux_name_thread(const char *name);
 #include "CLinuxConfinement.h"
 #include "CLinuxDiscovery.h"
 #include "CLinuxFiles.h"
+#include "CLinuxMemory.h"
 #include "CLinuxSpawn.h"

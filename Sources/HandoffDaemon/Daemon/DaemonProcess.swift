@@ -91,6 +91,9 @@ package enum DaemonProcess {
             try loop.startWatchdog()
             ServiceManager.notify("READY=1")
             daemon.assumeIsolated { $0.startDiscovery() }
+            // The start reads much that is not needed later. By then discovery has said what there is.
+            let settling = loop.timer(after: .seconds(10), accuracy: .seconds(5)) { FreeMemory.giveBack() }
+            defer { settling.cancel() }
             try loop.run()
         }
         if hasFailed.withLock({ $0 }) { throw CannotGoOn() }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import HandoffControl
 import LoopIO
 
@@ -10,8 +10,8 @@ enum AppSocket {
         let folder = ProcessEnvironment.value("XDG_RUNTIME_DIR")
         let user = ProcessEnvironment.userID
         let app = SocketPath.app(runtimeDirectory: folder, userID: user)
-        if FileManager.default.fileExists(atPath: app) { return app }
+        if access(app, F_OK) == 0 { return app }
         let control = SocketPath.control(runtimeDirectory: folder, userID: user)
-        return FileManager.default.fileExists(atPath: control) ? control : app
+        return access(control, F_OK) == 0 ? control : app
     }
 }

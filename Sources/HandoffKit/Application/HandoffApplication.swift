@@ -14,7 +14,7 @@ import LoopIO
 /// Unchecked: the state is only touched with the lock held, which it never is while something is called.
 public final class HandoffApplication: @unchecked Sendable {
     /// The application of this process, as `Bundle.main` describes it.
-    public static let shared = HandoffApplication(configuration: HandoffConfiguration(bundle: .main))
+    public static let shared = HandoffApplication { HandoffConfiguration(bundle: .main) }
 
     /// Gets what the daemon said about an activity; see `onDiagnostic`.
     public typealias DiagnosticHandler =
@@ -23,7 +23,9 @@ public final class HandoffApplication: @unchecked Sendable {
     public typealias ConnectionHandler = @Sendable (_ isConnected: Bool, _ error: (any Error)?) -> Void
 
     let lock = NSLock()
-    private var currentConfiguration: HandoffConfiguration
+    /// Read from the bundle only when nobody gave another before: finding and reading it maps much of Foundation's code.
+    private lazy var currentConfiguration = makeConfiguration()
+    private let makeConfiguration: @Sendable () -> HandoffConfiguration
     private var queue: DispatchQueue
     private var machine = ActivityMachine()
     private var activities: [UUID: WeakActivity] = [:]
@@ -49,8 +51,12 @@ public final class HandoffApplication: @unchecked Sendable {
     /// - Parameters:
     ///   - configuration: who the app is.
     ///   - callbackQueue: a serial queue; see there.
-    public init(configuration: HandoffConfiguration, callbackQueue: DispatchQueue = .main) {
-        currentConfiguration = configuration
+    public convenience init(configuration: HandoffConfiguration, callbackQueue: DispatchQueue = .main) {
+        self.init(callbackQueue: callbackQueue) { configuration }
+    }
+
+    private init(callbackQueue: DispatchQueue = .main, configuration: @escaping @Sendable () -> HandoffConfiguration) {
+        makeConfiguration = configuration
         queue = callbackQueue
     }
 

@@ -1,0 +1,76 @@
+import Glibc
+package import LoopIO
+
+/// Where the sockets of a bus are, as D-Bus's specification writes addresses: `unix:path=/run/user/1000/bus;…`.
+package struct BusPlace: Equatable {
+    /// The sockets' paths.
+    package let paths: [String]
+
+    /// Reads a list of addresses.
+    /// - Returns: nil when one of them is no path, so that watching folders would not tell of its coming.
+    package init?(addresses: String) {
+        var paths: [String] = []
+        for address in addresses.split(separator: ";") {
+            guard address.hasPrefix("unix:") else { return nil }
+            let values = address.dropFirst(5).split(separator: ",").filter { $0.hasPrefix("path=") }
+            guard values.count == 1, let path = Self.unescaped(values[0].dropFirst(5)), path.hasPrefix("/") else {
+                return nil
+            }
+            paths.append(path)
+        }
+        guard !paths.isEmpty else { return nil }
+        self.paths = paths
+    }
+
+    /// The place of a bus as sd-bus finds it.
+    init?(_ kind: LoopBus.Kind, environment: (String) -> String? = ProcessEnvironment.value) {
+        switch kind {
+        case .system:
+            self.init(addresses: environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket")
+        case .user:
+            let folder = environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
+            guard let addresses = environment("DBUS_SESSION_BUS_ADDRESS") ?? folder else { return nil }
+            self.init(addresses: addresses)
+        }
+    }
+
+    /// Whether any of the sockets is there, whoever listens.
+    package var isThere: Bool { paths.contains { access($0, F_OK) == 0 } }
+
+    /// For each socket the folder to watch, and what must come there first: the socket, or a folder on the way to it.
+    package var folders: [String: FolderWatch.Interest] {
+        var names: [String: Set<String>] = [:]
+        for path in paths {
+            var (folder, name) = Self.split(path)
+            while folder != "/", access(folder, F_OK) != 0 { (folder, name) = Self.split(folder) }
+            names[folder, default: []].insert(name)
+        }
+        return names.mapValues { .names($0) }
+    }
+
+    /// A path's folder and its last name. Of an absolute path, which ends at `/`.
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        let trimmed = path.last == "/" ? String(path.dropLast()) : path
+        guard let slash = trimmed.lastIndex(of: "/") else { return ("/", trimmed) }
+        let folder = String(trimmed[..<slash])
+        return (folder.isEmpty ? "/" : folder, String(trimmed[trimmed.index(after: slash)...]))
+    }
+
+    /// A value without its escapes (`%2C`); nil when one is none.
+    private static func unescaped(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
