@@ -46,7 +46,7 @@ package final class PeerConnection {
     private let stream: ByteStream
     private let session: TLSSession
     private var state = State.handshake
-    /// Frames that wait for the end of this turn, or for the handshake.
+    /// Frames that wait for the end of the present handler, or for the handshake.
     private var outgoing: [UInt8] = []
     private var deadline: LoopTimer?
     private var hasHeard = false
@@ -54,7 +54,6 @@ package final class PeerConnection {
     private var isReading = true
     /// While set, what is written is sent when the present handler returns.
     private var isHandling = false
-    private var isFlushScheduled = false
 
     /// A connection whose socket is connected; `greet` or `answer` starts it.
     ///
@@ -125,8 +124,8 @@ package final class PeerConnection {
 
     // MARK: Using it
 
-    /// Sends frames; those of one turn leave together, in one record and one system call. Before the connection is
-    /// open they wait for that.
+    /// Sends frames in one record and one system call, at once: whoever waits for them on another machine waits longest.
+    /// Those of one handler leave together when it returns. Before the connection is open they wait for that.
     ///
     /// - Returns: false if the connection has ended, also because the other side leaves too much unread.
     @discardableResult
@@ -136,8 +135,8 @@ package final class PeerConnection {
             guard hasRoom(for: frame.body.count) else { return false }
             frame.append(to: &outgoing)
         }
-        scheduleFlush()
-        return true
+        if !isHandling { flush(isAsked: true) }
+        return !isClosed
     }
 
     /// Sends bytes in the same way.
@@ -145,8 +144,8 @@ package final class PeerConnection {
     package func send(_ bytes: [UInt8]) -> Bool {
         guard !isClosed, hasRoom(for: bytes.count) else { return false }
         outgoing += bytes
-        scheduleFlush()
-        return true
+        if !isHandling { flush(isAsked: true) }
+        return !isClosed
     }
 
     /// Whether so much more may wait; ends the connection if not.
@@ -173,7 +172,7 @@ package final class PeerConnection {
     /// - Parameter reason: for the log; the other side does not see it.
     package func close(_ reason: String) {
         guard !isClosed else { return }
-        flush()
+        flush(isAsked: true)
         leave(.closedHere(reason), isAsked: true)
     }
 
@@ -217,7 +216,7 @@ package final class PeerConnection {
         if case .handshake = state { goOn() }
         deliver()
         isHandling = false
-        flush()
+        flush(isAsked: false)
     }
 
     private func goOn() {
@@ -282,35 +281,27 @@ package final class PeerConnection {
 
     // MARK: Sending
 
-    private func scheduleFlush() {
-        guard !isHandling, !isFlushScheduled else { return }
-        isFlushScheduled = true
-        loop.later { [weak self] in
-            self?.isFlushScheduled = false
-            self?.flush()
-        }
-    }
-
-    private func flush() {
+    /// - Parameter isAsked: whether the owner's call is under way, which is not called back from inside of it.
+    private func flush(isAsked: Bool) {
         guard !isClosed else { return }
         if case .open = state, !outgoing.isEmpty {
             do throws(TLSError) {
                 try session.write(outgoing)
             } catch {
-                return leave(.tls(error))
+                return leave(.tls(error), isAsked: isAsked)
             }
             outgoing.removeAll(keepingCapacity: outgoing.capacity <= Self.keptCapacity)
         }
-        sendCiphertext()
+        sendCiphertext(isAsked: isAsked)
     }
 
-    private func sendCiphertext() {
+    private func sendCiphertext(isAsked: Bool) {
         let bytes = session.takeCiphertext()
         guard !bytes.isEmpty else { return }
         stream.write(bytes)
         // Frames are bounded where they are gathered; answers to key updates are made by TLS itself, without end for who asks
         // without end and takes none.
-        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites { abort(.notReading) }
+        if !isClosed, stream.pendingWriteBytes > 2 * limits.waitingWrites { abort(.notReading, isAsked: isAsked) }
     }
 
     // MARK: Ending
@@ -318,7 +309,7 @@ package final class PeerConnection {
     /// Ends in order: the other side gets what was written, then an alert or close_notify.
     private func leave(_ end: ConnectionEnd, isAsked: Bool = false) {
         session.close()
-        sendCiphertext()
+        sendCiphertext(isAsked: isAsked)
         stream.finish(within: isAsked ? limits.linger : limits.alert)
         finish(end, isAsked)
     }

@@ -105,8 +105,9 @@ final class ContinuationBroker {
         running[id] = entry
         caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
         log.info("Continuation began", ["type": request.offer.type.text, "device": request.device.short])
-        caller.willContinue(request.offer.type)
+        // The request leaves first: its answer takes longest.
         step(id) { $0.begin() }
+        caller.willContinue(request.offer.type)
     }
 
     /// Decides who opens an activity whose page is known.

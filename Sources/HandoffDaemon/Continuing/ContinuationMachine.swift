@@ -106,7 +106,7 @@ package struct ContinuationMachine: Sendable {
         case .idle:
             state = .fetching
             switch recipient {
-            case .caller, .handler: return [.tellWillContinue, .fetch]
+            case .caller, .handler: return [.fetch, .tellWillContinue]
             case .started: return [.launch, .fetch]
             case .page: return [.fetch]
             }

@@ -109,14 +109,17 @@ final class PeerClient {
         }
     }
 
-    /// Asks a device; the completion is called exactly once, unless the handle is cancelled.
+    /// Asks a device; the completion is called exactly once, in a later turn, unless the handle is cancelled.
     private func ask(
         _ question: Question, timeout: Duration, completion: @escaping (Result<JSONObject, HandoffFailure>) -> Void
     ) -> FetchHandle {
         let handle = FetchHandle()
-        ask(question, timeout: timeout, mayRetry: true, for: handle) { result in
-            if !handle.isCancelled { completion(result) }
+        var hasReturned = false
+        ask(question, timeout: timeout, mayRetry: true, for: handle) { [loop] result in
+            let complete = { if !handle.isCancelled { completion(result) } }
+            if hasReturned { complete() } else { loop.later(complete) }
         }
+        hasReturned = true
         return handle
     }
 

@@ -74,7 +74,7 @@ struct ContinuationMachineTests {
 
     @Test func `before it began, only begin does something`() {
         for recipient in [ContinuationMachine.Recipient.caller, .handler] {
-            Self.check(recipient, after: [], [.begin: [.tellWillContinue, .fetch]])
+            Self.check(recipient, after: [], [.begin: [.fetch, .tellWillContinue]])
         }
         Self.check(.started, after: [], [.begin: [.launch, .fetch]])
         Self.check(.page, after: [], [.begin: [.fetch]])
