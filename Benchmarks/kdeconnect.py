@@ -57,7 +57,7 @@ class Node:
         with open(self.log, "w") as log:
             for words in (["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile"], [program()]):
                 stage.processes.append(subprocess.Popen(
-                    [*host.prefix, *words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+                    [*host.prefix, *words], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
                 until("the start of the bus", lambda: os.path.exists(path))
         bus = SimpleNamespace(path=path)
         for client in (notifications := NotificationServer(bus), own := SessionBus(bus)):
