@@ -1,16 +1,20 @@
 /* Many bytes: the floor for streams, and the two apps of a measurement.
  *
- * usage: bulk floor          reads lines 'BYTES WRITE [SOURCE TARGET]', moves so many bytes over TLS 1.3 (AES-128-GCM) on
+ * usage: bulk floor [ADDRESS NETWORK]
+ *                            reads lines 'BYTES WRITE [SOURCE TARGET]', moves so many bytes over TLS 1.3 (AES-128-GCM) on
  *                            loopback by OpenSSL's socket BIO, in writes of so many bytes: from memory to nowhere, or
- *                            from the file SOURCE over the file TARGET; answers
- *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'
+ *                            from the file SOURCE over the file TARGET, each of which may be a pipe; answers
+ *                            'SECONDS CPU-SECONDS-SENDER CPU-SECONDS-RECEIVER'. The bytes come from ADDRESS of another
+ *                            network namespace, which the file NETWORK is
  *        bulk write BYTES    writes so many bytes from memory to standard input, which is a socket, ends its direction
  *                            and reads to the end of the other
  *        bulk read           reads standard input to its end and discards it; says 'BYTES NANOSECONDS', when the last
  *                            byte came, by CLOCK_MONOTONIC; then ends its own direction
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include "tls.h"
@@ -31,6 +35,16 @@ static double cpu(void)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
+/* Reads so many bytes, of a pipe too. */
+static void fill(int source, int count, const char *name)
+{
+    for (int done = 0; done < count;) {
+        ssize_t now = read(source, memory + done, (size_t)(count - done));
+        check(now > 0, name);
+        done += (int)now;
+    }
+}
+
 /* The server: sends what it is asked for, and what that cost it. */
 static void pour(SSL *s)
 {
@@ -43,7 +57,8 @@ static void pour(SSL *s)
         check((source = open(order.source, O_RDONLY)) >= 0, order.source);
     for (unsigned long long left = order.bytes; left > 0;) {
         int now = left < order.write ? (int)left : (int)order.write;
-        check(source < 0 || read(source, memory, (size_t)now) == now, order.source);
+        if (source >= 0)
+            fill(source, now, order.source);
         whole(s, memory, now, 1);
         left -= (unsigned long long)now;
     }
@@ -53,7 +68,19 @@ static void pour(SSL *s)
     whole(s, (unsigned char *)&cost, sizeof cost, 1);
 }
 
-static void measure_floor(void)
+/* Starts the server, in another network namespace when one is given. */
+static pid_t start_there(struct sockaddr_in *address, SSL_CTX *c, const char *host, const char *network)
+{
+    if (host == NULL)
+        return start(address, c, pour);
+    int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), other = open(network, O_RDONLY | O_CLOEXEC);
+    check(own >= 0 && setns(other, CLONE_NEWNET) == 0, "entering the network");
+    pid_t child = start_at(host, address, c, pour);
+    check(setns(own, CLONE_NEWNET) == 0, "coming back from the network");
+    return child;
+}
+
+static void measure_floor(const char *host, const char *network)
 {
     static unsigned char sink[RECORD];
     EVP_PKEY *keys[2];
@@ -65,7 +92,7 @@ static void measure_floor(void)
     check(SSL_CTX_set_ciphersuites(server, "TLS_AES_128_GCM_SHA256") && SSL_CTX_set_ciphersuites(client, "TLS_AES_128_GCM_SHA256"),
           "choosing the cipher");
     struct sockaddr_in address;
-    pid_t child = start(&address, server, pour);
+    pid_t child = start_there(&address, server, host, network);
     char line[2 * PATH_MAX], name[PATH_MAX];
     while (fgets(line, sizeof line, stdin)) {
         struct order order = {0};
@@ -120,13 +147,13 @@ static void read_all(void)
 int main(int count, char **words)
 {
     signal(SIGPIPE, SIG_IGN);
-    if (count == 2 && strcmp(words[1], "floor") == 0)
-        measure_floor();
+    if ((count == 2 || count == 4) && strcmp(words[1], "floor") == 0)
+        measure_floor(count == 4 ? words[2] : NULL, count == 4 ? words[3] : NULL);
     else if (count == 3 && strcmp(words[1], "write") == 0)
         write_all(strtoull(words[2], NULL, 10));
     else if (count == 2 && strcmp(words[1], "read") == 0)
         read_all();
     else
-        check(0, "usage: bulk floor | write BYTES | read:");
+        check(0, "usage: bulk floor [ADDRESS NETWORK] | write BYTES | read:");
     return 0;
 }

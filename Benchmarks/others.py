@@ -9,9 +9,20 @@ import time
 
 from common import harness
 
+CIPHER = "aes128-gcm@openssh.com"
+
+
+def absent(name, *programs):
+    """Whether one of the programs that `name` needs is not there; says so."""
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        print(f"no {name}: {', '.join(missing)} is not installed", file=sys.stderr)
+    return bool(missing)
+
 
 class Others:
-    """What else moves a file from here to here: socat by TLS with the same cipher, and scp. They are None where they are not.
+    """What else moves a file from here to here: socat by TLS with the same cipher, scp, and rsync over ssh. They are None where they
+    are not.
 
     With `hosts`, two simulated ones, scp copies from the first, at `address`, to the second.
     """
@@ -21,8 +32,9 @@ class Others:
         self.stage, self.source, self.target = stage, source, os.path.join(folder, "copy")
         self.folder = os.path.join(stage.folder, "others")
         os.mkdir(self.folder, 0o700)
-        self.socat = self._socat if shutil.which("socat") and shutil.which("openssl") and not hosts else None
-        self.scp = self._scp if shutil.which("sshd") and shutil.which("scp") and self._start_sshd() else None
+        self.socat = self._socat if not hosts and not absent("socat", "socat", "openssl") else None
+        self.scp = self._scp if not absent("scp", "sshd", "scp") and self._start_sshd() else None
+        self.rsync = self.rsync_time if self.scp and not absent("rsync", "rsync") else None
 
     def _path(self, name):
         return os.path.join(self.folder, name)
@@ -32,7 +44,7 @@ class Others:
         with socket.create_server(("127.0.0.1", 0)) as free:
             return free.getsockname()[1]
 
-    def _socat(self):
+    def _socat_setup(self):
         pem, settings = self._path("both.pem"), self._path("openssl.cnf")
         if not os.path.exists(pem):
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=floor", "-keyout",
@@ -44,24 +56,39 @@ class Others:
             with open(settings, "w") as file:
                 file.write("openssl_conf = a\n[a]\nssl_conf = b\n[b]\nsystem_default = c\n[c]\n"
                            "Ciphersuites = TLS_AES_128_GCM_SHA256\n")
-        port, environment = self._free_port(), {**os.environ, "OPENSSL_CONF": settings}
-        options = f"cert={pem},cafile={self._path('cert.pem')},commonname=floor"
+        return {**os.environ, "OPENSSL_CONF": settings}, f"cert={pem},cafile={self._path('cert.pem')},commonname=floor"
+
+    def _socat(self):
+        """From the file to nowhere."""
+        return self.socat_time(self.source, "OPEN:/dev/null")
+
+    def socat_time(self, source, target=None):
+        """Seconds from the start of the sender until the receiver, which waited for it, has ended."""
+        environment, options = self._socat_setup()
+        port, words = self._free_port(), ["socat", "-u", "-b", "262144"]
+        receiver = subprocess.Popen(
+            [*words, "-d", "-d", f"OPENSSL-LISTEN:{port},bind=127.0.0.1,reuseaddr,{options}", target or f"CREATE:{self.target}"],
+            env=environment, stderr=subprocess.PIPE, text=True)
+        self.stage.processes.append(receiver)
+        while "listening on" not in (line := receiver.stderr.readline()):
+            harness.expect(line, "socat does not listen")
         begin = time.monotonic()
-        both = [subprocess.Popen(["socat", "-u", "-b", "262144", *words], env=environment) for words in (
-            [f"OPENSSL-LISTEN:{port},bind=127.0.0.1,reuseaddr,{options}", "OPEN:/dev/null"],
-            [f"OPEN:{self.source},rdonly", f"OPENSSL:127.0.0.1:{port},retry=100,interval=0.01,{options}"])]
-        self.stage.processes += both
-        harness.expect([process.wait(120) for process in both] == [0, 0], "socat failed")
-        return time.monotonic() - begin
+        sender = subprocess.Popen([*words, f"OPEN:{source},rdonly", f"OPENSSL:127.0.0.1:{port},{options}"], env=environment)
+        self.stage.processes.append(sender)
+        receiver.stderr.read()  # To its end: with it the receiver has ended.
+        seconds = time.monotonic() - begin
+        harness.expect([sender.wait(20), receiver.wait(20)] == [0, 0], "socat failed")
+        return seconds
 
     def _start_sshd(self):
         self.port = self._free_port()
         for name in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self._path(name)], check=True)
         with open(self._path("config"), "w") as file:
+            # A home of its own: what a shell reads there at its start would count for rsync, and is the user's matter.
             file.write(f"Port {self.port}\nListenAddress {self.address}\nHostKey {self._path('host')}\nUsePAM no\nStrictModes no\n"
                        f"AuthorizedKeysFile {self._path('user.pub')}\nPidFile none\nPermitRootLogin yes\n"
-                       "Subsystem sftp internal-sftp\n")
+                       f"Subsystem sftp internal-sftp\nSetEnv HOME={self.folder}\n")
         words = [shutil.which("sshd"), "-D", "-e", "-f", self._path("config")]
         if os.geteuid() == 0:  # sshd insists on a folder in /run; it gets a /run of its own.
             words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"', "sh", *words]
@@ -72,23 +99,51 @@ class Others:
         limit = time.monotonic() + 5
         while self._copy(self._path("empty")) is None:
             if time.monotonic() > limit:
-                print(f"Benchmarks/run: no scp: {harness.tail(self._path('log'))}", file=sys.stderr)
+                print(f"no scp: {harness.tail(self._path('log'))}", file=sys.stderr)
                 return False
             time.sleep(0.1)
         return True
 
-    def _copy(self, source):
+    @property
+    def _ssh_options(self):
+        return ["-c", CIPHER, "-i", self._path("user"), *(word for option in (
+            "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "IdentitiesOnly=yes", "BatchMode=yes", "LogLevel=ERROR",
+        ) for word in ("-o", option))]
+
+    def _copy(self, source, *options):
         """Seconds of a copy; None when it failed."""
         begin = time.monotonic()
         done = subprocess.run(
-            [*self.prefixes[1], "scp", "-q", "-c", "aes128-gcm@openssh.com", "-P", str(self.port), "-i", self._path("user"), "-o",
-             "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes",
-             f"{self.address}:{source}", self.target], capture_output=True)
+            [*self.prefixes[1], "scp", "-q", "-P", str(self.port), *self._ssh_options, *options, f"{self.address}:{source}",
+             self.target], capture_output=True)
         return time.monotonic() - begin if done.returncode == 0 else None
 
     def copy_time(self, source):
         """Seconds of a copy by scp, from its start to its end, so with logging in."""
         return self._copy(source)
+
+    def connect(self):
+        """Logs in for all copies of `connected_time`, until the stage ends."""
+        path = self._path("master")
+        self.stage.processes.append(subprocess.Popen(
+            ["ssh", "-p", str(self.port), *self._ssh_options, "-M", "-S", path, "-N", self.address], stdin=subprocess.DEVNULL))
+        limit = time.monotonic() + 10
+        while not os.path.exists(path):
+            harness.expect(time.monotonic() < limit, "ssh does not connect")
+            time.sleep(0.01)
+
+    def connected_time(self, source):
+        """Seconds of a copy by scp over the connection of `connect`."""
+        return self._copy(source, "-o", f"ControlPath={self._path('master')}")
+
+    def rsync_time(self, source, *options):
+        """Seconds of a copy by rsync over ssh, from its start to its end, of whole files."""
+        begin = time.monotonic()
+        done = subprocess.run(
+            ["rsync", "-W", *options, "-e", " ".join(["ssh", "-p", str(self.port), *self._ssh_options]), f"{self.address}:{source}",
+             self.target], capture_output=True, text=True)
+        harness.expect(done.returncode == 0, f"rsync failed: {done.stderr}")
+        return time.monotonic() - begin
 
     def _scp(self):
         """Without what it takes to log in."""

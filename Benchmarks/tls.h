@@ -124,11 +124,12 @@ static void serve(int listener, SSL_CTX *c, void (*talk)(SSL *))
     }
 }
 
-/* Starts a server process on a free port. */
-static pid_t start(struct sockaddr_in *address, SSL_CTX *c, void (*talk)(SSL *))
+/* Starts a server process on a free port of an address. */
+static pid_t start_at(const char *host, struct sockaddr_in *address, SSL_CTX *c, void (*talk)(SSL *))
 {
     socklen_t size = sizeof *address;
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    check(inet_pton(AF_INET, host, &address->sin_addr) == 1, host);
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     check(listener >= 0 && bind(listener, (struct sockaddr *)address, size) == 0 && listen(listener, 16) == 0
               && getsockname(listener, (struct sockaddr *)address, &size) == 0,
@@ -141,4 +142,10 @@ static pid_t start(struct sockaddr_in *address, SSL_CTX *c, void (*talk)(SSL *))
     }
     close(listener);
     return server;
+}
+
+/* Starts a server process on a free port of loopback. */
+static pid_t start(struct sockaddr_in *address, SSL_CTX *c, void (*talk)(SSL *))
+{
+    return start_at("127.0.0.1", address, c, talk);
 }

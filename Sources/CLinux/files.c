@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -55,4 +56,9 @@ int clinux_memory_file(const void *bytes, size_t size) {
     }
     lseek(fd, 0, SEEK_SET);
     return fd;
+}
+
+void clinux_keep_freed_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }

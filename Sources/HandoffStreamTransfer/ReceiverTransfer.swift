@@ -91,6 +91,7 @@ package final class ReceiverTransfer {
     private var offset: Int64 = 0
     private var moved: Int64 = 0
     private var path: String?
+    private var hasBegun = false
     private var hasEndedOurs = false
     private var isOver = false
 
@@ -229,6 +230,9 @@ package final class ReceiverTransfer {
             try part.prepare(offset: offset, length: length)
         }
         self.offset = offset
+        // Behind a hole it goes on.
+        guard !hasBegun else { return moved(to: offset) }
+        hasBegun = true
         moved = offset
         report(.begun(header, offset: offset))
     }

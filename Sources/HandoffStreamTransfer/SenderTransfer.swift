@@ -108,13 +108,23 @@ package final class SenderTransfer {
                 case .failure(let failure): advance { $0.fail(failure) }
                 }
             }
+        case .findData(let offset):
+            if !hasBegun { begin(at: offset) }
+            let run = source.data(from: offset)
+            advance { $0.dataFound(run) }
         case .sendBytes(let position, let offset, let length):
             try source.seek(to: offset)
-            begin(at: offset)
+            if !hasBegun { begin(at: offset) }
+            self.offset = offset
             pass(position, length)
         case .confirm:
             // The daemon has nothing to send when the other device has it all.
             if !hasBegun { begin(at: source.header.size ?? 0) }
+            // What is behind the last data is no work.
+            if let size = source.header.size, moved < size {
+                moved = size
+                report(.moved(size))
+            }
             try source.requireUnchanged()
             advance { $0.confirmed() }
         case .readContent:

@@ -10,6 +10,8 @@ private struct Rehearsal {
     var content: [UInt8]
     var stored: [UInt8]
     var claims: TransferHave?
+    /// Where the sender's file has data; everywhere when nil.
+    var runs: [Range<Int64>]?
     var random: SeededRandom
 
     var toReceiver: [UInt8] = []
@@ -110,6 +112,10 @@ private struct Rehearsal {
             left += bytes.count
         case .hashPrefix(let length):
             sender.prefixHashed(SHA256Hasher.digest(of: content.prefix(Int(length))))
+        case .findData(let offset):
+            let size = Int64(content.count)
+            let run = (runs ?? [0..<size]).first { $0.upperBound > offset } ?? size..<size
+            sender.dataFound(max(run.lowerBound, offset)..<run.upperBound)
         case .sendBytes(let position, let offset, let length):
             #expect(position == Int64(left))
             toReceiver += content[Int(offset)..<Int(offset + length)]
@@ -139,8 +145,8 @@ private struct Rehearsal {
         case .open:
             receiver.opened(claims ?? .nothing)
         case .prepare(let offset, _):
-            prepared = offset
-            stored.removeLast(stored.count - Int(offset))
+            prepared = prepared ?? offset
+            stored = stored.prefix(Int(offset)) + [UInt8](repeating: 0, count: max(0, Int(offset) - stored.count))
         case .receiveBytes(let position, let length):
             #expect(position == Int64(arrived))
             diverted = (position, length)
@@ -213,6 +219,68 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         #expect(rehearsal.stored == content)
         #expect(rehearsal.succeeded.receiver)
         #expect(rehearsal.moved == 5000)
+    }
+
+    @Test(arguments: [0, 1, 1000, 2000, 2500, 4999, 5000], UInt64(0)..<8)
+    func `of a file with holes the data is sent, and nothing else`(have: Int, seed: UInt64) throws {
+        var random = SeededRandom(state: seed)
+        let runs: [Range<Int64>] = [
+            [0..<1000, 2000..<3000], [1000..<2000, 4000..<5000], [10..<20, 30..<40, 4990..<5000], [],
+        ][Int(seed % 4)]
+        var content = [UInt8](repeating: 0, count: 5000)
+        for run in runs {
+            content.replaceSubrange(Int(run.lowerBound)..<Int(run.upperBound), with: random.bytes(run.count))
+        }
+        let isInline = seed >= 4
+        var rehearsal = Rehearsal(
+            content, header: try fileHeader(5000), route: isInline ? .inline : .passed, seed: seed)
+        rehearsal.runs = runs
+        rehearsal.stored = isInline ? [] : Array(content.prefix(have))
+        rehearsal.claims =
+            have == 0 ? nil : TransferHave(offset: Int64(have), digest: SHA256Hasher.digest(of: content.prefix(have)))
+        rehearsal.run()
+        #expect(rehearsal.stored == content)
+        #expect(rehearsal.isFinished && rehearsal.succeeded.sender && rehearsal.succeeded.receiver)
+        let missing = runs.reduce(0) { $0 + max(0, $1.upperBound - max($1.lowerBound, Int64(have))) }
+        #expect(rehearsal.moved == (isInline ? 5000 : missing))
+        #expect(rehearsal.sender.sent == rehearsal.receiver.position)
+    }
+
+    /// Starts that a receiver of five bytes is given, and whether each is right.
+    @Test(
+        arguments: [
+            ([(0, 2), (3, 2)], true), ([(0, 0), (3, 2)], true), ([(0, 2), (2, 3)], true), ([(0, 2), (5, 0)], true),
+            ([(0, 2), (1, 4)], false), ([(0, 2), (3, 3)], false), ([(0, 2), (6, 0)], false), ([(1, 4)], false),
+            ([(0, 6)], false),
+            ([(0, 2)], false), ([(0, 0)], false), ([(0, 5), (5, 0)], false),
+        ] as [([(Int64, Int64)], Bool)])
+    func `parts of a file come one behind the other up to its end, or it is refused`(
+        starts: [(Int64, Int64)], isRight: Bool
+    ) throws {
+        var receiver = ReceiverMachine()
+        try receiver.after { $0.received(TransferFrame.header(try fileHeader(5)).encoded()) }
+        receiver.after { $0.opened() }
+        for (offset, length) in starts {
+            try receiver.after {
+                $0.received(TransferFrame.start(try #require(TransferStart(offset: offset, length: length))).encoded())
+            }
+            receiver.after { $0.ready() }
+            receiver.after { $0.bytesReceived() }
+        }
+        let last = receiver.after { $0.received(TransferFrame.complete.encoded()) }
+        #expect(last.contains(.finish) == isRight)
+        #expect(receiver.isEnded == !isRight)
+    }
+
+    @Test
+    func `a file goes in one part to a receiver that makes no holes`() throws {
+        var sender = SenderMachine(header: try fileHeader(5))
+        sender.after { $0.start() }
+        let start = try #require(TransferStart(offset: 0, length: 5))
+        #expect(
+            sender.after { $0.received(TransferFrame.have(.nothing).encoded()) } == [
+                .send(TransferFrame.start(start).encoded())
+            ])
     }
 
     @Test

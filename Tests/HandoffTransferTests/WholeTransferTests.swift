@@ -60,6 +60,7 @@ private final class WholeTransfer {
         case .send(let bytes): receiver.received(bytes)
         case .hashPrefix(let length):
             hashers.sender.digest(length, on: test.loop) { [self] in answer($0) { sender.prefixHashed($0) } }
+        case .findData(let offset): sender.dataFound(source.data(from: offset))
         case .sendBytes(_, let offset, let length):
             try source.seek(to: offset)
             try move(length)
@@ -85,11 +86,11 @@ private final class WholeTransfer {
     /// Plays the daemons: the offsets of both descriptors say from where and to where.
     private func move(_ length: Int64) throws(TransferFailure) {
         guard let part else { return }
-        var bytes = [UInt8](repeating: 0, count: Int(min(length, cut)))
+        var bytes = [UInt8](repeating: 0, count: Int(min(length, cut - moved)))
         #expect(read(source.number, &bytes, bytes.count) == bytes.count)
         #expect(write(part.number, bytes, bytes.count) == bytes.count)
-        moved = Int64(bytes.count)
-        if moved < length {
+        moved += Int64(bytes.count)
+        if bytes.count < length {
             let gone = TransferFailure(.gone, "cut")
             receiver.lose(gone)
             sender.lose(gone)
@@ -110,7 +111,8 @@ private final class WholeTransfer {
             let hasher = try part.makeHasher()
             hashers.receiver = hasher
             hasher.digest(part.resumable, on: test.loop) { [self] result in
-                let have = TransferHave(offset: part.resumable, digest: part.resumable > 0 ? try? result.get() : nil)
+                let have = TransferHave(
+                    offset: part.resumable, digest: part.resumable > 0 ? try? result.get() : nil)
                 receiver.opened(have ?? .nothing)
                 advance()
             }
@@ -153,6 +155,35 @@ private final class WholeTransfer {
         #expect(folder.read("in/a.bin") == content)
         #expect(folder.mode("in/a.bin") == 0o640)
         #expect(shell("ls -A '\(folder.file("in"))'") == "a.bin\n")
+    }
+
+    /// A file of 12 MiB and 5 bytes with data at 4 MiB, at 8 MiB, and, of which a hole before is too small to be one, behind that.
+    private static let sparse = """
+        truncate -s 12582917 "$1"; for place in 1024 2048 2052; do
+        head -c 4096 /dev/urandom | dd of="$1" bs=4096 seek=$place conv=notrunc status=none; done
+        """
+
+    @Test(arguments: [.max, 0, 1, 4096, 10_000] as [Int64])
+    func `a file with holes has them where it arrives, also when it was cut`(at place: Int64) throws {
+        let folder = try TestFolder()
+        folder.make("in")
+        let path = folder.file("a.img")
+        _ = shell("set -- '\(path)'; \(Self.sparse)")
+        let isSparse = shell("stat -c %b '\(path)'") != shell("echo $((12582917 / 512 + 1))")
+        let first = try WholeTransfer(from: path, to: folder.file("in"), cut: place)
+        try first.run()
+        var moved = first.moved
+        if place < .max {
+            #expect(first.failures.receiver?.reason == .gone)
+            let second = try WholeTransfer(from: path, to: folder.file("in"))
+            try second.run()
+            moved += second.moved
+        }
+        #expect(shell("cmp '\(path)' '\(folder.file("in/a.img"))' && echo equal") == "equal\n")
+        // The file system of the test may know no holes.
+        guard isSparse else { return }
+        #expect(moved == 4096 + 5 * 4096)
+        #expect((Int(shell("stat -c %b '\(folder.file("in/a.img"))'").dropLast()) ?? .max) < 1024)
     }
 
     @Test

@@ -25,10 +25,12 @@ class Tunnel:
     delay   seconds that a packet takes in each direction
     rate    bytes a second in each direction; None: as many as the machine can
     loss    the share of packets that is lost, 0 to 1, always the same ones for one seed
+
+    `networks` are the files of the hosts' network namespaces.
     """
 
     def __init__(self, stage, hosts, delay=0.0, rate=None, loss=0.0, seed=1):
-        self.hosts, self.addresses = hosts, ["10.9.0.1", "10.9.0.2"]
+        self.hosts, self.addresses, self.networks = hosts, ["10.9.0.1", "10.9.0.2"], []
         ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for number, (host, end) in enumerate(zip(hosts, ends)):
             host.link("down")
@@ -38,6 +40,7 @@ class Tunnel:
                 pass_fds=[end.fileno()], stdout=subprocess.PIPE, text=True)
             stage.processes.append(process)
             expect(process.stdout.readline() == "ready\n", "the link does not carry anything")
+            self.networks.append(f"/proc/{process.pid}/ns/net")
             end.close()
 
     def readdress(self, host, address):

@@ -24,3 +24,6 @@ int clinux_sync_file_system(int fd);
 /// An anonymous file with these bytes (memfd_create(2)), close-on-exec, to be read from its beginning. Returns the descriptor, or -1
 /// with errno.
 int clinux_memory_file(const void *bytes, size_t size);
+
+/// Has the allocator keep freed blocks up to some MiB (mallopt(3)): else each piece of a content costs the kernel new pages.
+void clinux_keep_freed_memory(void);

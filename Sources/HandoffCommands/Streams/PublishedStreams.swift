@@ -112,6 +112,7 @@ final class PublishedStreams {
                 servings.values.count(where: { $0.device.device == device }) <= Self.maxPerDevice
             else { throw TransferFailure(.busy, "so many streams of one device are being sent already") }
             let source = try open()
+            TransferMemory.keep()
             let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)
             {
                 [weak self] event in self?.happened(event, to: id)

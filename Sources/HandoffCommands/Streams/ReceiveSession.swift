@@ -194,6 +194,7 @@ final class ReceiveSession {
             loop: context.loop, destination: destination, sender: device,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
             writeOutput: context.console.writeBytes)
+        TransferMemory.keep()
         let transfer = ReceiverTransfer(stream, options) { [weak self] event in self?.happened(event) }
         state = .receiving(transfer)
         transfer.start()

@@ -13,6 +13,8 @@ package enum FileName {
         if name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) { return "it means another folder" }
         if first == dot, !mayBeHidden { return "it begins with a dot, so the file would be hidden" }
         if first == UInt8(ascii: "-") { return "it begins with a dash, so that commands would take it for an option" }
+        // Most names are of letters that everybody sees.
+        if name.allSatisfy({ (0x20...0x7E).contains($0) }) { return nil }
         guard let text = String(validating: name, as: UTF8.self) else { return "it is no UTF-8" }
         // Control characters, and those that turn the direction of a text: what is shown would not be the name.
         guard !text.unicodeScalars.contains(where: VisibleText.isHidden) else {

@@ -71,7 +71,7 @@ package final class PartFile {
         try FileHasher(descriptor, path: path)
     }
 
-    /// Keeps the first `offset` bytes, and sets the descriptor's offset behind them.
+    /// Keeps the first `offset` bytes, or makes a hole of those of them that are missing, and sets the descriptor's offset behind them.
     /// - Parameter length: how many bytes will come; nil when that is not known.
     /// - Throws: `full` when the file system has no room for them.
     package func prepare(offset: Int64, length: Int64?) throws(TransferFailure) {

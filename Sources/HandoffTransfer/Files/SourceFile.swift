@@ -76,6 +76,11 @@ package final class SourceFile {
         }
     }
 
+    /// The next bytes of a file, from `offset` on, that are no hole, for `SenderAction.findData`. The descriptor's offset becomes any.
+    package func data(from offset: Int64) -> Range<Int64> {
+        DataRuns.next(in: descriptor.raw, from: offset, size: state.size)
+    }
+
     /// Hashes a file on a thread of its own.
     package func makeHasher() throws(TransferFailure) -> FileHasher {
         try FileHasher(descriptor, path: path)

@@ -7,7 +7,7 @@ package enum TransferFrame: Hashable, Sendable {
     case header(TransferHeader)
     /// Receiver: what is there already.
     case have(TransferHave)
-    /// Sender: where it begins.
+    /// Sender: where it begins, and where it goes on behind a hole.
     case start(TransferStart)
     /// Receiver: the content may come.
     case go
@@ -25,6 +25,8 @@ package struct TransferHave: Hashable, Sendable {
     package let offset: Int64
     /// The digest of these bytes; nil for none.
     package let digest: ContentDigest?
+    /// Whether it makes holes: the content may come in several parts, and what is between them is zero.
+    package var takesHoles = false
 
     /// Nil when only one of the two says that something is there, or the offset is out of its range.
     package init?(offset: Int64, digest: ContentDigest?) {
@@ -80,7 +82,10 @@ extension TransferFrame {
                 "modified": header.modified.map { .integer($0) } ?? .null,
             ]
         case .have(let have):
-            ["have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null]
+            [
+                "have": .integer(have.offset), "sha256": have.digest.map { .string($0.hex) } ?? .null,
+                "holes": .bool(have.takesHoles),
+            ]
         case .start(let start):
             ["from": .integer(start.offset), "length": start.length.map { .integer($0) } ?? .null]
         case .go: ["go": true]
@@ -111,9 +116,10 @@ extension TransferFrame {
         } else if object["version"] != nil {
             self = .header(try Self.header(object))
         } else if object["have"] != nil {
-            guard let have = TransferHave(offset: try object.number("have"), digest: try object.id("sha256")) else {
+            guard var have = TransferHave(offset: try object.number("have"), digest: try object.id("sha256")) else {
                 throw .malformed("'have' and 'sha256' do not fit")
             }
+            have.takesHoles = object["holes"]?.bool == true
             self = .have(have)
         } else if object["from"] != nil {
             let length = object.isGiven("length") ? try object.number("length") : nil

@@ -15,16 +15,27 @@ package struct ReceiverMachine: Sendable {
         case waitingForHeader
         case opening(TransferHeader)
         case waitingForStart(TransferHeader, TransferHave)
+        /// A part of a file is there, and another comes behind a hole.
+        case waitingForNext(Part)
         /// The daemon is about to get the file.
-        case passing(length: Int64)
+        case passing(Part)
         /// The daemon writes the bytes.
-        case receivingBytes(length: Int64)
+        case receivingBytes(Part)
         /// Content that passes through here; `left` bytes more of it, or chunks when it is nil.
         case receivingContent(left: Int64?)
         /// All is here; whether the source was changed meanwhile is not known yet.
         case waitingForComplete
         case finishing
         case ended
+    }
+
+    /// Bytes of a file that come in one piece.
+    private struct Part {
+        let length: Int64
+        /// Where in the file they end.
+        let end: Int64
+        /// Bytes of the whole file.
+        let size: Int64
     }
 
     private let route: Route
@@ -47,7 +58,9 @@ package struct ReceiverMachine: Sendable {
     package var awaitsContent: Bool {
         switch state {
         case .receivingBytes, .receivingContent: true
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .waitingForComplete, .finishing, .ended: false
+        case .waitingForHeader, .opening, .waitingForStart, .waitingForNext, .passing, .waitingForComplete, .finishing,
+            .ended:
+            false
         }
     }
 
@@ -55,7 +68,8 @@ package struct ReceiverMachine: Sendable {
     private var hasHeardAll: Bool {
         switch state {
         case .finishing, .ended: true
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .receivingBytes, .receivingContent,
+        case .waitingForHeader, .opening, .waitingForStart, .waitingForNext, .passing, .receivingBytes,
+            .receivingContent,
             .waitingForComplete:
             false
         }
@@ -104,23 +118,24 @@ package struct ReceiverMachine: Sendable {
         guard case .opening(let header) = state else { return }
         // More than the whole cannot be a beginning of it, and content without a size is never continued.
         let isUsable = route == .passed && have.offset <= header.size ?? 0
-        let used = isUsable ? have : .nothing
+        var used = isUsable ? have : .nothing
+        used.takesHoles = route == .passed
         state = .waitingForStart(header, used)
         pending.append(.send(TransferFrame.have(used).encoded()))
     }
 
     /// Answers `receiveBytes`: from now on the daemon takes them.
     package mutating func ready() {
-        guard case .passing(let length) = state else { return }
-        state = .receivingBytes(length: length)
+        guard case .passing(let part) = state else { return }
+        state = .receivingBytes(part)
         pending.append(.send(TransferFrame.go.encoded()))
     }
 
     /// Answers `receiveBytes`: all of them are written.
     package mutating func bytesReceived() {
-        guard case .receivingBytes(let length) = state else { return }
-        input.skip(length)
-        state = .waitingForComplete
+        guard case .receivingBytes(let part) = state else { return }
+        input.skip(part.length)
+        state = part.end == part.size ? .waitingForComplete : .waitingForNext(part)
     }
 
     /// Answers `finish`.
@@ -152,7 +167,7 @@ package struct ReceiverMachine: Sendable {
         switch state {
         case .finishing, .ended, .receivingBytes: return nil
         case .receivingContent(let left): return try content(left: left)
-        case .waitingForHeader, .opening, .waitingForStart, .passing, .waitingForComplete:
+        case .waitingForHeader, .opening, .waitingForStart, .waitingForNext, .passing, .waitingForComplete:
             guard let frame = try input.nextFrame() else { return nil }
             return try take(frame)
         }
@@ -168,11 +183,14 @@ package struct ReceiverMachine: Sendable {
             state = .opening(header)
             return [.open(header)]
         case (.waitingForStart(let header, let have), .start(let start)): return try take(start, header, have)
+        case (.waitingForNext(let part), .start(let start)):
+            guard start.offset >= part.end else { throw .malformed("a part of the content comes twice") }
+            return try begin(start, of: part.size)
         case (.waitingForComplete, .complete):
             state = .finishing
             return [.finish]
-        case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.passing, _), (.receivingBytes, _),
-            (.receivingContent, _), (.waitingForComplete, _), (.finishing, _), (.ended, _):
+        case (.waitingForHeader, _), (.opening, _), (.waitingForStart, _), (.waitingForNext, _), (.passing, _),
+            (.receivingBytes, _), (.receivingContent, _), (.waitingForComplete, _), (.finishing, _), (.ended, _):
             throw .malformed("a message out of turn")
         }
     }
@@ -180,21 +198,38 @@ package struct ReceiverMachine: Sendable {
     private mutating func take(
         _ start: TransferStart, _ header: TransferHeader, _ have: TransferHave
     ) throws(TransferFailure) -> [ReceiverAction] {
-        guard start.offset == 0 || start.offset == have.offset, start.length == header.size.map({ $0 &- start.offset })
-        else { throw .malformed("it does not begin where it could") }
+        guard start.offset == 0 || start.offset == have.offset else {
+            throw .malformed("it does not begin where it could")
+        }
+        return try begin(start, of: header.size)
+    }
+
+    /// Begins a part of a content of `size` bytes, or of one of which nobody knows.
+    private mutating func begin(_ start: TransferStart, of size: Int64?) throws(TransferFailure) -> [ReceiverAction] {
+        // What comes in between is a hole, which only a file can have.
+        let rest = size.map { $0 &- start.offset }
+        guard start.length == rest || route == .passed && Self.isPart(start.length, of: rest) else {
+            throw .malformed("a part that is longer than the content")
+        }
         guard input.buffered == 0 else { throw .malformed("content before it was asked for") }
         let prepare = ReceiverAction.prepare(offset: start.offset, length: start.length)
         let go = ReceiverAction.send(TransferFrame.go.encoded())
-        guard route == .passed, let length = start.length else {
+        guard route == .passed, let length = start.length, let size else {
             state = .receivingContent(left: start.length)
             return [prepare, go]
         }
+        let part = Part(length: length, end: start.offset &+ length, size: size)
         guard length > 0 else {
-            state = .waitingForComplete
+            state = part.end == size ? .waitingForComplete : .waitingForNext(part)
             return [prepare, go]
         }
-        state = .passing(length: length)
+        state = .passing(part)
         return [prepare, .receiveBytes(position: input.position, length: length)]
+    }
+
+    private static func isPart(_ length: Int64?, of rest: Int64?) -> Bool {
+        guard let length, let rest else { return false }
+        return length <= rest
     }
 
     private mutating func content(left: Int64?) throws(TransferFailure) -> [ReceiverAction]? {
@@ -226,7 +261,7 @@ package enum ReceiverAction: Equatable, Sendable {
     case send([UInt8])
     /// Open where the content shall go, hash what is there of it, and call `opened`.
     case open(TransferHeader)
-    /// Keep the first `offset` bytes of what is there, drop the rest; what comes is written behind them. `length` bytes
+    /// Keep the first `offset` bytes of what is there, drop the rest, and make a hole of what is missing; what comes is written behind them. `length` bytes
     /// will come; nil when that is not known.
     case prepare(offset: Int64, length: Int64?)
     /// Pass the file to the daemon: `length` bytes, from 1, of the other side's direction from `position` on are for it.

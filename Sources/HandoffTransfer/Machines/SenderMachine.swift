@@ -7,9 +7,11 @@ package struct SenderMachine: Sendable {
         case idle
         case waitingForHave
         case hashingPrefix(TransferHave)
+        /// The program looks for the next data of the file.
+        case findingData(from: Int64, isFirst: Bool)
         case waitingForGo(TransferStart)
         /// The daemon sends the bytes.
-        case sendingBytes(length: Int64)
+        case sendingBytes(TransferStart, length: Int64)
         /// The program gives content of unknown size.
         case sendingContent
         /// The program looks whether the source has changed.
@@ -24,6 +26,8 @@ package struct SenderMachine: Sendable {
     package private(set) var sent: Int64 = 0
     private var state = State.idle
     private var input = TransferInput()
+    /// Whether the other side makes holes.
+    private var takesHoles = false
     /// What was decided and not yet given to the program.
     private var pending: [SenderAction] = []
 
@@ -77,11 +81,20 @@ package struct SenderMachine: Sendable {
         begin(at: digest == have.digest ? have.offset : 0)
     }
 
+    /// Answers `findData`: so much of the file, from there on, is the next that is no hole; empty at its end when nothing is.
+    package mutating func dataFound(_ run: Range<Int64>) {
+        guard case .findingData(let offset, let isFirst) = state, let size = header.size else { return }
+        let place = min(max(run.lowerBound, offset), size)
+        let end = run.upperBound > place ? min(run.upperBound, size) : size
+        // The first part says what is kept of what the other side has, so it begins there, also where nothing is to be sent.
+        if isFirst, place > offset { start(at: offset, length: 0) } else { start(at: place, length: end &- place) }
+    }
+
     /// Answers `sendBytes`: the daemon has sent all of them.
     package mutating func bytesSent() {
-        guard case .sendingBytes(let length) = state else { return }
+        guard case .sendingBytes(let start, let length) = state else { return }
         sent &+= length
-        confirm()
+        proceed(behind: start, length)
     }
 
     /// Answers `confirm`: the source is what it was.
@@ -122,7 +135,7 @@ package struct SenderMachine: Sendable {
         // In the middle of a file's bytes nothing else can be said; closing the stream tells it.
         case .idle, .sendingBytes: lose(failure)
         case .sendingContent: end([.send(Self.endOfContent), error, .end, .fail(failure)])
-        case .waitingForHave, .hashingPrefix, .waitingForGo, .confirming, .waitingForDone:
+        case .waitingForHave, .hashingPrefix, .findingData, .waitingForGo, .confirming, .waitingForDone:
             end([error, .end, .fail(failure)])
         }
     }
@@ -148,13 +161,15 @@ package struct SenderMachine: Sendable {
         case (.waitingForHave, .have(let have)): try take(have)
         case (.waitingForGo(let start), .go): go(start)
         case (.waitingForDone, .done): end([.end, .succeed])
-        case (.waitingForHave, _), (.hashingPrefix, _), (.waitingForGo, _), (.sendingBytes, _), (.sendingContent, _),
+        case (.waitingForHave, _), (.hashingPrefix, _), (.findingData, _), (.waitingForGo, _), (.sendingBytes, _),
+            (.sendingContent, _),
             (.confirming, _), (.waitingForDone, _), (.idle, _), (.ended, _):
             throw .malformed("a message out of turn")
         }
     }
 
     private mutating func take(_ have: TransferHave) throws(TransferFailure) {
+        takesHoles = have.takesHoles
         guard have.offset > 0 else { return begin(at: 0) }
         guard let size = header.size, have.offset <= size else { throw .malformed("it has more than there is") }
         state = .hashingPrefix(have)
@@ -162,7 +177,18 @@ package struct SenderMachine: Sendable {
     }
 
     private mutating func begin(at offset: Int64) {
-        guard let start = TransferStart(offset: offset, length: header.size.map { $0 &- offset }) else {
+        guard let size = header.size else { return start(at: offset, length: nil) }
+        if takesHoles, offset < size { return find(from: offset, isFirst: true) }
+        start(at: offset, length: size &- offset)
+    }
+
+    private mutating func find(from offset: Int64, isFirst: Bool) {
+        state = .findingData(from: offset, isFirst: isFirst)
+        pending.append(.findData(from: offset))
+    }
+
+    private mutating func start(at offset: Int64, length: Int64?) {
+        guard let start = TransferStart(offset: offset, length: length) else {
             return fail(.malformed("it has more than there is"))
         }
         state = .waitingForGo(start)
@@ -174,9 +200,16 @@ package struct SenderMachine: Sendable {
             state = .sendingContent
             return pending.append(.readContent)
         }
-        guard length > 0 else { return confirm() }
-        state = .sendingBytes(length: length)
+        guard length > 0 else { return proceed(behind: start, 0) }
+        state = .sendingBytes(start, length: length)
         pending.append(.sendBytes(position: sent, offset: start.offset, length: length))
+    }
+
+    /// Goes on behind a part: with the next, or to the end.
+    private mutating func proceed(behind start: TransferStart, _ length: Int64) {
+        let reached = start.offset &+ length
+        guard let size = header.size, reached < size else { return confirm() }
+        find(from: reached, isFirst: false)
     }
 
     private mutating func confirm() {
@@ -200,6 +233,8 @@ package enum SenderAction: Equatable, Sendable {
     case send([UInt8])
     /// Hash the first `length` bytes of the file, then call `prefixHashed`.
     case hashPrefix(length: Int64)
+    /// Look where the file has data, from this byte on, and call `dataFound`.
+    case findData(from: Int64)
     /// Pass the file, its offset set to `offset`, to the daemon: `length` bytes of it, from 1, belong at `position` of our
     /// direction. When they are sent, call `bytesSent`.
     case sendBytes(position: Int64, offset: Int64, length: Int64)

@@ -33,14 +33,15 @@ struct TarBlock: Sendable {
         bytes = [UInt8](repeating: 0, count: Self.size)
         put(name, at: Field.name)
         put(prefix, at: Field.prefix)
-        put(Self.octal(Int64(mode), digits: 7), at: Field.mode)
-        put(Self.octal(0, digits: 7), at: 108..<116)
-        put(Self.octal(0, digits: 7), at: 116..<124)
-        put(Self.octal((0...Self.maxNumber).contains(size) ? size : 0, digits: 11), at: Field.size)
-        put(Self.octal((0...Self.maxNumber).contains(modified) ? modified : 0, digits: 11), at: Field.modified)
+        put(Int64(mode), digits: 7, at: Field.mode)
+        put(0, digits: 7, at: 108..<116)
+        put(0, digits: 7, at: 116..<124)
+        put((0...Self.maxNumber).contains(size) ? size : 0, digits: 11, at: Field.size)
+        put((0...Self.maxNumber).contains(modified) ? modified : 0, digits: 11, at: Field.modified)
         bytes[Field.type] = kind
         put(Self.magic, at: Field.magic)
-        put(Self.octal(Int64(checksum), digits: 6) + [0, UInt8(ascii: " ")], at: Field.checksum)
+        put(Int64(checksum), digits: 6, at: Field.checksum)
+        bytes[Field.checksum.upperBound - 1] = UInt8(ascii: " ")
     }
 
     /// A block that arrived, 512 bytes.
@@ -61,10 +62,10 @@ struct TarBlock: Sendable {
     /// A number in octal digits, with spaces or NULs behind it; nil when it is none.
     func number(_ field: Range<Int>) -> Int64? {
         var value: Int64 = 0
-        var digits = bytes[field]
-        while let last = digits.last, last == 0 || last == UInt8(ascii: " ") { digits.removeLast() }
-        guard !digits.isEmpty else { return nil }
-        for digit in digits {
+        var end = field.upperBound
+        while end > field.lowerBound, bytes[end - 1] == 0 || bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        guard end > field.lowerBound else { return nil }
+        for digit in bytes[field.lowerBound..<end] {
             // Twelve digits at most, so it stays far below 2^63.
             guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }
             value = value << 3 | Int64(digit &- UInt8(ascii: "0"))
@@ -85,18 +86,21 @@ struct TarBlock: Sendable {
 
     /// The sum of all bytes, with spaces where the sum itself is.
     private var checksum: Int {
-        var sum = 8 * Int(UInt8(ascii: " "))
-        for (position, byte) in bytes.enumerated() where !Field.checksum.contains(position) { sum += Int(byte) }
-        return sum
+        let field = bytes[Field.checksum].reduce(0) { $0 &+ Int($1) }
+        return bytes.reduce(8 * Int(UInt8(ascii: " ")) - field) { $0 &+ Int($1) }
     }
 
     private mutating func put(_ text: [UInt8], at field: Range<Int>) {
         for (position, byte) in zip(field, text) { bytes[position] = byte }
     }
 
-    private static func octal(_ value: Int64, digits: Int) -> [UInt8] {
-        let text = Array(String(value, radix: 8).utf8)
-        return [UInt8](repeating: UInt8(ascii: "0"), count: max(0, digits - text.count)) + text
+    /// Writes so many octal digits; what is behind them stays.
+    private mutating func put(_ value: Int64, digits: Int, at field: Range<Int>) {
+        var rest = value
+        for position in (field.lowerBound..<(field.lowerBound + digits)).reversed() {
+            bytes[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+            rest >>= 3
+        }
     }
 
     /// How many bytes fill the last block of so many.

@@ -18,7 +18,7 @@ package final class TarWriter {
 
     private enum State {
         case walking
-        case file(SharedDescriptor, FileState, path: String, left: Int64)
+        case file(SharedDescriptor, FileState, components: [[UInt8]], left: Int64)
         case ended
     }
 
@@ -76,11 +76,12 @@ package final class TarWriter {
     private func write(_ name: [CChar], in level: Level, to output: inout [UInt8]) throws(TransferFailure) {
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
         let components = level.components + [bytes]
-        let path = shown(components)
-        if let problem = FileName.problem(bytes, mayBeHidden: true) { return skip(path, "of its name: \(problem)") }
+        if let problem = FileName.problem(bytes, mayBeHidden: true) {
+            return skip(components, "of its name: \(problem)")
+        }
         let length = components.reduce(components.count) { $0 + $1.count }
         guard components.count <= TarLimits.depth, length <= TarLimits.path else {
-            return skip(path, "its path is too long")
+            return skip(components, "its path is too long")
         }
         let opened: SharedDescriptor
         let file: FileState
@@ -91,16 +92,16 @@ package final class TarWriter {
             try SystemCall.retrying { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
             let type = status.st_mode & S_IFMT
             guard type == S_IFREG || type == S_IFDIR else {
-                return skip(path, "it is neither a file nor a folder")
+                return skip(components, "it is neither a file nor a folder")
             }
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
             opened = SharedDescriptor(
                 Descriptor(owning: try SystemCall.retrying { openat(folder, name, flags) }))
             file = try FileState(of: opened.raw)
         } catch {
-            return skip(path, "it cannot be opened: \(error)")
+            return skip(components, "it cannot be opened: \(error)")
         }
-        guard file.isRegular || file.isFolder else { return skip(path, "it is neither a file nor a folder") }
+        guard file.isRegular || file.isFolder else { return skip(components, "it is neither a file nor a folder") }
         let entry = TarEntry(
             kind: file.isFolder ? .folder : .file, components: components, size: file.isFolder ? 0 : file.size,
             mode: file.mode & 0o777, modified: file.modified)
@@ -108,12 +109,12 @@ package final class TarWriter {
             do throws(TransferFailure) {
                 try enter(opened, components)
             } catch {
-                return skip(path, error.message)
+                return skip(components, error.message)
             }
             output += entry.encoded()
         } else {
             output += entry.encoded()
-            state = .file(opened, file, path: path, left: file.size)
+            state = .file(opened, file, components: components, left: file.size)
         }
     }
 
@@ -128,7 +129,7 @@ package final class TarWriter {
     }
 
     private func readFile(into output: inout [UInt8], limit: Int) throws(TransferFailure) {
-        guard case .file(let descriptor, let before, let path, var left) = state else { return }
+        guard case .file(let descriptor, let before, let components, var left) = state else { return }
         state = .walking
         let (raw, wanted) = (descriptor.raw, Int(min(left, Int64(max(limit - output.count, 1)))))
         do throws(Errno) {
@@ -145,7 +146,7 @@ package final class TarWriter {
             }
             left -= Int64(count)
             guard left == 0 else {
-                state = .file(descriptor, before, path: path, left: left)
+                state = .file(descriptor, before, components: components, left: left)
                 return
             }
             output += [UInt8](repeating: 0, count: TarBlock.padding(of: before.size))
@@ -154,15 +155,15 @@ package final class TarWriter {
                 after.modifiedNanoseconds == before.modifiedNanoseconds
             else { throw .changedMeanwhile }
         } catch .changedMeanwhile {
-            throw TransferFailure(.changed, "\(path) was changed while it was sent; try again")
+            throw TransferFailure(.changed, "\(shown(components)) was changed while it was sent; try again")
         } catch {
-            throw .system("cannot read \(path)", error)
+            throw .system("cannot read \(shown(components))", error)
         }
     }
 
-    private func skip(_ path: String, _ reason: String) {
+    private func skip(_ components: [[UInt8]], _ reason: String) {
         skipped += 1
-        if notes.count < Self.noteLimit { notes.append("\(path) is left out: \(reason)") }
+        if notes.count < Self.noteLimit { notes.append("\(shown(components)) is left out: \(reason)") }
     }
 
     private func shown(_ components: [[UInt8]]) -> String {
