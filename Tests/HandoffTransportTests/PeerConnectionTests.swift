@@ -56,7 +56,7 @@ import Testing
         // Without a turn of the loop it is in the other side's socket.
         let descriptor = try #require(raw.stream.rawDescriptor)
         var buffer = [UInt8](repeating: 0, count: 1024)
-        let there = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue | MSG_PEEK.rawValue))
+        let there = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT | MSG_PEEK))
         #expect(there == 105 + 205 + 22)
         server.send([Frame(.response, [])])
         let size = 105 + 205 + 22 + 5 + 22  // three frames with their heads, and the overhead of two records
