@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import LoopIO
 import Testing
 
@@ -30,11 +30,22 @@ struct FreeMemoryTests {
     private func mappedCode() throws -> Int {
         var sum = 0
         var isCode = false
-        for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
-            let words = line.split(separator: " ", omittingEmptySubsequences: true)
+        for line in try lines(of: "/proc/self/smaps") {
+            let words = line.split(whereSeparator: \.isWhitespace)
             if words.count >= 5, words[0].contains("-"), !words[0].hasSuffix(":") { isCode = words[1] == "r-xp" }
             if isCode, words.first == "Rss:" { sum += Int(words[1]) ?? 0 }
         }
         return sum
+    }
+
+    /// The lines of a file of the kernel, which gives it in pieces: Foundation takes a short one for the last.
+    private func lines(of path: String) throws -> [String] {
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var (line, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+        defer { free(line) }
+        var lines: [String] = []
+        while getline(&line, &capacity, file) > 0, let line { lines.append(String(cString: line)) }
+        return lines
     }
 }
