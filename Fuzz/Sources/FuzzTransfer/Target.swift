@@ -63,6 +63,8 @@ private func events(of pieces: [[UInt8]]) -> [String] {
 private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
     var machine = ReceiverMachine(route: route)
     var ends = 0
+    /// Where the content that came so far ends.
+    var reached: Int64 = 0
     func advance(_ input: (inout ReceiverMachine) -> Void) {
         input(&machine)
         while let action = machine.next() {
@@ -72,13 +74,18 @@ private func receive(_ pieces: [[UInt8]], route: ReceiverMachine.Route) {
                 let digest = SHA256Hasher.digest(of: [])
                 let isContinued = header.size ?? 0 > 10
                 advance { $0.opened(isContinued ? TransferHave(offset: 10, digest: digest) ?? .nothing : .nothing) }
+            case .prepare(let offset, let length):
+                require(offset >= reached, "a part comes twice")
+                let end = offset.addingReportingOverflow(length ?? 0)
+                require(!end.overflow, "a part ends nowhere")
+                reached = end.partialValue
             case .receiveBytes(let position, let length):
                 require(position >= 0 && length > 0, "nothing to receive")
                 advance { $0.ready() }
                 advance { $0.bytesReceived() }
             case .finish: advance { $0.finished() }
             case .succeed, .fail: ends += 1
-            case .send, .prepare, .write, .end: break
+            case .send, .write, .end: break
             }
         }
     }
@@ -97,6 +104,10 @@ private func send(_ pieces: [[UInt8]], header: TransferHeader?) {
             require(ends == 0, "something follows the end")
             switch action {
             case .hashPrefix: advance { $0.prefixHashed(SHA256Hasher.digest(of: [])) }
+            case .findData(let offset):
+                // Behind a hole of three bytes, also where there are not so many.
+                let data = min(offset, .max - 5) + 3
+                advance { $0.dataFound(data..<data + 2) }
             case .sendBytes(let position, let offset, let length):
                 require(position > 0 && offset >= 0 && length > 0, "nothing to send")
                 advance { $0.bytesSent() }
