@@ -228,10 +228,13 @@ def measure_changes(account, quick):
         time.sleep(max(0, next - time.monotonic()))
     used = account.processor() - before - quiet * (time.monotonic() - begin)
     packets = traffic(account.lab)[1] - wire[1]
-    return {f"change heard by each, {count} devices": spread(each), f"change heard by all, {count} devices": spread(last),
-            f"CPU of all for a change, {count} devices": one(1000 * used / repeats, repeats),
-            f"CPU of a device for a change, {count} devices": one(1000 * used / repeats / count, repeats),
-            f"packets for a change, {count} devices": one(packets / repeats, repeats)}
+    figures = {f"change heard by each, {count} devices": spread(each), f"change heard by all, {count} devices": spread(last),
+               f"packets for a change, {count} devices": one(packets / repeats, repeats)}
+    # What many devices do while idle may vary by more than the changes take: then nothing is known of these.
+    if used > quiet * repeats * PACE / 2:
+        figures |= {f"CPU of all for a change, {count} devices": one(1000 * used / repeats, repeats),
+                    f"CPU of a device for a change, {count} devices": one(1000 * used / repeats / count, repeats)}
+    return figures
 
 
 def one(value, count=1):
