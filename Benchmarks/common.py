@@ -84,12 +84,12 @@ class Control:
         return self.answer()
 
 
-def until(what, condition, within=30):
+def until(what, condition, within=30, pause=0.001):
     limit = time.monotonic() + within
     while not condition():
         if time.monotonic() > limit:
             raise harness.Failure(f"{what} did not happen within {within} s")
-        time.sleep(0.001)
+        time.sleep(pause)
 
 
 def settled(*daemons):

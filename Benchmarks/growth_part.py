@@ -19,7 +19,8 @@ import select
 import sys
 import time
 
-from common import Control, harness, settled, spread
+from common import Control, harness, settled, spread, until
+from idle_part import switches
 import streaming
 
 APPS = "dev.handoff1."
@@ -27,6 +28,8 @@ ACTIVITIES = 10
 # A record in mDNS follows a change within two seconds, and one more at random.
 PACE = 3.2
 SETTLING = 120
+# Seconds between two looks: the daemons share the processors with who asks them.
+PAUSE = 0.05
 STREAMS = 1000
 # How many devices are let in at the same time, and by one device in all: no more than the protocol allows.
 AT_ONCE, GUESTS = 4, 40
@@ -40,17 +43,6 @@ def parts():
     return os.environ.get("HANDOFF_GROWTH_PARTS", "streams,answers,changes,idle").split(",")
 
 
-def traffic(lab):
-    """Bytes and packets that all hosts have sent, and bytes that have reached them."""
-    sent = packets = reached = 0
-    for line in lab.command("exec", "switch", "cat", "/proc/net/dev").output.splitlines():
-        name, _, rest = line.partition(":")
-        if name.strip().startswith("p"):
-            fields = [int(text) for text in rest.split()]
-            sent, packets, reached = sent + fields[0], packets + fields[1], reached + fields[8]
-    return sent, packets, reached
-
-
 def processor(pid):
     """Seconds of processor of all threads of a process, by the scheduler's own clock."""
     total = 0
@@ -58,15 +50,6 @@ def processor(pid):
         with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
             total += int(file.read().split()[0])
     return total / 1e9
-
-
-def wakeups(pid):
-    """Voluntary context switches of all threads of a process."""
-    total = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/status") as file:
-            total += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M).group(1))
-    return total
 
 
 def own_memory(pid):
@@ -171,7 +154,7 @@ class Account:
         wanted = ACTIVITIES * (len(self.devices) - 1)
         for device in self.devices:
             control = Control(device.daemon)
-            until(f"all offers at {device.daemon.name}", lambda: control.status()["offered"] == wanted, 120)
+            until(f"all offers at {device.daemon.name}", lambda: control.status()["offered"] == wanted, 120, PAUSE)
 
     def settle(self, quick):
         """Waits until what follows a start, or a change, is over."""
@@ -179,13 +162,6 @@ class Account:
 
     def processor(self):
         return sum(processor(device.pid) for device in self.devices)
-
-
-def until(what, condition, within):
-    limit = time.monotonic() + within
-    while not condition():
-        harness.expect(time.monotonic() < limit, f"{what}: not within {within} s")
-        time.sleep(0.05)
 
 
 def heard(account, sender, title):
@@ -219,7 +195,7 @@ def measure_changes(account, quick):
     quiet = (account.processor() - before) / (time.monotonic() - begin)
     each, last, repeats = [], [], 8 if quick else 20
     begin, before = time.monotonic(), account.processor()
-    wire = traffic(account.lab)
+    wire = account.lab.traffic()
     for number in range(repeats):
         next = time.monotonic() + PACE
         moments = heard(account, sender, f"Title {number}")
@@ -227,7 +203,7 @@ def measure_changes(account, quick):
         last.append(max(moments))
         time.sleep(max(0, next - time.monotonic()))
     used = account.processor() - before - quiet * (time.monotonic() - begin)
-    packets = traffic(account.lab)[1] - wire[1]
+    packets = account.lab.traffic()[1] - wire[1]
     figures = {f"change heard by each, {count} devices": spread(each), f"change heard by all, {count} devices": spread(last),
                f"packets for a change, {count} devices": one(packets / repeats, repeats)}
     # What many devices do while idle may vary by more than the changes take: then nothing is known of these.
@@ -274,12 +250,12 @@ def measure_idle(account, quick):
     seconds = float(os.environ.get("HANDOFF_GROWTH_IDLE", "10" if quick else "60"))
     account.settle(quick)
     figures = {f"memory of a device, {count} devices": spread([own_memory(device.pid) for device in account.devices])}
-    before = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
-    begin, wire = time.monotonic(), traffic(account.lab)
+    before = [(switches(device.pid), processor(device.pid)) for device in account.devices]
+    begin, wire = time.monotonic(), account.lab.traffic()
     time.sleep(seconds)
     minutes = (time.monotonic() - begin) / 60
-    sent, packets, reached = (now - then for then, now in zip(wire, traffic(account.lab)))
-    after = [(wakeups(device.pid), processor(device.pid)) for device in account.devices]
+    sent, packets, reached = (now - then for then, now in zip(wire, account.lab.traffic()))
+    after = [(switches(device.pid), processor(device.pid)) for device in account.devices]
     woken, used = ([(now[index] - then[index]) / minutes for then, now in zip(before, after)] for index in (0, 1))
     figures |= {
         f"idle, sent by all a minute, {count} devices": one(sent / 1024 / minutes),
@@ -341,7 +317,7 @@ def measure_streams(account, quick):
     route.handler.close()
     asking = Control(taker)
     wanted = ACTIVITIES * (len(account.devices) - 1)
-    until("the end of the activity with streams", lambda: asking.status()["offered"] == wanted, 20)
+    until("the end of the activity with streams", lambda: asking.status()["offered"] == wanted, 20, PAUSE)
     return figures
 
 

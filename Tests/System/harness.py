@@ -366,6 +366,16 @@ class Lab:
         expect(result.code == 0, str(result))
         return result
 
+    def traffic(self):
+        """Bytes and packets that all hosts have sent, and bytes that have reached them, since the beginning."""
+        sent = packets = reached = 0
+        for line in self.command("exec", "switch", "cat", "/proc/net/dev").output.splitlines():
+            name, _, rest = line.partition(":")
+            if name.strip().startswith("p"):
+                fields = [int(text) for text in rest.split()]
+                sent, packets, reached = sent + fields[0], packets + fields[1], reached + fields[8]
+        return sent, packets, reached
+
     def down(self):
         run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.patience)
 

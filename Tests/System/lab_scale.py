@@ -23,17 +23,6 @@ def view(daemon):
     return status["account"], status["epoch"], tuple(sorted((device["id"], device["name"]) for device in listed))
 
 
-def traffic(lab):
-    """Bytes and packets that all hosts have sent, and bytes that reached them, since the beginning."""
-    sent = packets = reached = 0
-    for line in lab.command("exec", "switch", "cat", "/proc/net/dev").output.splitlines():
-        name, _, rest = line.partition(":")
-        if name.strip().startswith("p"):
-            numbers = [int(text) for text in rest.split()]
-            sent, packets, reached = sent + numbers[0], packets + numbers[1], reached + numbers[8]
-    return sent, packets, reached
-
-
 def used(daemons):
     """Processor seconds and resident bytes of all."""
     seconds = memory = 0
@@ -53,7 +42,7 @@ class Meter:
         self.lab, self.daemons = lab, daemons
 
     def agreement(self, what, condition, act):
-        before, cost = traffic(self.lab), used(self.daemons)[0]
+        before, cost = self.lab.traffic(), used(self.daemons)[0]
         begin = time.monotonic()
         act()
         acted = time.monotonic()
@@ -68,7 +57,7 @@ class Meter:
         done = time.monotonic()
         expect(len({view(daemon) for daemon in self.daemons}) == 1, f"{what}: the views differ")
         time.sleep(QUIET)  # What follows by itself belongs to the cost.
-        after, seconds = traffic(self.lab), used(self.daemons)[0]
+        after, seconds = self.lab.traffic(), used(self.daemons)[0]
         sent, packets, reached = (right - left for left, right in zip(before, after))
         print(f"   {what}: command {acted - begin:.2f} s, half {first - begin:.2f} s, all {done - begin:.2f} s; "
               f"sent {sent / 1e6:.2f} MB in {packets} packets, {sent / len(self.daemons) / 1e3:.0f} kB a device; "
