@@ -20,6 +20,13 @@ package struct BytewiseText: Hashable, Sendable {
 }
 
 extension String {
+    /// The text of bytes, or nil when they are not UTF-8: `String(validating:as:)`, whose generic way takes several times as long for
+    /// the short texts of messages.
+    init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+        self.init(copying: text)
+    }
+
     /// Whether both texts are the same UTF-8 bytes.
     ///
     /// `==` is canonical equivalence, which would make one key of two that differ only in composition.

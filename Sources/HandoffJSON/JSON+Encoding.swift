@@ -38,17 +38,37 @@ extension JSON {
         output.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { bytes in
-            var start = 0
-            for position in 0..<bytes.count {
-                let byte = bytes[position]
-                guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-                output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<position]))
-                appendEscape(of: byte, to: &output)
-                start = position + 1
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = UnsafeBufferPointer(rebasing: rest.prefix(pieceSize))
+                if hasEscapes(piece) { appendEscaped(piece, to: &output) } else { output.append(contentsOf: piece) }
+                rest = rest.dropFirst(pieceSize)
             }
-            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    /// How much of a text is looked at before it is copied: most pieces of it have nothing to escape.
+    private static let pieceSize = 1024
+
+    /// No early exit, so that the compiler can look at many bytes at once.
+    private static func hasEscapes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var found: UInt8 = 0
+        for byte in bytes {
+            found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+        }
+        return found != 0
+    }
+
+    private static func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        var start = 0
+        for (position, byte) in bytes.enumerated() {
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<position]))
+            appendEscape(of: byte, to: &output)
+            start = position + 1
+        }
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
 
     private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {

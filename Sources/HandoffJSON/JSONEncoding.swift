@@ -100,14 +100,14 @@ private struct NewMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil(forKey key: Key) { encoding.members?[key.stringValue] = .null }
+    func encodeNil(forKey key: Key) { encoding.members?.append(key.stringValue, .null) }
 
     func encode<Value: JSONScalar>(_ value: Value, forKey key: Key) {
-        encoding.members?[key.stringValue] = value.json
+        encoding.members?.append(key.stringValue, value.json)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        encoding.members?[key.stringValue] = try encoding.json(of: value)
+        encoding.members?.append(key.stringValue, try encoding.json(of: value))
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {

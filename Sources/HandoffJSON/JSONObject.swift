@@ -28,6 +28,22 @@ package struct JSONObject: Sendable {
     package init(distinct members: [Element]) {
         self.members = members
         rebuildIndex()
+        assert(hasDistinctKeys, "one key has two values")
+    }
+
+    private var hasDistinctKeys: Bool {
+        Set(members.lazy.map { BytewiseText($0.key) }).count == members.count
+    }
+
+    /// Adds a member whose key is known to be new, without looking for it.
+    mutating func append(_ key: String, _ value: JSON) {
+        assert(position(of: key) == nil, "one key has two values")
+        members.append((key, value))
+        if index != nil {
+            index?[BytewiseText(key)] = members.count - 1
+        } else if members.count > Self.indexThreshold {
+            rebuildIndex()
+        }
     }
 
     /// The number of members.
@@ -63,12 +79,7 @@ package struct JSONObject: Sendable {
                 members.remove(at: position)
                 rebuildIndex()
             case (nil, let value?):
-                members.append((key, value))
-                if index != nil {
-                    index?[BytewiseText(key)] = members.count - 1
-                } else if members.count > Self.indexThreshold {
-                    rebuildIndex()
-                }
+                append(key, value)
             case (nil, nil):
                 break
             }
@@ -103,7 +114,7 @@ extension JSONObject: Sequence {
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
     package init(dictionaryLiteral elements: (String, JSON)...) {
-        self.init(elements)
+        self.init(distinct: elements.map { (key: $0, value: $1) })
     }
 }
 

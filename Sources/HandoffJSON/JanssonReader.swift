@@ -82,7 +82,7 @@ struct JanssonReader {
         guard let characters, count > 0 else { return "" }
         // jansson has checked the encoding; checked again, since a repaired string would be a different key.
         let text = characters.withMemoryRebound(to: UInt8.self, capacity: count) {
-            String(validating: UnsafeBufferPointer(start: $0, count: count), as: UTF8.self)
+            String(utf8: UnsafeBufferPointer(start: $0, count: count))
         }
         guard let text else { throw .syntax(message: "invalid UTF-8", position: 0) }
         return text

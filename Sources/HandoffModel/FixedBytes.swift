@@ -48,14 +48,10 @@ extension FixedBytes {
         hex
     }
 
-    /// Eight bytes at a time: the array's own takes them one by one, which tables of devices spend most of their time on.
+    /// All bytes at once: the array's own takes them one by one, which tables of devices spend most of their time on.
     package func hash(into hasher: inout Hasher) {
-        var word: UInt64 = 0
-        for (index, byte) in bytes.enumerated() {
-            word = word << 8 | UInt64(byte)
-            if index % 8 == 7 { hasher.combine(word) }
-        }
-        if !bytes.count.isMultiple(of: 8) { hasher.combine(word) }
+        // Safe: the hasher reads the bytes during the call, and keeps none.
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
     package static func < (left: Self, right: Self) -> Bool {

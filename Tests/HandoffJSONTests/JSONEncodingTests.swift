@@ -35,6 +35,16 @@ struct JSONEncodingTests {
         #expect(text(value) == expected)
     }
 
+    @Test(arguments: [0, 1, 1022, 1023, 1024, 1025, 2047, 2048, 2500])
+    func `a long text has its escapes wherever they are`(position: Int) {
+        let before = String(repeating: "a", count: position)
+        let after = String(repeating: "é", count: 1500)
+        for (character, escape) in [("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f")] {
+            #expect(text(.string(before + character + after)) == "\"\(before)\(escape)\(after)\"")
+        }
+        #expect(text(.string(before + after)) == "\"\(before)\(after)\"")
+    }
+
     @Test func `bytes are appended to what is there`() {
         var bytes: [UInt8] = [1, 2]
         JSON.array([1]).encode(into: &bytes)
