@@ -1,7 +1,12 @@
+package import HandoffJSON
+
 /// A value that is written as one text, its description: in JSON a string.
 package protocol TextValue: LosslessStringConvertible, Codable {}
 
 extension TextValue {
+    /// The text in JSON.
+    package var json: JSON { .string(description) }
+
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(String.self)) else {

@@ -20,4 +20,26 @@ struct ActivityJSONTests {
             #expect(activity.opens.json.encoded() == JSONObject(encoding: activity.opens, absent: .null).encoded())
         }
     }
+
+    @Test func `a continued activity is written as its properties would be, and its device before its origin`() throws {
+        let type = try #require(ActivityType("com.example.a"))
+        let id = ActivityID(checked: [UInt8](repeating: 7, count: ActivityID.byteCount))
+        let device = DeviceID(checked: [UInt8](repeating: 9, count: DeviceID.byteCount))
+        let bare = ControlOrigin(device: device, deviceName: "desk", deviceKind: .desktop)
+        let full = ControlOrigin(device: device, deviceName: "desk", deviceKind: .desktop, app: "a", appVersion: "1")
+        for origin in [bare, full] {
+            var content = ActivityContent(type: type)
+            if origin == full {
+                content = ActivityContent(
+                    type: type, title: "t", userInfo: ["k": 1], webpageURL: "https://example.org/", team: "TEAM",
+                    requiredUserInfoKeys: ["k"], supportsStreams: true, targetContentIdentifier: "c")
+            }
+            let activity = ContinuedActivity(id: id, content: content, origin: origin)
+            var written = JSONObject(encoding: activity, absent: .null)
+            written["origin"] = nil
+            for key in ["device", "deviceName", "deviceKind"] { written[key] = origin.json[key] }
+            written["origin"] = .object(JSONObject(encoding: origin, absent: .null))
+            #expect(activity.json.encoded() == written.encoded())
+        }
+    }
 }

@@ -113,24 +113,33 @@ package enum AppEvent: ControlMessage {
     /// The results on the socket: the name in `event`, and the fields of this event alone.
     package var json: JSONObject {
         switch self {
-        case .attached(let session): Self.written("attached", ["session": session])
-        case .published(let activity, let advice): Self.written("published", ["activity": activity, "advice": advice])
-        case .save(let activity): Self.written("save", ["activity": activity])
-        case .saved(let activity): Self.written("saved", ["activity": activity])
+        case .attached(let session): Self.written("attached", ["session": .string(session)])
+        case .published(let activity, let advice):
+            Self.written("published", ["activity": activity.json, "advice": advice?.json])
+        case .save(let activity): Self.written("save", ["activity": activity.json])
+        case .saved(let activity): Self.written("saved", ["activity": activity.json])
         case .willContinue(let continuation, let type, let origin):
-            Self.written("willContinue", ["continuation": continuation, "type": type, "origin": origin])
+            Self.written(
+                "willContinue", ["continuation": continuation.json, "type": type.json, "origin": origin.field])
         case .continue(let continuation, let content):
-            Self.written("continue", ["continuation": continuation, "content": content])
+            Self.written("continue", ["continuation": continuation.json, "content": content.field])
         case .didFail(let continuation, let type, let failure):
-            Self.written("didFail", ["continuation": continuation, "type": type, "failure": failure])
-        case .continued(let activity, let origin): Self.written("continued", ["activity": activity, "origin": origin])
+            Self.written(
+                "didFail", ["continuation": continuation.json, "type": type.json, "failure": failure.field])
+        case .continued(let activity, let origin):
+            Self.written("continued", ["activity": activity.json, "origin": origin.field])
         case .stream(let activity, let stream, let origin, let resource):
-            Self.written("stream", ["resource": resource, "activity": activity, "stream": stream, "origin": origin])
-        case .withdrawn(let activity): Self.written("withdrawn", ["activity": activity])
+            Self.written(
+                "stream",
+                [
+                    "resource": resource?.json, "activity": activity.json, "stream": stream.json,
+                    "origin": origin.field,
+                ])
+        case .withdrawn(let activity): Self.written("withdrawn", ["activity": activity.json])
         }
     }
 
-    private static func written(_ name: String, _ fields: KeyValuePairs<String, (any Encodable)?>) -> JSONObject {
+    private static func written(_ name: String, _ fields: KeyValuePairs<String, JSON?>) -> JSONObject {
         .event(name, fields, absent: .leftOut)
     }
 }

@@ -56,10 +56,14 @@ package enum ContinueEvent: ControlMessage {
     package var json: JSONObject {
         switch self {
         case .willContinue(let type):
-            .event("willContinue", ["type": type, "activity": nil, "opens": nil, "continuation": nil])
+            .event("willContinue", ["type": type.json, "activity": nil, "opens": nil, "continuation": nil])
         case .continued(let type, let activity, let opens, let continuation):
             .event(
-                "continued", ["type": type, "activity": activity, "opens": opens, "continuation": continuation])
+                "continued",
+                [
+                    "type": type.json, "activity": activity?.field, "opens": opens?.field,
+                    "continuation": continuation?.json,
+                ])
         }
     }
 }
@@ -101,14 +105,17 @@ package struct ContinuedActivity: ControlValue {
         self.origin = origin
     }
 
-    /// The device is written once more before `origin`, for tools that look no deeper; it is not read there.
+    /// The fields as `JSONObject(encoding:absent:)` has them, in a tenth of the time. The device is written once more before
+    /// `origin`, for tools that look no deeper; it is not read there.
     package var json: JSONObject {
-        var json = JSONObject(encoding: self, absent: Self.absent)
-        let origin = json["origin"]
-        json["origin"] = nil
-        for key in ["device", "deviceName", "deviceKind"] { json[key] = origin?.object?[key] }
-        json["origin"] = origin
-        return json
+        JSONObject(distinct: [
+            ("id", id.json), ("type", type.json), ("title", title?.json ?? .null), ("userInfo", .object(userInfo)),
+            ("webpageURL", webpageURL?.json ?? .null), ("team", team?.json ?? .null),
+            ("requiredUserInfoKeys", .array(requiredUserInfoKeys.map(JSON.string))),
+            ("targetContentIdentifier", targetContentIdentifier?.json ?? .null), ("streams", .bool(streams)),
+            ("device", origin.device.json), ("deviceName", .string(origin.deviceName)),
+            ("deviceKind", .string(origin.deviceKind.name)), ("origin", origin.field),
+        ])
     }
 }
 
@@ -134,5 +141,13 @@ package struct ControlOrigin: ControlValue {
         self.deviceKind = deviceKind
         self.app = app
         self.appVersion = appVersion
+    }
+
+    /// The fields as `JSONObject(encoding:absent:)` has them; see ``ContinuedActivity/json``.
+    package var json: JSONObject {
+        JSONObject(distinct: [
+            ("device", device.json), ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)),
+            ("app", app?.json ?? .null), ("appVersion", appVersion?.json ?? .null),
+        ])
     }
 }

@@ -143,7 +143,7 @@ package enum WatchEvent: ControlMessage {
 
     /// The results on the socket.
     package var json: JSONObject {
-        .event(name, ["activity": activity])
+        .event(name, ["activity": activity?.field])
     }
 
     /// The field `event`.

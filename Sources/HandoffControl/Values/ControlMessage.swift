@@ -50,22 +50,24 @@ extension ControlRequest {
     package static var absent: JSONNil { .leftOut }
 }
 
+extension ControlMessage {
+    /// The message as a field of another one.
+    var field: JSON { .object(json) }
+}
+
 /// `Failure`, and the fields of `ContinuationFailed`.
 extension HandoffFailure: ControlValue {}
 
 extension JSONObject {
     /// What an event is written as: its name in `event`, and fields in this order.
     static func event(
-        _ name: String, _ fields: KeyValuePairs<String, (any Encodable)?>, absent: JSONNil = .null
+        _ name: String, _ fields: KeyValuePairs<String, JSON?>, absent: JSONNil = .null
     ) -> JSONObject {
-        var event: JSONObject = ["event": .string(name)]
+        var members: [Element] = [("event", .string(name))]
+        members.reserveCapacity(1 + fields.count)
         for (key, value) in fields {
-            switch value {
-            case let message as any ControlMessage: event[key] = .object(message.json)
-            case let value?: event[key] = JSON(encoding: value, absent: absent)
-            case nil: if absent == .null { event[key] = .null }
-            }
+            if let value { members.append((key, value)) } else if absent == .null { members.append((key, .null)) }
         }
-        return event
+        return JSONObject(distinct: members)
     }
 }

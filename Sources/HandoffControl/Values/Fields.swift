@@ -51,10 +51,19 @@ package struct Fields: Sendable {
 // The same for types that a caller does not name.
 extension Fields {
     /// A text.
-    package func text(_ key: String) throws(VarlinkError) -> String { try value(key) }
+    package func text(_ key: String) throws(VarlinkError) -> String {
+        guard let text = try optionalText(key) else { throw invalid(key) }
+        return text
+    }
 
     /// A text, or nil when it is absent.
-    package func optionalText(_ key: String) throws(VarlinkError) -> String? { try optional(key) }
+    package func optionalText(_ key: String) throws(VarlinkError) -> String? {
+        switch object[key] {
+        case nil, .some(.null): return nil
+        case .some(.string(let text)): return text
+        case .some: throw invalid(key)
+        }
+    }
 
     /// A list of texts, or nil when it is absent.
     package func optionalTexts(_ key: String) throws(VarlinkError) -> [String]? { try optional(key) }

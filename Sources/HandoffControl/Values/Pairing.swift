@@ -70,11 +70,11 @@ package enum PairEvent: ControlMessage {
     /// The results on the socket.
     package var json: JSONObject {
         switch self {
-        case .opened(let window): .event(name, ["window": window, "guessesLeft": nil, "device": nil])
-        case .wrongCode(let left): .event(name, ["window": nil, "guessesLeft": left, "device": nil])
+        case .opened(let window): .event(name, ["window": window.field, "guessesLeft": nil, "device": nil])
+        case .wrongCode(let left): .event(name, ["window": nil, "guessesLeft": left.json, "device": nil])
         case .codeEnded: .event(name, ["window": nil, "guessesLeft": nil, "device": nil])
         case .confirm(let device), .gone(let device), .joining(let device), .joined(let device):
-            .event(name, ["window": nil, "guessesLeft": nil, "device": device])
+            .event(name, ["window": nil, "guessesLeft": nil, "device": device.field])
         }
     }
 
@@ -141,9 +141,10 @@ package enum JoinEvent: ControlMessage {
     package var json: JSONObject {
         switch self {
         case .looking: .event(name, ["address": nil, "device": nil, "account": nil])
-        case .calling(let address): .event(name, ["address": address, "device": nil, "account": nil])
-        case .waiting(let device): .event(name, ["address": nil, "device": device, "account": nil])
-        case .joined(let account, let device): .event(name, ["address": nil, "device": device, "account": account])
+        case .calling(let address): .event(name, ["address": .string(address), "device": nil, "account": nil])
+        case .waiting(let device): .event(name, ["address": nil, "device": device.field, "account": nil])
+        case .joined(let account, let device):
+            .event(name, ["address": nil, "device": device.field, "account": account.json])
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import HandoffJSON
 
 /// Cuts received bytes into messages, each of which ends with a NUL.
@@ -78,7 +79,12 @@ package struct VarlinkFramer: Sendable {
 
     /// Moves `searched` to the next NUL, or to the end.
     private mutating func search() {
-        while searched < buffer.count, buffer[searched] != 0 { searched += 1 }
+        // Safe: memchr(3) looks at the bytes from `searched` to the end of the array, and answers one of their addresses.
+        searched = unsafe buffer.withUnsafeBytes { bytes in
+            guard searched < bytes.count, let base = bytes.baseAddress else { return bytes.count }
+            guard let found = unsafe memchr(base + searched, 0, bytes.count - searched) else { return bytes.count }
+            return unsafe base.distance(to: found)
+        }
     }
 }
 

@@ -34,10 +34,11 @@ package struct VarlinkReply: Sendable, Equatable {
 
     /// The message with its NUL.
     package func encoded() -> [UInt8] {
-        var message: JSONObject = [:]
-        if let error { message["error"] = .string(error) }
-        message["parameters"] = .object(parameters)
-        if continues { message["continues"] = true }
-        return VarlinkFramer.frame(message)
+        var members: [JSONObject.Element] = []
+        members.reserveCapacity(2)
+        if let error { members.append(("error", .string(error))) }
+        members.append(("parameters", .object(parameters)))
+        if continues { members.append(("continues", true)) }
+        return VarlinkFramer.frame(JSONObject(distinct: members))
     }
 }
