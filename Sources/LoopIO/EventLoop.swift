@@ -38,6 +38,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// sd-event's one timer, armed for the first of ours: sd-event does not order timers that are due together. nil with a
     /// manual clock.
     private var timerSource: OpaquePointer?
+    /// Whether the first timer is another one since sd-event's was armed.
+    private var isTimerSourceStale = true
 
     /// Makes a loop that this thread owns.
     /// - Parameter clock: a clock that a test moves; nil for the system's.
@@ -87,7 +89,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package func run() throws(Errno) {
         inbox.setRunning(true) { owner.store(UInt(pthread_self()), ordering: .releasing) }
         defer { inbox.setRunning(false) {} }
-        armTimerSource()
         while true {
             runInbox()
             if inbox.takeStop() {
@@ -96,6 +97,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
                 return
             }
             let timeout: UInt64 = postponed.isEmpty && inbox.prepareToWait() ? .max : 0
+            armTimerSource()
             try Errno.check(sd_event_run(event, timeout))
             turns &+= 1
         }
@@ -216,14 +218,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     func arm(at deadline: MonotonicInstant, accuracy: Duration, handler: @escaping () -> Void) -> TimerToken {
         assertOwned()
         let token = timers.add(handler, at: deadline, accuracy: accuracy)
-        armTimerSource()
+        timersChanged()
         return token
     }
 
     func disarm(_ token: TimerToken) {
         assertOwned()
         timers.remove(token)
-        armTimerSource()
+        timersChanged()
     }
 
     /// Calls the handlers that are due and were armed before: one that re-arms itself for now waits for its turn.
@@ -233,7 +235,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         while let handler = timers.popDue(at: now, before: mark) {
             handler()
         }
-        armTimerSource()
+        timersChanged()
     }
 
     /// For a manual clock, which no descriptor tells of. Weak: what waits in the inbox must not keep the loop.
@@ -241,15 +243,18 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         perform { [weak self] in self?.fireDueTimers() }
     }
 
+    /// The first timer may be another one now. The system's clock is asked before the next wait, once for all changes until then.
+    private func timersChanged() {
+        isTimerSourceStale = true
+        // A timer for now or the past fires although nobody moves the clock.
+        guard let clock, let first = timers.earliest(), first.deadline <= clock.now else { return }
+        fireDueTimersLater()
+    }
+
     /// Sets sd-event's timer from the queue. No system call: sd-event passes it to the kernel before it waits.
     private func armTimerSource() {
-        if let clock {
-            // A timer for now or the past fires although nobody moves the clock.
-            guard let first = timers.earliest(), first.deadline <= clock.now else { return }
-            fireDueTimersLater()
-            return
-        }
-        guard let timerSource else { return }
+        guard isTimerSourceStale, let timerSource else { return }
+        isTimerSourceStale = false
         guard let first = timers.earliest() else {
             sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_OFF))
             return

@@ -373,9 +373,11 @@ final class AppService {
     }
 
     private func rearm() {
-        timer?.cancel()
-        timer = nil
-        guard let wait = store.nextDeadline(now: loop.now, wallClock: appleSeconds) else { return }
+        guard let wait = store.nextDeadline(now: loop.now, wallClock: appleSeconds) else {
+            timer = nil
+            return
+        }
+        if let timer { return timer.rearm(after: wait) }
         timer = loop.timer(after: wait) { [unowned self] in advance() }
     }
 

@@ -36,7 +36,7 @@ final class ContinuationBroker {
         case page
     }
 
-    private struct Running {
+    private final class Running {
         let request: Request
         let caller: any ContinuationCaller
         var machine: ContinuationMachine
@@ -52,6 +52,12 @@ final class ContinuationBroker {
         var payload: Payload?
         /// Whether somebody has taken the activity over.
         var wasTaken = false
+
+        init(_ request: Request, _ recipient: ContinuationMachine.Recipient, for caller: any ContinuationCaller) {
+            self.request = request
+            self.caller = caller
+            machine = ContinuationMachine(recipient: recipient)
+        }
 
         /// The type that the handler is told.
         var type: ActivityType { isForPage ? .browsingWeb : request.offer.type }
@@ -89,17 +95,16 @@ final class ContinuationBroker {
     /// Begins a continuation; the caller is told its outcome when that is known.
     func begin(_ request: Request, for caller: any ContinuationCaller) {
         let id = ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
-        var entry: Running
+        let entry: Running
         switch request.recipient {
-        case .caller:
-            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .caller))
+        case .caller: entry = Running(request, .caller, for: caller)
         case .app(let session):
-            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .handler))
+            entry = Running(request, .handler, for: caller)
             entry.handler = session
         case .launch(let handler):
-            entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .started))
+            entry = Running(request, .started, for: caller)
             entry.started = handler
-        case .page: entry = Running(request: request, caller: caller, machine: ContinuationMachine(recipient: .page))
+        case .page: entry = Running(request, .page, for: caller)
         }
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
@@ -185,11 +190,9 @@ final class ContinuationBroker {
     }
 
     private func step(_ id: ContinuationID, _ event: (inout ContinuationMachine) -> [ContinuationMachine.Action]) {
-        guard var entry = running[id] else { return }
-        let actions = event(&entry.machine)
-        running[id] = entry
-        for action in actions { perform(action, of: id) }
-        if let entry = running[id], entry.machine.hasEnded { finish(id, entry) }
+        guard let entry = running[id] else { return }
+        for action in event(&entry.machine) { perform(action, of: id) }
+        if running[id] != nil, entry.machine.hasEnded { finish(id, entry) }
     }
 
     private func perform(_ action: ContinuationMachine.Action, of id: ContinuationID) {

@@ -369,6 +369,7 @@ package final class PeerLink {
             timer = nil
             return
         }
+        if let timer { return timer.rearm(at: deadline) }
         timer = loop.timer(after: deadline.duration(since: now)) { [unowned self] in
             step { $0.deadlinePassed(at: now) }
         }

@@ -5,7 +5,7 @@ package import HandoffProtocol
 
 /// What the network needs to know of the account: an immutable snapshot, made anew at each change, that any thread may
 /// read.
-package struct AccountSnapshot: Sendable {
+package final class AccountSnapshot: Sendable {
     /// This device.
     package let own: DeviceID
     /// The account; nil without one, and after this device's removal.
