@@ -29,7 +29,7 @@ package struct InstalledApps: ControlMessage {
         var apps: [JSON] = []
         for handler in registry.handlers {
             let app = JSON.object(DeclaredApp(handler).json)
-            bytes += app.encoded().count
+            bytes += app.encodedCount
             guard bytes <= Self.maxBytes else {
                 problems.append("too many apps declare something: those from \(handler.id) on are left out")
                 break

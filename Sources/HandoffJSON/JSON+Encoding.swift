@@ -5,9 +5,22 @@ extension JSON {
     /// and the parser never makes, become `null`.
     package func encoded() -> [UInt8] {
         var output: [UInt8] = []
-        output.reserveCapacity(256)
+        output.reserveCapacity(1024)
         encode(into: &output)
         return output
+    }
+
+    /// How many bytes ``encoded()`` has.
+    package var encodedCount: Int {
+        switch self {
+        case .null, .bool(true): 4
+        case .bool(false): 5
+        case .integer(let value): value.description.utf8.count
+        case .real(let value): value.isFinite ? value.description.utf8.count : 4
+        case .string(let value): JSON.encodedCount(value)
+        case .array(let elements): elements.reduce(2 + max(0, elements.count - 1)) { $0 + $1.encodedCount }
+        case .object(let object): object.encodedCount
+        }
     }
 
     /// Appends the compact text to bytes that may already hold something, such as a frame's header.
@@ -46,6 +59,20 @@ extension JSON {
             }
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    fileprivate static func encodedCount(_ text: String) -> Int {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard hasEscapes(UnsafeBufferPointer(rebasing: bytes[...])) else { return bytes.count + 2 }
+            return bytes.reduce(2) { count, byte in
+                switch byte {
+                case 0x08, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "\\"): count + 2
+                case 0x00..<0x20: count + 6
+                default: count + 1
+                }
+            }
+        }
     }
 
     /// How much of a text is looked at before it is copied: most pieces of it have nothing to escape.
@@ -95,6 +122,11 @@ extension JSONObject {
     /// The compact text of the object; see `JSON.encoded()`.
     package func encoded() -> [UInt8] {
         JSON.object(self).encoded()
+    }
+
+    /// How many bytes ``encoded()`` has.
+    package var encodedCount: Int {
+        reduce(2 + Swift.max(0, count - 1)) { $0 + JSON.encodedCount($1.key) + 1 + $1.value.encodedCount }
     }
 
     /// Appends the compact text; see `JSON.encode(into:)`.

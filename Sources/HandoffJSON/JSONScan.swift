@@ -1,5 +1,3 @@
-import Glibc
-
 /// A pass over a text that knows no more grammar than strings and brackets, before jansson recurses into it.
 ///
 /// It checks depth and numbers of members and values, exactly for every prefix that jansson accepts, so whatever is
@@ -89,7 +87,7 @@ struct JSONScan {
     /// A quote after an odd number of backslashes is part of the string. Each byte is looked at twice at most.
     private static func closingQuote(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var position = start
-        while let quote = firstIndex(of: UInt8(ascii: "\""), in: text, from: position) {
+        while let quote = text.firstIndex(of: UInt8(ascii: "\""), from: position) {
             var backslashes = 0
             while quote - 1 - backslashes >= position, text[quote - 1 - backslashes] == UInt8(ascii: "\\") {
                 backslashes += 1
@@ -118,11 +116,5 @@ struct JSONScan {
         for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) }
         guard special == 0 else { return nil }
         return String(utf8: bytes)
-    }
-
-    private static func firstIndex(of byte: UInt8, in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-        guard let base = text.baseAddress, start < text.count else { return nil }
-        let found = memchr(base + start, Int32(byte), text.count - start)
-        return found.map { UnsafePointer($0.assumingMemoryBound(to: UInt8.self)) - base }
     }
 }

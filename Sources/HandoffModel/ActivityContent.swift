@@ -48,7 +48,7 @@ package struct ActivityContent: Sendable, Equatable {
         origin: PayloadOrigin = PayloadOrigin(), maxPayload: Int = Limits.payloadDefault
     ) throws(ActivityError) -> Int {
         try checkFields()
-        let count = encodedPayload(origin: origin).encoded().count
+        let count = encodedPayload(origin: origin).encodedCount
         guard count <= maxPayload else { throw .tooLarge(bytes: count, limit: maxPayload) }
         return count
     }

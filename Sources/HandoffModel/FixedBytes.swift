@@ -1,3 +1,5 @@
+import HandoffJSON
+
 /// An identifier that is a fixed number of bytes, printed as lower-case hexadecimal.
 package protocol FixedBytes: Hashable, Comparable, Sendable, TextValue {
     /// How many bytes every value has.
@@ -32,6 +34,17 @@ extension FixedBytes {
         Hex.encode(bytes)
     }
 
+    /// Whether ``hex`` begins with these digits, which are not made for that.
+    package func begins(with digits: [UInt8]) -> Bool {
+        let bytes = bytes
+        guard digits.count <= 2 * bytes.count else { return false }
+        for (index, digit) in digits.enumerated() {
+            let byte = bytes[index / 2]
+            guard digit == Hex.digit(index.isMultiple(of: 2) ? byte >> 4 : byte & 0x0F) else { return false }
+        }
+        return true
+    }
+
     /// The first seven digits, for lists that people read.
     package var short: String {
         String(hex.prefix(7))
@@ -50,8 +63,7 @@ extension FixedBytes {
 
     /// All bytes at once: the array's own takes them one by one, which tables of devices spend most of their time on.
     package func hash(into hasher: inout Hasher) {
-        // Safe: the hasher reads the bytes during the call, and keeps none.
-        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        bytes.hashBytes(into: &hasher)
     }
 
     package static func < (left: Self, right: Self) -> Bool {

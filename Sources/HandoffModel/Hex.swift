@@ -35,7 +35,8 @@ package enum Hex {
         return high == nil ? bytes : nil
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
+    /// The lower-case digit of a value below 16.
+    static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

@@ -33,6 +33,7 @@ struct JSONEncodingTests {
     ])
     func `a value has one compact text`(value: JSON, expected: String) {
         #expect(text(value) == expected)
+        #expect(value.encodedCount == expected.utf8.count)
     }
 
     @Test(arguments: [0, 1, 1022, 1023, 1024, 1025, 2047, 2048, 2500])
@@ -40,7 +41,9 @@ struct JSONEncodingTests {
         let before = String(repeating: "a", count: position)
         let after = String(repeating: "é", count: 1500)
         for (character, escape) in [("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f")] {
-            #expect(text(.string(before + character + after)) == "\"\(before)\(escape)\(after)\"")
+            let value = JSON.object([before + character: .string(before + character + after)])
+            #expect(text(value) == "{\"\(before)\(escape)\":\"\(before)\(escape)\(after)\"}")
+            #expect(value.encodedCount == value.encoded().count)
         }
         #expect(text(.string(before + after)) == "\"\(before)\(after)\"")
     }

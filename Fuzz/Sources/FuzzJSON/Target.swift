@@ -8,6 +8,7 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let limits = JSONLimits(bytes: 1 << 16)
     guard let value = try? JSON(parsing: Input(pointer, count).rest, limits: limits) else { return 0 }
     let text = value.encoded()
+    require(value.encodedCount == text.count, "the count of bytes is another one")
     let again = try? JSON(parsing: text, limits: JSONLimits(bytes: text.count))
     require(again == value, "encoded JSON reads differently")
     require(again?.encoded() == text, "encoding is not stable")

@@ -1,4 +1,3 @@
-import Glibc
 import HandoffJSON
 
 /// Cuts received bytes into messages, each of which ends with a NUL.
@@ -71,7 +70,7 @@ package struct VarlinkFramer: Sendable {
     /// One message with its NUL.
     static func frame(_ message: JSONObject) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(512)
+        bytes.reserveCapacity(4096)
         message.encode(into: &bytes)
         bytes.append(0)
         return bytes
@@ -79,12 +78,7 @@ package struct VarlinkFramer: Sendable {
 
     /// Moves `searched` to the next NUL, or to the end.
     private mutating func search() {
-        // Safe: memchr(3) looks at the bytes from `searched` to the end of the array, and answers one of their addresses.
-        searched = unsafe buffer.withUnsafeBytes { bytes in
-            guard searched < bytes.count, let base = bytes.baseAddress else { return bytes.count }
-            guard let found = unsafe memchr(base + searched, 0, bytes.count - searched) else { return bytes.count }
-            return unsafe base.distance(to: found)
-        }
+        searched = buffer.firstIndex(of: 0, from: searched) ?? buffer.count
     }
 }
 

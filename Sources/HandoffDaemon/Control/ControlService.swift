@@ -213,9 +213,11 @@ final class ControlService {
             throw CallError(AccountStore.Refusal.noAccount)
         }
         func isMeant(_ offer: RemoteOffer) -> Bool {
-            let origin = core.network.origin(of: offer.device)
-            return (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
-                && (asked.from.map { OfferSelection.means($0, id: offer.device, name: origin.deviceName) } ?? true)
+            (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
+                && (asked.from.map {
+                    let name = core.network.origin(of: offer.device).deviceName
+                    return OfferSelection.means($0, id: offer.device, name: name)
+                } ?? true)
         }
         let present = offers()
         if let from = asked.from,

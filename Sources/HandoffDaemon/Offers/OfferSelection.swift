@@ -25,7 +25,7 @@ package enum OfferSelection {
         guard let prefix else { return offers.first.map { .one($0) } ?? .nothing }
         let digits = normalised(prefix)
         guard !digits.isEmpty else { return .nothing }
-        let fitting = offers.filter { id($0).hex.utf8.starts(with: digits) }
+        let fitting = offers.filter { id($0).begins(with: digits) }
         switch fitting.count {
         case 0: return .nothing
         case 1: return fitting.first.map { .one($0) } ?? .nothing

@@ -95,7 +95,7 @@ final class PeerService {
                 guard missing.isEmpty else {
                     return link.respond(to: request.id, with: .failure(.requiredKeysMissing(missing, device: name)))
                 }
-                let bytes = object.encoded().count
+                let bytes = object.encodedCount
                 guard bytes <= apps.payloadLimit else {
                     return link.respond(
                         to: request.id,
