@@ -101,16 +101,16 @@ package final class PeerLink {
     }
 
     /// Whether requests may be put on it: it is open, or being made.
-    var isUsable: Bool { !hasEnded && !machine.isIntroducing }
+    var isUsable: Bool { !hasEnded && !look { $0.isIntroducing } }
 
     /// Whether both sides have accepted each other.
-    package var isEstablished: Bool { !hasEnded && machine.isEstablished }
+    package var isEstablished: Bool { !hasEnded && look { $0.isEstablished } }
 
     /// Whether its device has yet to show that it is live.
     var isIntroducing: Bool { !hasEnded && machine.isIntroducing }
 
     /// Bytes of a frame that has not arrived whole, and of statements that wait for their turn.
-    var waitingBytes: Int { hasEnded ? 0 : machine.bufferedBytes + waitingStatements }
+    var waitingBytes: Int { hasEnded ? 0 : look { $0.bufferedBytes } + waitingStatements }
 
     /// Whether nobody waits for anything on it.
     var isIdle: Bool { machine.isIdle }
@@ -252,6 +252,9 @@ package final class PeerLink {
 
     private var now: MonotonicInstant { loop.now }
 
+    /// Asks the machine where it is: a getter of another module would be given a copy of it, of a dozen references.
+    private func look<Value>(_ property: (inout PeerSessionMachine) -> Value) -> Value { property(&machine) }
+
     private func sends(_ actions: [SessionAction]) -> Bool {
         guard !hasEnded, !actions.isEmpty else { return false }
         lastUse = loop.now
@@ -261,7 +264,7 @@ package final class PeerLink {
 
     private func step(_ event: (inout PeerSessionMachine) -> [SessionAction]) {
         // A call takes a while, in which the label or the epoch may become another: what is said is what holds then.
-        if !machine.isEstablished, let hello = latestHello {
+        if !look({ $0.isEstablished }), let hello = latestHello {
             machine.hello = hello
         }
         let actions = event(&machine)
@@ -285,7 +288,7 @@ package final class PeerLink {
         }
         flush(&frames)
         guard !hasEnded else { return }
-        if machine.wantsInput { connection?.resumeReading() } else { connection?.pauseReading() }
+        if look({ $0.wantsInput }) { connection?.resumeReading() } else { connection?.pauseReading() }
         rearm()
     }
 
@@ -365,7 +368,7 @@ package final class PeerLink {
     }
 
     private func rearm() {
-        guard let deadline = machine.nextDeadline else {
+        guard let deadline = look({ $0.nextDeadline }) else {
             timer = nil
             return
         }
