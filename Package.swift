@@ -51,6 +51,9 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
             // Every program and every test has this target in it, and so the sanitizer's runtime.
             linkerSettings: findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : []),
+        .target(
+            name: "COpenSSLProvider", dependencies: ["COpenSSL"],
+            cSettings: findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
 
         // Values and protocols, without I/O.
         .target(
@@ -76,7 +79,7 @@ let package = Package(
         .target(
             name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
             swiftSettings: marked),
-        .target(name: "HandoffCrypto", dependencies: ["COpenSSL"], swiftSettings: common),
+        .target(name: "HandoffCrypto", dependencies: ["COpenSSL", "COpenSSLProvider"], swiftSettings: common),
         .target(
             name: "HandoffPairing",
             dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],

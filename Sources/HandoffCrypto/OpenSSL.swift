@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import COpenSSLProvider
 
 /// The library as a whole: its start, its fetched algorithms, and its error queue.
 package enum OpenSSL {
@@ -6,7 +7,7 @@ package enum OpenSSL {
     ///
     /// `openssl.cnf` and `OPENSSL_CONF` can load providers and engines and change TLS defaults, so a file that another
     /// program or user wrote could weaken the daemon. The first initialisation decides this for the whole process
-    /// (`OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG)`), therefore all staticPeers of this module go through here.
+    /// (`OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG)`), therefore all entry points of this module go through here.
     package static func start() {
         _ = isStarted
     }
@@ -45,6 +46,8 @@ package enum OpenSSL {
     private static let isStarted: Bool = {
         let options = UInt64(OPENSSL_INIT_NO_LOAD_CONFIG)
         precondition(OPENSSL_init_crypto(options, nil) == 1, "OpenSSL cannot be started")
+        // Where it cannot be had, handshakes take longer, and nothing else changes.
+        _ = copenssl_load_provider()
         // Result 2 means not locked (RLIMIT_MEMLOCK), 0 that there is no arena; then plain memory is used, and cleansed.
         _ = CRYPTO_secure_malloc_init(secureArena, 32)
         return true
