@@ -13,8 +13,9 @@ package final class TLSSession {
     package private(set) var agreedProtocol: String?
     /// Settings and role; read by `PeerCheck`.
     let context: TLSContext
-    /// Decides about the key of the other side; read by `PeerCheck`.
-    let accepts: @Sendable (PublicKey) -> Bool
+    /// Whether the other side may be the owner of this key. Called at most once, during `step`, before the key is proved: it
+    /// must change nothing, and read only values that cannot change under it. Set it before the first `receive`.
+    package var accepts: @Sendable (PublicKey) -> Bool
     /// What `PeerCheck` has against the other side.
     var verdict: TLSError?
     /// The key in the other side's certificate, not proved before the handshake is done.
@@ -39,9 +40,8 @@ package final class TLSSession {
     ///
     /// - Parameters:
     ///   - context: gives the role, the identity and all settings.
-    ///   - accepts: whether the other side may be the owner of this key. Called at most once, during `step`, before the
-    ///     key is proved: it must change nothing, and read only values that cannot change under it.
-    package init(context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool) throws(TLSError) {
+    ///   - accepts: the first value of `accepts`, which refuses everybody where it is not known yet.
+    package init(context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in false }) throws(TLSError) {
         guard let ssl = SSL_new(context.handle.pointer) else { throw .library(.failed("SSL_new")) }
         guard let bio = records.makeBIO() else {
             SSL_free(ssl)

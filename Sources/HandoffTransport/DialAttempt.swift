@@ -59,8 +59,8 @@ final class DialAttempt {
 
     private func prepare() throws(TLSError) -> (session: TLSSession, greeting: [UInt8]) {
         while true {
-            let session = try TLSSession(context: dialer.context, accepts: target.accepts)
-            let clientHello = session.start() ?? []
+            let (session, clientHello) = try dialer.openSession()
+            session.accepts = target.accepts
             if let token = target.token(clientHello) { return (session, token + clientHello) }
         }
     }
@@ -100,6 +100,7 @@ final class DialAttempt {
     private func end(_ result: Result<PeerConnection, DialError.Cause>) {
         let completion = self.completion
         cancel()
+        dialer.prepareSession()
         completion?(result)
     }
 
