@@ -41,7 +41,9 @@ package final class TLSSession {
     /// - Parameters:
     ///   - context: gives the role, the identity and all settings.
     ///   - accepts: the first value of `accepts`, which refuses everybody where it is not known yet.
-    package init(context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in false }) throws(TLSError) {
+    package init(
+        context: TLSContext, accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in false }
+    ) throws(TLSError) {
         guard let ssl = SSL_new(context.handle.pointer) else { throw .library(.failed("SSL_new")) }
         guard let bio = records.makeBIO() else {
             SSL_free(ssl)

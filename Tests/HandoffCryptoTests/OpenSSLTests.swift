@@ -32,6 +32,16 @@ struct OpenSSLTests {
         }
     }
 
+    @Test func `keys of certificates are read by decoders of Ed25519 alone`() {
+        OpenSSL.start()
+        for (name, isThere) in [("ED25519", true), ("EC", false), ("RSA", false), ("X25519", false)] {
+            let decoder = OSSL_DECODER_fetch(nil, name, nil)
+            #expect((decoder != nil) == isThere, "\(name): each further kind makes a handshake longer")
+            OSSL_DECODER_free(decoder)
+        }
+        _ = OpenSSL.takeErrors()
+    }
+
     @Test func `errors of the queue are named and then gone`() {
         OpenSSL.start()
         ERR_clear_error()  // tests that ran on this thread before

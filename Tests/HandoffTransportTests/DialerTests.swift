@@ -76,6 +76,26 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
+    @Test func `a call whose session was made ahead accepts its own target alone`() throws {
+        let (address, listener) = try listeningDevice()
+        let dialer = try fixture.dialer()
+        let target = fixture.target([address])
+        var other = target
+        other.accepts = { _ in false }
+        var outcomes: [Result<PeerConnection, DialError>] = []
+        for target in [target, other, target] {
+            let call = dialer.dial(target) { [fixture] in
+                outcomes.append($0)
+                fixture.note("dialed \(outcomes.count)")
+            }
+            try fixture.run(until: "dialed \(outcomes.count + 1)")
+            try fixture.settle()  // the session of the next call is made
+            withExtendedLifetime(call) {}
+        }
+        #expect(outcomes.map { (try? $0.get()) != nil } == [true, false, true])
+        withExtendedLifetime(listener) {}
+    }
+
     @Test func `another device than the one meant is refused`() throws {
         let (address, listener) = try listeningDevice()
         var target = fixture.target([address])
