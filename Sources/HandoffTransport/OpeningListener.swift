@@ -52,6 +52,7 @@ package final class OpeningListener {
         self.loop = loop
         self.mayOmitToken = mayOmitToken
         table = GateTable(limits: limits)
+        try TCP.configure(descriptor.raw)  // for each connection: accept(2) copies the options of the listening socket
         listener = try Listener(adopting: descriptor, on: loop)
         timer = loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
@@ -112,10 +113,7 @@ package final class OpeningListener {
             ready.stream.onRead = nil
             ready.stream.onEnd = nil
             ready.stream.onError = nil
-            // Without its options it would only be slower, or a dead peer be noticed later.
-            guard let delegate, let raw = ready.stream.rawDescriptor, (try? TCP.configure(raw)) != nil else {
-                return ready.stream.close()
-            }
+            guard let delegate else { return ready.stream.close() }
             delegate.opened(
                 Opening(stream: ready.stream, address: ready.address, token: token, clientHello: clientHello))
         }

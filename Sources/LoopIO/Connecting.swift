@@ -53,6 +53,8 @@ package final class Connecting {
         } catch {
             guard error == Errno(rawValue: EINPROGRESS) || error == .interrupted else { throw error }
         }
+        // Now that the first packet is on its way.
+        try TCP.configure(raw)
         // Also when it is connected already: the socket is writable, and the completion comes in a later turn.
         source = try loop.watch(raw, .writable) { [weak self] _ in
             self?.finish(Errno(rawValue: clinux_socket_error(raw)))
@@ -65,12 +67,6 @@ package final class Connecting {
         let descriptor = self.descriptor.take()
         cancel()
         guard let descriptor, error.rawValue == 0 else {
-            completion?(.failure(error))
-            return
-        }
-        do throws(Errno) {
-            try TCP.configure(descriptor.raw)
-        } catch {
             completion?(.failure(error))
             return
         }

@@ -27,15 +27,7 @@ import Testing
             isCalled = true
             do {
                 let descriptor = try result.get()
-                for (level, name) in [
-                    (Int32(IPPROTO_TCP), TCP_NODELAY), (SOL_SOCKET, SO_KEEPALIVE), (Int32(IPPROTO_TCP), TCP_KEEPIDLE),
-                    (Int32(IPPROTO_TCP), TCP_KEEPINTVL), (Int32(IPPROTO_TCP), TCP_KEEPCNT),
-                ] {
-                    var value: Int32 = -1
-                    var size = socklen_t(4)
-                    getsockopt(descriptor.raw, level, name, &value, &size)
-                    options.append(value)
-                }
+                options = keepAliveOptions(of: descriptor.raw)
                 #expect(try SocketAddress.peer(of: descriptor.raw) == SocketAddress(address, port: number))
                 #expect(fcntl(descriptor.raw, F_GETFL) & O_NONBLOCK != 0)
                 #expect(fcntl(descriptor.raw, F_GETFD) & FD_CLOEXEC != 0)
@@ -49,6 +41,23 @@ import Testing
         #expect(options == [1, 1, 30, 10, 3])
         // An IPv4 peer of a dual-stack socket appears as what it is.
         #expect(peer?.address == address)
+        connecting.cancel()
+        listener.close()
+    }
+
+    @Test func `accepted connections have the options of their listening socket`() throws {
+        let port = try BoundPort(port: 0)
+        let target = SocketAddress(.loopbackIPv4, port: port.port)
+        try TCP.configure(port.tcp.raw)
+        let listener = try Listener(adopting: port.tcp, on: loop)
+        var options: [Int32] = []
+        listener.onAccept = { [loop] descriptor, _ in
+            options = keepAliveOptions(of: descriptor.raw)
+            loop.stop()
+        }
+        let connecting = TCP.connect(to: target, on: loop) { _ in }
+        try loop.runUntilStopped()
+        #expect(options == [1, 1, 30, 10, 3])
         connecting.cancel()
         listener.close()
     }
@@ -122,5 +131,18 @@ import Testing
         }
         try loop.runTurns(20)
         #expect(calls == 0)
+    }
+}
+
+/// No delay, keep-alive, and its idle time, interval and count, as `TCP.configure` sets them.
+private func keepAliveOptions(of descriptor: Int32) -> [Int32] {
+    [
+        (Int32(IPPROTO_TCP), TCP_NODELAY), (SOL_SOCKET, SO_KEEPALIVE), (Int32(IPPROTO_TCP), TCP_KEEPIDLE),
+        (Int32(IPPROTO_TCP), TCP_KEEPINTVL), (Int32(IPPROTO_TCP), TCP_KEEPCNT),
+    ].map { level, name in
+        var value: Int32 = -1
+        var size = socklen_t(4)
+        getsockopt(descriptor, level, name, &value, &size)
+        return value
     }
 }
