@@ -338,7 +338,9 @@ let package = Package(
             swiftSettings: base),
         .testTarget(
             name: "HandoffStreamsTests",
-            dependencies: ["HandoffCrypto", "HandoffStreams", "HandoffTLS", "HandoffTestSupport", "LoopIO", "Timing"],
+            dependencies: [
+                "CLinux", "HandoffCrypto", "HandoffStreams", "HandoffTLS", "HandoffTestSupport", "LoopIO", "Timing",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),

@@ -10,12 +10,19 @@
  *                            and reads to the end of the other
  *        bulk read           reads standard input to its end and discards it; says 'BYTES NANOSECONDS', when the last
  *                            byte came, by CLOCK_MONOTONIC; then ends its own direction
+ *        bulk shared-write BYTES MEMORY BELL
+ *        bulk shared-read MEMORY BELL
+ *                            the same through memory that is shared with the daemon (docs/control-protocol.md): the
+ *                            numbers of its descriptor and of the bell for room; standard input is the other bell
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tls.h"
 
@@ -144,6 +151,98 @@ static void read_all(void)
     shutdown(0, SHUT_WR);
 }
 
+/* A direction in shared memory, as docs/control-protocol.md has it. */
+struct ring {
+    _Atomic unsigned long long written;
+    _Atomic unsigned ended;
+    _Alignas(64) _Atomic unsigned long long read;
+    _Alignas(64) _Atomic unsigned reader_waits;
+    _Alignas(64) _Atomic unsigned writer_waits;
+};
+
+enum { PAGE = 4096 };
+
+struct shared {
+    struct ring *out, *in;
+    unsigned char *out_bytes, *in_bytes;
+    unsigned long long size;
+    int room_bell;
+};
+
+static struct shared map_shared(const char *memory_word, const char *bell)
+{
+    struct stat status;
+    check(fstat(atoi(memory_word), &status) == 0, "looking at the memory");
+    unsigned char *start = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(memory_word), 0);
+    check(start != MAP_FAILED, "mapping the memory");
+    unsigned long long size = (unsigned long long)status.st_size / 2 - PAGE;
+    return (struct shared){.out = (struct ring *)start, .in = (struct ring *)(start + PAGE), .size = size,
+                           .out_bytes = start + 2 * PAGE, .in_bytes = start + 2 * PAGE + size, .room_bell = atoi(bell)};
+}
+
+static void ring_bell(_Atomic unsigned *waits)
+{
+    if (atomic_load(waits) != 0 && atomic_exchange(waits, 0) != 0)
+        check(send(0, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1, "ringing");
+}
+
+static void hear_bell(int bell)
+{
+    char rings[64];
+    check(read(bell, rings, sizeof rings) > 0, "the stream");
+}
+
+static void write_shared(struct shared s, unsigned long long left)
+{
+    for (unsigned long long at = 0; left > 0;) {
+        unsigned long long room = s.size - (at - s.out->read), start = at % s.size, now = left;
+        if (room < s.size / 4) {
+            atomic_exchange(&s.out->writer_waits, 1);
+            if (s.size - (at - s.out->read) < s.size / 4)
+                hear_bell(s.room_bell);
+            continue;
+        }
+        now = now < room ? now : room;
+        now = now < s.size - start ? now : s.size - start;
+        now = now < sizeof memory ? now : sizeof memory;
+        memcpy(s.out_bytes + start, memory, now);
+        s.out->written = at += now;
+        ring_bell(&s.out->reader_waits);
+        left -= now;
+    }
+    s.out->ended = 1;
+    ring_bell(&s.out->reader_waits);
+    char rings[64]; /* What the other app reads by then is for it to say; here the stream only stays open for it. */
+    while (read(0, rings, sizeof rings) > 0)
+        ;
+}
+
+static void read_shared(struct shared s)
+{
+    unsigned long long at = 0;
+    for (;;) {
+        int over = s.in->ended != 0;
+        unsigned long long now = s.in->written - at, start = at % s.size;
+        if (now == 0) {
+            if (over)
+                break;
+            atomic_exchange(&s.in->reader_waits, 1);
+            if (s.in->written == at && s.in->ended == 0)
+                hear_bell(0);
+            continue;
+        }
+        now = now < s.size - start ? now : s.size - start;
+        now = now < sizeof memory ? now : sizeof memory;
+        memcpy(memory, s.in_bytes + start, now);
+        s.in->read = at += now;
+        if (s.in->written - at <= s.size / 2)
+            ring_bell(&s.in->writer_waits);
+    }
+    printf("%llu %.0f\n", at, microseconds() * 1e3);
+    s.out->ended = 1;
+    ring_bell(&s.out->reader_waits);
+}
+
 int main(int count, char **words)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -153,7 +252,11 @@ int main(int count, char **words)
         write_all(strtoull(words[2], NULL, 10));
     else if (count == 2 && strcmp(words[1], "read") == 0)
         read_all();
+    else if (count == 5 && strcmp(words[1], "shared-write") == 0)
+        write_shared(map_shared(words[3], words[4]), strtoull(words[2], NULL, 10));
+    else if (count == 4 && strcmp(words[1], "shared-read") == 0)
+        read_shared(map_shared(words[2], words[3]));
     else
-        check(0, "usage: bulk floor [ADDRESS NETWORK] | write BYTES | read:");
+        check(0, "usage: bulk floor [ADDRESS NETWORK] | write BYTES | read | shared-write BYTES MEMORY BELL | shared-read MEMORY BELL:");
     return 0;
 }

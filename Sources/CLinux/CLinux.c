@@ -224,24 +224,29 @@ int clinux_end_with_unread(int fd) {
     return 1;
 }
 
-ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed) {
+ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, const int *passed, size_t count) {
+    enum { MOST = 4 };
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(MOST * sizeof(int))];
     } control;
+    if (count == 0 || count > MOST) {
+        errno = EINVAL;
+        return -1;
+    }
     memset(&control, 0, sizeof control);
     struct iovec vector = {(void *)bytes, size};
     struct msghdr message = {
         .msg_iov = &vector,
         .msg_iovlen = 1,
         .msg_control = &control,
-        .msg_controllen = sizeof control,
+        .msg_controllen = CMSG_SPACE(count * sizeof(int)),
     };
     struct cmsghdr *header = &control.align;
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof passed);
-    memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    header->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(header), passed, count * sizeof(int));
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 

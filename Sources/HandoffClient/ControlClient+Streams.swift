@@ -31,7 +31,20 @@ extension ControlClient {
         _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
     ) {
-        stream(AppMethod.passFile.rawValue, request.json, passing: number) { result in Self.told(result, each) }
+        call(AppMethod.passFile.rawValue, request.json, passing: [number], more: true) { Self.told($0, each) }
+    }
+
+    /// `ShareMemory`; it must be the first call on its connection.
+    /// - Parameters:
+    ///   - memory: the memory's descriptor, which stays its owner's, and is needed for the time of this call only.
+    ///   - roomBell: that of the end of a socket pair by which the daemon rings, as well.
+    package func shareMemory(
+        _ request: ShareMemoryRequest, memory: Int32, roomBell: Int32,
+        _ then: @escaping (Result<ShareMemoryReply, ClientError>) -> Void
+    ) {
+        call(AppMethod.shareMemory.rawValue, request.json, passing: [memory, roomBell], more: false) { result in
+            then(Self.decoded(result, ShareMemoryReply.init(json:)))
+        }
     }
 
     /// `AwaitStream`: how a stream ended, once it is over.

@@ -61,7 +61,8 @@ extension ControlClient {
         each(decoded(result, Value.init(json:)), isLast)
     }
 
-    private static func decoded<Value>(
+    /// A reply as its value.
+    static func decoded<Value>(
         _ result: Result<VarlinkReply, ClientError>, _ decode: (JSONObject) throws(VarlinkError) -> Value
     ) -> Result<Value, ClientError> {
         switch result {

@@ -108,24 +108,22 @@ package final class ControlClient {
         send(VarlinkCall(method: method, parameters: parameters, upgrade: true), .upgrade(handler))
     }
 
-    /// Makes a call that may have several replies (`more`), and passes a descriptor with its first byte. It must be the first
-    /// call on its connection, so that nothing waits before it.
-    /// - Parameter number: the descriptor, which stays its owner's, and is needed for the time of this call only.
-    package func stream(
-        _ method: String, _ parameters: JSONObject = [:], passing number: Int32, _ handler: @escaping ReplyHandler
+    /// Makes a call and passes descriptors with its first byte. It must be the first call on its connection, so that nothing waits
+    /// before it.
+    /// - Parameters:
+    ///   - numbers: the descriptors, which stay their owner's, and are needed for the time of this call only.
+    ///   - more: whether it may have several replies.
+    package func call(
+        _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool, _ handler: @escaping ReplyHandler
     ) {
         let path = path
         guard isOpen, let stream else { return loop.later { handler(.failure(.lost(path: path))) } }
-        let (id, actions) = machine.call(VarlinkCall(method: method, parameters: parameters, more: true))
+        let (id, actions) = machine.call(VarlinkCall(method: method, parameters: parameters, more: more))
         handlers[id] = .replies(handler)
         for case .send(let bytes) in actions {
-            // Lent: released again, whatever happens.
-            let lent = Descriptor(owning: number)
             do throws(Errno) {
-                try stream.write(bytes, passing: lent)
-                _ = lent.release()
+                try stream.write(bytes, passing: numbers)
             } catch {
-                _ = lent.release()
                 // Nothing was sent, and the machine waits for a reply that never comes.
                 handlers[id] = nil
                 close()

@@ -18,6 +18,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case reportReceived = "dev.handoff1.ReportReceived"
     case openStream = "dev.handoff1.OpenStream"
     case passFile = "dev.handoff1.PassFile"
+    case shareMemory = "dev.handoff1.ShareMemory"
     case awaitStream = "dev.handoff1.AwaitStream"
 }
 

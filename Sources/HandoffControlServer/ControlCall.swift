@@ -89,7 +89,7 @@ package final class ControlCall {
         return connection.upgrade(id, parameters)
     }
 
-    /// The descriptors that were passed with the call; once. More than two count as two.
+    /// The descriptors that were passed with the call; once. More than three count as three.
     package func takePassed() -> [PassedFile] {
         guard case .open(let connection, _) = state else { return [] }
         return connection.takePassed()

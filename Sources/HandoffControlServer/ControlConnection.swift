@@ -36,7 +36,7 @@ final class ControlConnection {
     /// Bytes that were to be sent so far, and how many of them the client had taken when the timer was armed.
     private var written = 0
     private var takenAtTimer = 0
-    /// What the client has passed last; two are kept, so that a call can tell one from several.
+    /// What the client has passed last; three are kept, so that a call can tell one or two from several.
     private var passed: [PassedFile] = []
 
     /// Takes over a connected socket.
@@ -58,7 +58,7 @@ final class ControlConnection {
         stream.onDrained = { [weak self] in self?.perform { _ in [] } }
         stream.onPassed = { [weak self] files in
             guard let self else { return }
-            passed = Array((passed + files).prefix(2))
+            passed = Array((passed + files).prefix(3))
         }
         stream.passer = client.group.source
         stream.onPassedTooMany = { [weak self] in self?.dropHoarder() }

@@ -15,7 +15,8 @@ package struct IncomingBytes {
     package private(set) var isEndDelivered = false
     /// The reset that came.
     package private(set) var reset: StreamReset?
-    private var left = 0
+    /// Bytes of data that are to come before the next word.
+    package private(set) var left = 0
     private var word: UInt32 = 0
     private var wordBytes = 0
     private var waiting: [UInt8] = []
@@ -76,6 +77,13 @@ package struct IncomingBytes {
         }
         flush()
         return (data, true)
+    }
+
+    /// So many bytes of data came and were handed on, and were never here; at most `left`.
+    package mutating func pass(_ size: Int) {
+        left -= size
+        count &+= UInt64(size)
+        delivered &+= UInt64(size)
     }
 
     /// Keeps bytes until the app takes them.

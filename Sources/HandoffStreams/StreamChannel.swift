@@ -28,11 +28,18 @@ package final class HandedDescriptor: Equatable, Sendable {
     private let descriptor: Locked<Descriptor?>
     /// Who passes descriptors at its other end.
     let passer: DescriptorSource
+    /// The memory that goes with it.
+    let memory: LocalMemory?
 
     /// Takes a descriptor over.
-    package init(_ descriptor: consuming Descriptor, passer: DescriptorSource = .unnamed) {
+    package convenience init(_ descriptor: consuming Descriptor, passer: DescriptorSource = .unnamed) {
+        self.init(descriptor, passer: passer, memory: nil)
+    }
+
+    init(_ descriptor: consuming Descriptor, passer: DescriptorSource, memory: LocalMemory?) {
         self.descriptor = Locked(.some(descriptor))
         self.passer = passer
+        self.memory = memory
     }
 
     deinit {

@@ -5,12 +5,17 @@ internal import LoopIO
 /// From the other device: TLS to words, words to bytes of the app or of a file.
 extension StreamConnection {
     func takeIncoming() {
+        isHeldForRoom = false
         if case .open = state, !deliver() { return }
         reading: while true {
             switch state {
             case .awaitingTicket(let begun): guard takeTicket(after: begun) else { break reading }
             case .open:
                 guard local != nil, !incoming.isWaiting, incoming.reset == nil else { break reading }
+                guard hasLocalRoom else {
+                    isHeldForRoom = true
+                    break reading
+                }
                 guard takeFrames() else { break reading }
             case .parting:
                 guard case .bytes = read(into: streamLoop.scratch) else { break reading }
@@ -35,7 +40,10 @@ extension StreamConnection {
 
     /// Decrypts what is here and hands it to the app. Returns whether there may be more.
     private func takeFrames() -> Bool {
-        guard case .bytes(let count) = read(into: streamLoop.scratch) else { return false }
+        if let memory, receiving == nil, incoming.left >= Self.frontSize { return takeData(into: memory) }
+        // With memory only the next word and small data after it; large data goes where the app finds it.
+        let room = memory == nil ? streamLoop.scratch[...] : streamLoop.scratch[..<Self.frontSize]
+        guard case .bytes(let count) = read(into: UnsafeMutableRawBufferPointer(rebasing: room)) else { return false }
         moved()
         isUnanswered = false
         let (data, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
@@ -143,7 +151,9 @@ extension StreamConnection {
             incoming.putBack(bytes, from: start + taken)
         }
         guard incoming.takeEnd() else { return true }
-        if let raw = local?.raw {
+        if let memory {
+            endMemory(memory)
+        } else if let raw = local?.raw {
             // Fails only when the app has closed its end, which reading shows.
             _ = shutdown(raw, Int32(SHUT_WR))
         }
@@ -163,6 +173,7 @@ extension StreamConnection {
     /// Returns how many bytes the app took, or nil when it is gone, by which the stream is over.
     private func writeLocally(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let raw = local?.raw else { return 0 }
+        if let memory { return write(bytes, to: memory) }
         do throws(Errno) {
             let taken = try SystemCall.retrying {
                 Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))

@@ -7,9 +7,10 @@ extension StreamConnection {
     func sendOutgoing() {
         guard sendCiphertext(), case .open = state, wantsOutput, let raw = local?.raw else { return }
         guard !isSendingFile else { return sendFile() }
+        if let memory, isMemoryNext { return sendShared(memory) }
         let room = UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[StreamWord.byteCount...])
-        let untilFile = sending.map { Int(clamping: $0.position - outgoing.count) } ?? .max
-        let wanted = min(room.count, streamLoop.chunk, untilFile)
+        let untilMemory = memory.map { Int(clamping: $0.position - outgoing.count) } ?? .max
+        let wanted = min(room.count, streamLoop.chunk, untilFile, untilMemory)
         let count: Int
         do throws(Errno) {
             let passed: [PassedFile]?
@@ -26,14 +27,22 @@ extension StreamConnection {
             send(.data(count))
         } else {
             isAppGone = isAppGone || hasHungUp(raw)
-            outgoing.hasEnded = true
-            send(.end)
-            sending?.reader.cancel()
-            sending?.end(.positionPassed(outgoing.count))
-            sending = nil
+            endOutgoing()
         }
         // The place of a file may be reached by that, and its reader has said already that there is something.
         if sendCiphertext(), isSendingFile { pumpLater() }
+    }
+
+    /// Bytes of our direction before those of the file that is going to be sent.
+    var untilFile: Int { sending.map { Int(clamping: $0.position - outgoing.count) } ?? .max }
+
+    /// The app sends no more.
+    func endOutgoing() {
+        outgoing.hasEnded = true
+        send(.end)
+        sending?.reader.cancel()
+        sending?.end(.positionPassed(outgoing.count))
+        sending = nil
     }
 
     /// Whether the app has closed its end, and not only ended its direction: the end of file looks the same.
@@ -67,7 +76,7 @@ extension StreamConnection {
         if sendCiphertext() { pumpLater() }
     }
 
-    private func pumpLater() {
+    func pumpLater() {
         streamLoop.loop.later { [weak self] in self?.pump() }
     }
 

@@ -45,6 +45,11 @@ final class StreamConnection {
     var isAppGone = false
     var incoming = IncomingBytes()
     var outgoing = OutgoingBytes()
+    /// What takes the place of the app's socket in both directions, once an app shares it.
+    var memory: LocalMemory?
+    /// What came stays as it is, encrypted, since the app had no room for it in the memory when it was looked at last. Decided once for each
+    /// step: the app may make room at any moment, and rings only if it was told that we wait.
+    var isHeldForRoom = false
     /// The file that takes the place of the app's socket in either direction, now or from its position on.
     var sending: SendingPart?
     var receiving: ReceivingPart?
@@ -125,6 +130,7 @@ final class StreamConnection {
         }
         local = .some(descriptor)
         passer = handed.passer
+        memory = handed.memory
         lastMove = streamLoop.loop.now
         pump()
     }
@@ -153,6 +159,7 @@ final class StreamConnection {
         }
         session.releaseMemory()
         incoming.releaseMemory()
+        memory?.writer.releaseMemory()
         return true
     }
 
@@ -189,7 +196,11 @@ final class StreamConnection {
     /// The app's socket has something to tell. It hangs up when both directions of it are over; as long as ours is open for
     /// writing, only because the app has closed it.
     private func localReady(_ events: IOEvents) {
-        if events.contains(.hangUp), !incoming.isEndDelivered { isAppGone = true }
+        if memory != nil {
+            listen(events)
+        } else if events.contains(.hangUp), !incoming.isEndDelivered {
+            isAppGone = true
+        }
         pump()
     }
 
@@ -199,7 +210,7 @@ final class StreamConnection {
         switch state {
         case .awaitingTicket, .parting: return true
         case .judging, .closed: return false
-        case .open: return local != nil && !incoming.isWaiting && incoming.reset == nil
+        case .open: return local != nil && !incoming.isWaiting && incoming.reset == nil && !isHeldForRoom
         }
     }
 
@@ -207,7 +218,7 @@ final class StreamConnection {
     private var room: Int {
         switch state {
         case .awaitingTicket, .judging, .parting, .closed: Self.greetingRoom
-        case .open: streamLoop.chunk
+        case .open: memory == nil ? streamLoop.chunk : streamLoop.sharedChunk
         }
     }
 
@@ -253,7 +264,9 @@ final class StreamConnection {
         if session.waitingCiphertext > 0, socket != nil { events.insert(.writable) }
         socketSource?.setEvents(events)
         events = []
-        if case .open = state {
+        if let memory {
+            events = watch(memory)
+        } else if case .open = state {
             if wantsOutput, session.waitingCiphertext == 0, !isSendingFile { events.insert(.readable) }
             if incoming.isWaiting, !isReceivingFile { events.insert(.writable) }
             // Then nothing else would show that the app has gone.
@@ -290,7 +303,7 @@ final class StreamConnection {
             } else if isAppGone, isSent || isSendingFile {
                 // What it wrote before it closed has left, with the end of its direction.
                 reset(.cancelled)
-            } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil {
+            } else if isSocketOver || isSessionOver, !incoming.isWaiting, local != nil, !isHeldForRoom {
                 cut(socketError?.description ?? "the connection was cut")
             }
         }
@@ -305,10 +318,11 @@ final class StreamConnection {
         guard case .open = state, isUntouched, let untouched = local.take() else {
             return end(.gone("the other side said nothing, and may not have taken the stream: \(cause)"))
         }
+        let handed = HandedDescriptor(untouched, passer: passer, memory: memory)
         localSource?.cancel()
         localSource = nil
         close()
-        report(.untaken(HandedDescriptor(untouched, passer: passer), cause))
+        report(.untaken(handed, cause))
     }
 
     /// The stream is over: reports it, lets go of the app, and takes leave of the other side as far as that hears us.
@@ -363,6 +377,7 @@ final class StreamConnection {
     /// Lets go of the app's end, in which there may be more than bytes.
     private func closeLocal() {
         if let former = local.take() { LocalSocket.close(former, from: passer) }
+        memory = nil
     }
 
     func report(of end: StreamEnd) -> StreamReport {

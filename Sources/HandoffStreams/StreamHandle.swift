@@ -77,6 +77,15 @@ package final class StreamHandle: Sendable {
         }
     }
 
+    /// Moves the bytes between the app and the stream through memory from now on.
+    ///
+    /// - Parameter report: called once, on the loop's thread.
+    package func share(_ memory: PassedMemory, report: @escaping @Sendable (PassedMemory.Outcome) -> Void) {
+        loop.perform { [place] in
+            report(place.value.connection?.share(memory) ?? .failed("the stream is over"))
+        }
+    }
+
     /// Ends it before its time.
     package func reset(_ reset: StreamReset) {
         onLoop { $0.reset(reset) }

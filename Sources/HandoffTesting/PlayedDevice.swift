@@ -102,7 +102,7 @@ final class PlayedDevice {
         case .attach:
             sessions.append(PlayedSession(try AttachRequest(json: call.parameters), events: call, loop: network.loop))
         case .openStream: network.openStream(try OpenStreamRequest(json: call.parameters), call, at: self)
-        case nil, .passFile, .awaitStream:
+        case nil, .passFile, .shareMemory, .awaitStream:
             call.fail("org.varlink.service.MethodNotImplemented", ["method": .string(call.name)])
         default:
             let id = try fields.text("session")

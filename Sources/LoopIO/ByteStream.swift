@@ -145,20 +145,25 @@ package final class ByteStream {
         return !queue.isAboveHigh
     }
 
-    /// Sends bytes over a unix socket and passes a descriptor with the first of them (SCM_RIGHTS); the caller keeps its
-    /// own. What the kernel does not take of the bytes at once is queued.
+    /// Sends bytes over a unix socket and passes a descriptor with the first of them, as the other `write` with one.
+    @discardableResult
+    package func write(_ bytes: [UInt8], passing passed: borrowing Descriptor) throws(Errno) -> Bool {
+        try write(bytes, passing: [passed.raw])
+    }
+
+    /// Sends bytes over a unix socket and passes open descriptors with the first of them (SCM_RIGHTS), one to four; the caller
+    /// keeps its own. What the kernel does not take of the bytes at once is queued.
     /// - Returns: false when the queue is above the high mark, as `write`.
     /// - Throws: `wouldBlock` when earlier bytes wait or the kernel takes none now, `invalidArgument` without bytes or
     ///   once writing has ended, or an error of sendmsg(2). Then nothing was sent.
     @discardableResult
-    package func write(_ bytes: [UInt8], passing passed: borrowing Descriptor) throws(Errno) -> Bool {
+    package func write(_ bytes: [UInt8], passing numbers: [Int32]) throws(Errno) -> Bool {
         loop.assertOwned()
         guard isOpen, case .open = writing, !bytes.isEmpty else { throw .invalidArgument }
         guard queue.isEmpty else { throw .wouldBlock }
-        let number = passed.raw
         // Typed throws do not pass through withUnsafeBytes.
         let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(Errno) in try descriptor?.send(bytes, passing: number) ?? 0 }
+            Result { () throws(Errno) in try descriptor?.send(bytes, passing: numbers) ?? 0 }
         }
         let sent = try result.get()
         if sent < bytes.count { queue.append(bytes, skipping: sent) }

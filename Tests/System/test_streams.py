@@ -12,6 +12,7 @@ import time
 
 from harness import Failure, Skip, expect, main, run, test
 from logind import Logind
+from shared_memory import SharedStream
 from streaming import (
     APPS, CONTROL, TYPE, Connection, Refused, Route, Stream, allow_descriptors, both, descriptors, digest, ended,
     memory, pass_file, passed, stays_flat)
@@ -787,6 +788,16 @@ def at_rest(stage):
         ends = route.open()
         ends[end].push(32 * MIB)
         ends[end].close()
+    SharedStream(route.open()[0])  # Nobody says anything.
+    asked, taken = map(SharedStream, route.open())
+    asked.push(32 * MIB)
+    asked, taken = map(SharedStream, route.open())
+    asked.push(32 * MIB)
+    asked.end()
+    taken.end()
+    asked, taken = map(SharedStream, route.open())
+    asked.push(32 * MIB)
+    asked.close()
     asked, taken = route.open()
     empty, _ = os.pipe()
     passed(asked, "send", 0, None, empty)

@@ -91,9 +91,9 @@ ssize_t clinux_peek_passed(int fd, void *bytes, size_t size, int *has_passed);
 /// not read; then writing is ended too, since closing may take its time. 0 for what is no unix socket, and is not changed.
 int clinux_end_with_unread(int fd);
 
-/// sendmsg(2) with MSG_NOSIGNAL and one descriptor, which goes with the first byte. Returns the count of bytes that were
-/// taken, or -1 with errno: then the descriptor was not passed.
-ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, int passed);
+/// sendmsg(2) with MSG_NOSIGNAL and some descriptors (four at most), which go with the first byte. Returns the count of bytes
+/// that were taken, or -1 with errno: then no descriptor was passed.
+ssize_t clinux_send_passing(int fd, const void *bytes, size_t size, const int *passed, size_t count);
 
 /// The type bits of an open file (statx(2), S_IFMT), without asking the server of its file system. -1 with errno.
 int clinux_file_type(int fd);
@@ -120,4 +120,5 @@ void clinux_name_thread(const char *name);
 #include "CLinuxDiscovery.h"
 #include "CLinuxFiles.h"
 #include "CLinuxMemory.h"
+#include "CLinuxSharedMemory.h"
 #include "CLinuxSpawn.h"

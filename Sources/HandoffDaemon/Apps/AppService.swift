@@ -99,6 +99,7 @@ final class AppService {
             case .reportReceived: try reportReceived(call)
             case .openStream: try delegate?.streams.open(call)
             case .passFile: try delegate?.streams.passFile(call)
+            case .shareMemory: try delegate?.streams.shareMemory(call)
             case .awaitStream: try delegate?.streams.await(call)
             }
         } catch {

@@ -25,4 +25,6 @@ struct OpenStream {
     let opening: StreamOpening?
     /// The app here at its end; nil for a command.
     var app: String?
+    /// Whether the app shares memory for it, or is about to.
+    var sharesMemory = false
 }

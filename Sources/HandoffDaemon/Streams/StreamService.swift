@@ -32,7 +32,7 @@ final class StreamService {
     private let history: History
     private let loops = StreamLoops()
     private(set) var book = StreamRegistry()
-    private var streams: [StreamID: OpenStream] = [:]
+    var streams: [StreamID: OpenStream] = [:]
     private var counts: [DeviceID: Int] = [:]
     private var unproved: [DeviceID: Int] = [:]
     private var outcomes = StreamOutcomes()

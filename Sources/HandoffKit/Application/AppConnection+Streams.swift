@@ -18,17 +18,37 @@ extension AppConnection {
                 openings[key] = nil
                 switch result {
                 case .failure(let error): then(.failure(HandoffError(error)))
-                case .success(let raw):
-                    let first = raw.first
-                    guard let application, let descriptor = raw.detach() else {
-                        return then(.failure(HandoffError(.lost(path: path))))
-                    }
-                    then(
-                        .success(StreamSocket(descriptor, first: first, loop: loop, application: application)))
+                case .success(let raw): share(raw, path: path, then)
                 }
             }
         } catch {
             then(.failure(HandoffError(error)))
+        }
+    }
+
+    /// Has the daemon share memory for a stream that is open, and hands the stream on, with memory or without.
+    private func share(
+        _ raw: RawStream, path: String, _ then: @escaping (Result<StreamSocket, HandoffError>) -> Void
+    ) {
+        let first = raw.first
+        guard let application, let descriptor = raw.detach() else {
+            return then(.failure(HandoffError(.lost(path: path))))
+        }
+        let held = PassedFile(descriptor)
+        let finish: (SharedMemory?) -> Void = { [loop] memory in
+            guard let descriptor = held.take() else { return }
+            then(
+                .success(
+                    StreamSocket(descriptor, first: first, memory: memory, loop: loop, application: application)))
+        }
+        guard let id: StreamID = try? Fields(raw.reply).value("stream"),
+            let client = try? ControlClient(path: path, loop: loop)
+        else { return finish(nil) }
+        let key = ObjectIdentifier(client)
+        openings[key] = client
+        SharedMemory.make(for: id, by: client) { [self] memory in
+            openings[key] = nil
+            finish(memory)
         }
     }
 

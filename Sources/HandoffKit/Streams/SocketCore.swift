@@ -31,7 +31,8 @@ final class SocketCore: Sendable {
         var writers: [@Sendable () -> Void] = []
     }
 
-    private let loop: EventLoop
+    /// Where it is watched.
+    let loop: EventLoop
     private let shared: Locked<Shared>
     private let bound: LoopBound<Watch>
 
@@ -65,6 +66,33 @@ final class SocketCore: Sendable {
             }
         }
         return body(raw)
+    }
+
+    /// Waits until a direction can go on, has ended or has failed; a timeout in milliseconds, -1 for none. Any thread.
+    /// - Returns: whether it can.
+    func poll(_ direction: Direction, timeout: Int32) -> Bool {
+        let events = Int16(direction == .reading ? POLLIN : POLLOUT)
+        // After the end there is nothing to wait for.
+        return withDescriptor { raw in
+            var entry = pollfd(fd: raw, events: events, revents: 0)
+            while true {
+                let result = Glibc.poll(&entry, 1, timeout)
+                if result >= 0 { return result > 0 }
+                if errno != EINTR { return true }
+            }
+        } ?? true
+    }
+
+    /// What a call that moves bytes came to; one that would wait fails with EAGAIN. Any thread.
+    func outcome(_ call: (Int32) -> Int) -> StreamSocket.Outcome {
+        withDescriptor { raw in
+            do throws(Errno) {
+                let count = try SystemCall.retrying { call(raw) }
+                return count == 0 ? .ended : .moved(count)
+            } catch {
+                return error == .wouldBlock ? .wouldBlock : .failed(error)
+            }
+        } ?? .ended
     }
 
     /// Ends both directions at once; who waits is woken. Any thread.

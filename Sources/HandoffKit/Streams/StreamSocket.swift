@@ -27,19 +27,30 @@ final class StreamSocket: Sendable {
     private let core: SocketCore
     /// Keeps the loop.
     private let application: HandoffApplication
+    /// What has taken the place of the socket, where the daemon shares memory.
+    private let shared: SharedBytes?
     /// Not locked while something waits.
     private let state: Locked<State>
 
     /// Takes over a connection.
-    init(_ descriptor: consuming Descriptor, first: [UInt8], loop: EventLoop, application: HandoffApplication) {
+    /// - Parameters:
+    ///   - first: what came together with the daemon's reply.
+    ///   - memory: what the daemon shares for it; nil for a stream whose bytes go by the socket.
+    init(
+        _ descriptor: consuming Descriptor, first: [UInt8], memory: SharedMemory?, loop: EventLoop,
+        application: HandoffApplication
+    ) {
         UnixSocket.widen(descriptor.raw)
-        core = SocketCore(descriptor, loop: loop)
+        let core = SocketCore(descriptor, loop: loop)
+        self.core = core
+        shared = memory?.bytes(behind: first.count, core)
         state = Locked(State(first: first))
         self.application = application
     }
 
     deinit {
         core.end()
+        shared?.close()
     }
 
     /// Its two directions as Foundation's streams, unopened.
@@ -59,62 +70,43 @@ final class StreamSocket: Sendable {
             state.first.removeFirst(count)
             return .moved(count)
         }
-        return early ?? outcome { recv($0, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }
+        if let early { return early }
+        if let shared { return shared.read(into: buffer) }
+        return core.outcome { recv($0, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }
     }
 
     /// Writes as much as there is room for, without waiting. At least one byte.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
         if state.withLock({ $0.isOutputClosed }) { return .failed(.brokenPipe) }
+        if let shared { return shared.write(buffer) }
         let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
-        let outcome = outcome { send($0, buffer.baseAddress, buffer.count, flags) }
+        let outcome = core.outcome { send($0, buffer.baseAddress, buffer.count, flags) }
         return outcome == .ended ? .failed(.brokenPipe) : outcome
     }
 
     /// Whether a read would find something (bytes, the end, a failure), or a write room, without waiting.
     func isReady(_ direction: SocketCore.Direction) -> Bool {
         if direction == .reading, state.withLock({ !$0.first.isEmpty }) { return true }
-        return poll(direction, timeout: 0)
+        return shared?.isReady(direction) ?? core.poll(direction, timeout: 0)
     }
 
     /// Waits until a direction can go on, has ended or has failed.
     func wait(for direction: SocketCore.Direction) {
-        if !isReady(direction) { _ = poll(direction, timeout: -1) }
+        if isReady(direction) { return }
+        if let shared { shared.wait(for: direction) } else { _ = core.poll(direction, timeout: -1) }
     }
 
     /// Calls a handler once on the loop's thread, when a direction can go on, has ended or has failed.
     func whenReady(_ direction: SocketCore.Direction, _ handler: @escaping @Sendable () -> Void) {
-        core.whenReady(direction, handler)
+        if let shared { shared.whenReady(direction, on: core.loop, handler) } else { core.whenReady(direction, handler) }
     }
 
     /// What the next read would find, without taking it.
     func peek() -> Outcome {
         if state.withLock({ !$0.first.isEmpty }) { return .moved(1) }
+        if let shared { return shared.peek() }
         var byte: UInt8 = 0
-        return outcome { recv($0, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) }
-    }
-
-    private func poll(_ direction: SocketCore.Direction, timeout: Int32) -> Bool {
-        let events = Int16(direction == .reading ? POLLIN : POLLOUT)
-        // After the end there is nothing to wait for.
-        return core.withDescriptor { raw in
-            var entry = pollfd(fd: raw, events: events, revents: 0)
-            while true {
-                let result = Glibc.poll(&entry, 1, timeout)
-                if result >= 0 { return result > 0 }
-                if errno != EINTR { return true }
-            }
-        } ?? true
-    }
-
-    private func outcome(_ call: (Int32) -> Int) -> Outcome {
-        core.withDescriptor { raw in
-            do throws(Errno) {
-                let count = try SystemCall.retrying { call(raw) }
-                return count == 0 ? .ended : .moved(count)
-            } catch {
-                return error == .wouldBlock ? .wouldBlock : .failed(error)
-            }
-        } ?? .ended
+        return core.outcome { recv($0, &byte, 1, Int32(MSG_DONTWAIT | MSG_PEEK)) }
     }
 
     // MARK: The end
@@ -125,7 +117,9 @@ final class StreamSocket: Sendable {
     /// Our direction ends; bytes still come.
     func closeOutput() {
         let isFirst = state.withLock { !$0.isOutputClosed }
-        if isFirst { _ = core.withDescriptor { shutdown($0, Int32(SHUT_WR)) } }
+        if isFirst {
+            if let shared { shared.endWriting() } else { _ = core.withDescriptor { shutdown($0, Int32(SHUT_WR)) } }
+        }
         close { $0.isOutputClosed = true }
     }
 
@@ -140,6 +134,8 @@ final class StreamSocket: Sendable {
             change(&state)
             return state.isInputClosed && state.isOutputClosed
         }
-        if isOver { core.end() }
+        guard isOver else { return }
+        core.end()
+        shared?.close()
     }
 }

@@ -29,6 +29,14 @@ extension PassedFile {
         case .writing: guard access == O_WRONLY || access == O_RDWR else { throw .notWritable }
         }
     }
+
+    /// Whether it is a unix stream socket, which can be told for each call not to wait.
+    package var isUnixStream: Bool {
+        guard let raw, clinux_socket_type(raw) == Int32(SOCK_STREAM.rawValue) else { return false }
+        var domain: Int32 = 0
+        var size = UInt32(MemoryLayout<Int32>.size)
+        return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX
+    }
 }
 
 /// How an open file is read and written.

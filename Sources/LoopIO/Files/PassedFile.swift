@@ -10,7 +10,7 @@ package final class PassedFile: Sendable {
     private let number: Atomic<Int32>
 
     /// Who has passed it.
-    let source: DescriptorSource
+    package let source: DescriptorSource
 
     /// Takes the descriptor over.
     package init(_ descriptor: consuming Descriptor, from source: DescriptorSource = .unnamed) {

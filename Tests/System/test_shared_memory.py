@@ -1,0 +1,170 @@
+"""Continuation streams whose apps share memory with their daemon; the apps are in Python, from docs/control-protocol.md."""
+
+import os
+import socket
+import struct
+import threading
+
+from harness import Failure, expect, main, test
+from shared_memory import GROW, PAGE, SEAL, SHRINK, WRITTEN, SharedStream, make
+from streaming import APPS, Connection, Refused, Route, both, descriptors, digest, passed
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def opened(stage, position=0):
+    """Both ends of a stream, each with memory."""
+    asked, taken = Route(*stage.pair()).open()
+    return SharedStream(asked, position), SharedStream(taken, position)
+
+
+@test("what one app writes the other reads, in both directions and at all sizes", limit=120)
+def sizes(stage):
+    route = Route(*stage.pair())
+    for size in (0, 1, 64 * KIB + 1, 5 * MIB):
+        ends = [SharedStream(end) for end in route.open()]
+        data = [os.urandom(size) for _ in ends]
+        sending = [threading.Thread(target=lambda end=end, data=data: end.send(data).end(), daemon=True)
+                   for end, data in zip(ends, data)]
+        for thread in sending:
+            thread.start()
+        found = both(ends[0].receive_all, ends[1].receive_all)
+        expect(tuple(map(digest, found)) == (digest(data[1]), digest(data[0])), f"{size}: {list(map(digest, found))}")
+        for end in ends:
+            outcome = end.stream.outcome()
+            expect((outcome["outcome"], outcome["sent"], outcome["received"]) == ("ended", size, size), f"{size}: {outcome}")
+
+
+@test("one app shares memory and the other has its socket; what went by the socket before comes first")
+def mixed(stage):
+    asked, taken = Route(*stage.pair()).open()
+    asked.send(b"before ")
+    taken.send(b"early ")
+    expect(asked.receive(6) == b"early ", "nothing came before")
+    shared = SharedStream(asked, position=7)
+    expect(shared.received == 6, f"{shared.received} bytes came by the socket")
+    shared.send(b"and after").end()
+    expect(taken.receive_all() == b"before and after", "not what was sent")
+    taken.send(b"late").end()
+    expect(shared.receive_all() == b"late", "not what was sent back")
+
+
+@test("a reader that stops stops the writer, and then all arrives", limit=120)
+def reader_stops(stage):
+    asked, taken = opened(stage)
+    sent = asked.push(64 * MIB)
+    expect(0 < sent < 32 * MIB, f"{sent} bytes were taken though nobody reads")
+    asked.end()
+    data = taken.receive_all()
+    expect(len(data) == sent, f"{len(data)} of {sent} bytes came")
+    taken.end()
+    expect(asked.stream.outcome()["outcome"] == "ended", "the stream did not end")
+
+
+@test("an app that closes cancels the stream, and what it wrote arrives before the other app is told")
+def cancelled(stage):
+    asked, taken = opened(stage)
+    asked.send(b"last words")
+    asked.close()
+    expect(taken.receive_all() == b"last words", "the last words are lost")
+    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not told")
+
+
+@test("a daemon that is killed ends the stream of an app that waits", limit=60)
+def killed(stage):
+    asked, taken = opened(stage)
+    taken.stream.daemon.kill()
+    expect(asked.receive_all() == b"", "bytes came from nowhere")
+    expect(taken.receive_all() == b"", "bytes came from a daemon that is dead")
+
+
+@test("an app whose numbers cannot be loses its stream alone")
+def broken(stage):
+    route = Route(*stage.pair())
+    asked, taken = map(SharedStream, route.open())
+    other = route.open()
+    struct.pack_into("<Q", asked.bytes, WRITTEN, 1 << 63)
+    asked.stream.socket.send(b"\0")
+    expect(asked.stream.outcome()["outcome"] == "cancelled", "the stream goes on")
+    expect(taken.stream.outcome()["outcome"] == "reset", "the other app was not told")
+    other[0].send(b"still there")
+    expect(other[1].receive(11) == b"still there", "another stream was harmed")
+
+
+@test("what is no memory of the form, could change its size, or has no bell, is refused, and the socket goes on")
+def refused(stage):
+    asked, taken = Route(*stage.pair()).open()
+    bell, kept = socket.socketpair()
+    good = make()
+    plain = os.open(os.path.join(stage.folder, "file"), os.O_RDWR | os.O_CREAT, 0o600)
+    os.ftruncate(plain, 2 * (PAGE + MIB))
+    datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    network = socket.socket(socket.AF_INET)
+    cases = [
+        ("none", []), ("one", [good]), ("three", [good, bell.fileno(), plain]), ("many", [good, bell.fileno()] * 50),
+        ("a file", [plain, bell.fileno()]), ("no seal", [make(seals=0), bell.fileno()]),
+        ("may shrink", [make(seals=GROW), bell.fileno()]), ("may grow", [make(seals=SHRINK | SEAL), bell.fileno()]),
+        ("too small", [make(ring=4096), bell.fileno()]), ("too large", [make(ring=8 * MIB), bell.fileno()]),
+        ("no power of two", [make(ring=96 * KIB), bell.fileno()]), ("bell first", [bell.fileno(), good]),
+        ("an event", [good, os.eventfd(0)]), ("datagrams", [good, datagrams.fileno()]), ("TCP", [good, network.fileno()]),
+    ]
+    before = descriptors(asked.daemon)
+    for name, given in cases:
+        call = Connection(asked.daemon)
+        try:
+            reply = call.send(APPS + "ShareMemory", *given, stream=asked.id, position=0).next()
+            expect(reply is None and name == "many", f"{name} was taken: {reply}")
+        except Refused as error:
+            expect(error.name == "InvalidDescriptor", f"{name}: {error}")
+        call.close()
+    expect(descriptors(asked.daemon) <= before + 2, "descriptors were kept")
+    asked.send(b"still there")
+    expect(taken.receive(11) == b"still there", "the stream was harmed")
+    try:
+        SharedStream(asked, position=5)
+        raise Failure("a position that was passed was taken")
+    except Refused as error:
+        expect((error.name, error.parameters) == ("PositionPassed", {"position": 11}), f"{error}")
+    shared = SharedStream(asked, position=11)
+    try:
+        SharedStream(asked, position=11)
+        raise Failure("memory was taken twice")
+    except Refused as error:
+        expect(error.name == "InvalidDescriptor", f"{error}")
+    shared.send(b"!").end()
+    expect(taken.receive_all() == b"!", "the memory does not serve")
+    kept.close()
+
+
+@test("so many streams share memory, and the next one when one of them is over", limit=120)
+def limit(stage):
+    route = Route(*stage.pair())
+    pairs = [route.open() for _ in range(65)]
+    shared = [SharedStream(asked, ring=64 * KIB) for asked, _ in pairs[:64]]
+    try:
+        SharedStream(pairs[64][0])
+        raise Failure("there is no limit")
+    except Refused as error:
+        expect((error.name, error.parameters["limit"]) == ("LimitExceeded", "sharedMemory"), f"{error}")
+    shared[0].close()
+    expect(pairs[0][1].outcome()["outcome"] == "reset", "the stream did not end")
+    late = SharedStream(pairs[64][0])
+    late.send(b"late")
+    expect(pairs[64][1].receive(4) == b"late", "nothing came")
+
+
+@test("a file is sent between bytes of the memory")
+def file_between(stage):
+    asked, taken = opened(stage)
+    path = os.path.join(stage.folder, "file")
+    with open(path, "wb") as file:
+        file.write(b"f" * 100_000)
+    source = os.open(path, os.O_RDONLY)
+    call = passed(asked.stream, "send", 6, 100_000, source)
+    asked.send(b"beforeafter").end()
+    expect(taken.receive_all() == b"before" + b"f" * 100_000 + b"after", "not in this order")
+    expect(call.last()["moved"] == 100_000, "not all was moved")
+
+
+if __name__ == "__main__":
+    main()
