@@ -27,26 +27,42 @@ extension String {
         self.init(copying: text)
     }
 
+    /// The text of bytes of a string in JSON that mean themselves; nil when one of them is part of an escape, or no string may
+    /// have it, or they are not UTF-8.
+    init?(plain bytes: UnsafeBufferPointer<UInt8>) {
+        // No early exit, so that the compiler can look at many bytes at once.
+        var special: UInt8 = 0
+        for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) }
+        guard special == 0 else { return nil }
+        self.init(utf8: bytes)
+    }
+
     /// Whether both texts are the same UTF-8 bytes.
     ///
     /// `==` is canonical equivalence, which would make one key of two that differ only in composition.
     package func hasSameBytes(as other: String) -> Bool {
         // Most texts that differ differ in length, which needs no look at the bytes.
         guard utf8.count == other.utf8.count else { return false }
-        var left = self
-        var right = other
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
+        return lendBytes { left in
+            other.lendBytes { right in
                 guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return true }
                 return memcmp(leftBase, rightBase, left.count) == 0
             }
         }
     }
 
+    /// Lends the UTF-8 bytes, without the copy of the text that `withUTF8` needs. Texts of Swift always have them in one piece;
+    /// of others there are none here.
+    @inline(__always)
+    func lendBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = self
+        return copy.withUTF8(body)
+    }
+
     /// Feeds the UTF-8 bytes, and a terminator that no UTF-8 text contains, to a hasher.
     package func hashBytes(into hasher: inout Hasher) {
-        var text = self
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        lendBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
     }
 

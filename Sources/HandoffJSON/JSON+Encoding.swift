@@ -4,10 +4,9 @@ extension JSON {
     /// A real always has a fraction or an exponent, so that it stays a real; NaN and the infinities, which JSON lacks
     /// and the parser never makes, become `null`.
     package func encoded() -> [UInt8] {
-        var output: [UInt8] = []
-        output.reserveCapacity(1024)
-        encode(into: &output)
-        return output
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.lend { Array($0) }
     }
 
     /// How many bytes ``encoded()`` has.
@@ -25,46 +24,51 @@ extension JSON {
 
     /// Appends the compact text to bytes that may already hold something, such as a frame's header.
     package func encode(into output: inout [UInt8]) {
+        var writer = JSONWriter()
+        write(to: &writer)
+        writer.lend { output.append(contentsOf: $0) }
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
         switch self {
-        case .null: output.append(contentsOf: "null".utf8)
-        case .bool(true): output.append(contentsOf: "true".utf8)
-        case .bool(false): output.append(contentsOf: "false".utf8)
-        case .integer(let value): output.append(contentsOf: value.description.utf8)
+        case .null: writer.put(plain: "null")
+        case .bool(true): writer.put(plain: "true")
+        case .bool(false): writer.put(plain: "false")
+        case .integer(let value): writer.put(plain: value.description)
         case .real(let value):
             // Swift's description is the shortest form, and always valid JSON: "1.0", "-0.0", "5e-324", "1e+308".
-            output.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
-        case .string(let value): JSON.encode(value, into: &output)
+            writer.put(plain: value.isFinite ? value.description : "null")
+        case .string(let value): JSON.write(value, to: &writer)
         case .array(let elements):
-            output.append(UInt8(ascii: "["))
-            var isFirst = true
-            for element in elements {
-                if !isFirst { output.append(UInt8(ascii: ",")) }
-                isFirst = false
-                element.encode(into: &output)
+            writer.put(UInt8(ascii: "["))
+            for position in elements.indices {
+                if position > 0 { writer.put(UInt8(ascii: ",")) }
+                elements[position].write(to: &writer)
             }
-            output.append(UInt8(ascii: "]"))
-        case .object(let object): object.encode(into: &output)
+            writer.put(UInt8(ascii: "]"))
+        case .object(let object): object.write(to: &writer)
         }
     }
 
-    fileprivate static func encode(_ text: String, into output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let piece = UnsafeBufferPointer(rebasing: rest.prefix(pieceSize))
-                if hasEscapes(piece) { appendEscaped(piece, to: &output) } else { output.append(contentsOf: piece) }
-                rest = rest.dropFirst(pieceSize)
+    fileprivate static func write(_ text: String, to writer: inout JSONWriter) {
+        text.lendBytes { bytes in
+            // The whole of most texts, and most pieces of the others.
+            if bytes.count <= pieceSize, !hasEscapes(bytes) { return writer.put(quoted: bytes) }
+            writer.put(UInt8(ascii: "\""))
+            var start = 0
+            while start < bytes.count {
+                let end = min(start + pieceSize, bytes.count)
+                let piece = UnsafeBufferPointer(rebasing: bytes[start..<end])
+                if hasEscapes(piece) { writeEscaped(piece, to: &writer) } else { writer.put(piece) }
+                start = end
             }
+            writer.put(UInt8(ascii: "\""))
         }
-        output.append(UInt8(ascii: "\""))
     }
 
     fileprivate static func encodedCount(_ text: String) -> Int {
-        var text = text
-        return text.withUTF8 { bytes in
-            guard hasEscapes(UnsafeBufferPointer(rebasing: bytes[...])) else { return bytes.count + 2 }
+        text.lendBytes { bytes in
+            guard hasEscapes(bytes) else { return bytes.count + 2 }
             return bytes.reduce(2) { count, byte in
                 switch byte {
                 case 0x08, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "\\"): count + 2
@@ -87,29 +91,29 @@ extension JSON {
         return found != 0
     }
 
-    private static func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    private static func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
         var start = 0
         for (position, byte) in bytes.enumerated() {
             guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<position]))
-            appendEscape(of: byte, to: &output)
+            writer.put(UnsafeBufferPointer(rebasing: bytes[start..<position]))
+            writeEscape(of: byte, to: &writer)
             start = position + 1
         }
-        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+        writer.put(UnsafeBufferPointer(rebasing: bytes[start...]))
     }
 
-    private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\\"))
+    private static func writeEscape(of byte: UInt8, to writer: inout JSONWriter) {
+        writer.put(UInt8(ascii: "\\"))
         switch byte {
-        case 0x08: output.append(UInt8(ascii: "b"))
-        case 0x09: output.append(UInt8(ascii: "t"))
-        case 0x0A: output.append(UInt8(ascii: "n"))
-        case 0x0C: output.append(UInt8(ascii: "f"))
-        case 0x0D: output.append(UInt8(ascii: "r"))
+        case 0x08: writer.put(UInt8(ascii: "b"))
+        case 0x09: writer.put(UInt8(ascii: "t"))
+        case 0x0A: writer.put(UInt8(ascii: "n"))
+        case 0x0C: writer.put(UInt8(ascii: "f"))
+        case 0x0D: writer.put(UInt8(ascii: "r"))
         case 0x00..<0x20:
-            output.append(contentsOf: byte < 0x10 ? "u000".utf8 : "u001".utf8)
-            output.append(hexDigit(byte & 0x0F))
-        default: output.append(byte)
+            writer.put(plain: byte < 0x10 ? "u000" : "u001")
+            writer.put(hexDigit(byte & 0x0F))
+        default: writer.put(byte)
         }
     }
 
@@ -126,20 +130,27 @@ extension JSONObject {
 
     /// How many bytes ``encoded()`` has.
     package var encodedCount: Int {
-        reduce(2 + Swift.max(0, count - 1)) { $0 + JSON.encodedCount($1.key) + 1 + $1.value.encodedCount }
+        var total = 2 + Swift.max(0, count - 1)
+        // By position, here and below: an iterator hands out copies.
+        for position in members.indices {
+            total += JSON.encodedCount(members[position].key) + 1 + members[position].value.encodedCount
+        }
+        return total
     }
 
     /// Appends the compact text; see `JSON.encode(into:)`.
     package func encode(into output: inout [UInt8]) {
-        output.append(UInt8(ascii: "{"))
-        var isFirst = true
-        for (key, value) in self {
-            if !isFirst { output.append(UInt8(ascii: ",")) }
-            isFirst = false
-            JSON.encode(key, into: &output)
-            output.append(UInt8(ascii: ":"))
-            value.encode(into: &output)
+        JSON.object(self).encode(into: &output)
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.put(UInt8(ascii: "{"))
+        for position in members.indices {
+            if position > 0 { writer.put(UInt8(ascii: ",")) }
+            JSON.write(members[position].key, to: &writer)
+            writer.put(UInt8(ascii: ":"))
+            members[position].value.write(to: &writer)
         }
-        output.append(UInt8(ascii: "}"))
+        writer.put(UInt8(ascii: "}"))
     }
 }

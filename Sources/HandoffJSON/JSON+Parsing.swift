@@ -17,6 +17,7 @@ extension JSON {
     }
 
     private static func parse(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) -> JSON {
+        if let plain = JSONPlainReader.read(text, limits: limits) { return plain }
         let scan = try JSONScan(text, limits: limits)
         guard !scan.cuts.isEmpty else {
             var reader = JanssonReader(scan)
@@ -29,7 +30,7 @@ extension JSON {
     }
 }
 
-/// What a JSON text may cost; checked before anything is allocated or any recursion begins.
+/// What a JSON text may cost; checked before anything beyond it is allocated, or any recursion goes deeper.
 package struct JSONLimits: Sendable, Equatable {
     /// The longest text, in bytes.
     package var bytes: Int

@@ -8,7 +8,7 @@ package struct JSONObject: Sendable {
     /// Above this many members an index is kept; below it, a walk is faster than hashing.
     private static let indexThreshold = 16
 
-    private var members: [Element]
+    private(set) var members: [Element]
     /// Positions in `members`; nil while the object is small.
     private var index: [BytewiseText: Int]?
 
@@ -88,7 +88,9 @@ package struct JSONObject: Sendable {
 
     private func position(of key: String) -> Int? {
         if let index { return index[BytewiseText(key)] }
-        return members.firstIndex { $0.key.hasSameBytes(as: key) }
+        // By position: a closure would be given copies.
+        for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
+        return nil
     }
 
     private mutating func rebuildIndex() {

@@ -75,7 +75,8 @@ struct JSONScan {
     private mutating func passString(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let end = Self.closingQuote(in: text, from: start) else { return text.count }
         guard !Self.isKey(endingAt: end, in: text) else { return end + 1 }
-        if end - start >= Self.shortestCut, let plain = Self.plainText(text[start..<end]) {
+        if end - start >= Self.shortestCut, let plain = String(plain: UnsafeBufferPointer(rebasing: text[start..<end]))
+        {
             cuts.append(Cut(ordinal: stringValues, position: start, text: plain))
             reduced.append(contentsOf: text[copied..<start])
             copied = end
@@ -106,15 +107,5 @@ struct JSONScan {
             }
         }
         return false
-    }
-
-    /// What the bytes say, or nil when jansson has to unescape or to refuse them.
-    private static func plainText(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
-        let bytes = UnsafeBufferPointer(rebasing: bytes)
-        // No early exit, so that the compiler can look at many bytes at once.
-        var special: UInt8 = 0
-        for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) }
-        guard special == 0 else { return nil }
-        return String(utf8: bytes)
     }
 }

@@ -3,19 +3,24 @@ package import HandoffJSON
 extension ActivityContent {
     /// The payload that crosses the network; absent fields and defaults are left out.
     package func encodedPayload(origin: PayloadOrigin = PayloadOrigin()) -> JSONObject {
-        var payload: JSONObject = [PayloadKey.type: .string(type.text)]
-        payload[PayloadKey.title] = title.map(JSON.string)
-        payload[PayloadKey.userInfo] = .object(userInfo)
-        payload[PayloadKey.webpageURL] = webpageURL.map(JSON.string)
-        payload[PayloadKey.team] = team.map(JSON.string)
+        // As a list, which needs no look for a key at each of them.
+        var payload: [JSONObject.Element] = []
+        payload.reserveCapacity(10)
+        payload.append((PayloadKey.type, .string(type.text)))
+        if let title { payload.append((PayloadKey.title, .string(title))) }
+        payload.append((PayloadKey.userInfo, .object(userInfo)))
+        if let webpageURL { payload.append((PayloadKey.webpageURL, .string(webpageURL))) }
+        if let team { payload.append((PayloadKey.team, .string(team))) }
         if !requiredUserInfoKeys.isEmpty {
-            payload[PayloadKey.requiredUserInfoKeys] = .array(requiredUserInfoKeys.map(JSON.string))
+            payload.append((PayloadKey.requiredUserInfoKeys, .array(requiredUserInfoKeys.map(JSON.string))))
         }
-        payload[PayloadKey.targetContentIdentifier] = targetContentIdentifier.map(JSON.string)
-        if supportsStreams { payload[PayloadKey.streams] = true }
-        payload[PayloadKey.app] = origin.app.map(JSON.string)
-        payload[PayloadKey.appVersion] = origin.appVersion.map(JSON.string)
-        return payload
+        if let targetContentIdentifier {
+            payload.append((PayloadKey.targetContentIdentifier, .string(targetContentIdentifier)))
+        }
+        if supportsStreams { payload.append((PayloadKey.streams, true)) }
+        if let app = origin.app { payload.append((PayloadKey.app, .string(app))) }
+        if let version = origin.appVersion { payload.append((PayloadKey.appVersion, .string(version))) }
+        return JSONObject(distinct: payload)
     }
 
     /// Reads and checks a payload from another device: every field but its size, which the frame has bounded.

@@ -48,6 +48,12 @@ package struct ActivityContent: Sendable, Equatable {
         origin: PayloadOrigin = PayloadOrigin(), maxPayload: Int = Limits.payloadDefault
     ) throws(ActivityError) -> Int {
         try checkFields()
+        return try checkSize(origin: origin, maxPayload: maxPayload)
+    }
+
+    /// Checks that the encoded payload has at most so many bytes; returns how many it has. For who has checked the fields.
+    @discardableResult
+    package func checkSize(origin: PayloadOrigin, maxPayload: Int) throws(ActivityError) -> Int {
         let count = encodedPayload(origin: origin).encodedCount
         guard count <= maxPayload else { throw .tooLarge(bytes: count, limit: maxPayload) }
         return count

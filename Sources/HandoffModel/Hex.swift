@@ -1,20 +1,17 @@
+import HandoffJSON
+
 /// Hexadecimal, as ids are written.
 package enum Hex {
     /// Lower-case digits, two for each byte.
     package static func encode(_ bytes: [UInt8]) -> String {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte & 0x0F))
-        }
-        return String(decoding: digits, as: UTF8.self)
+        bytes.hexadecimal
     }
 
     /// The bytes of digits in either case; spaces, `-` and `:` between digits are ignored. Nil when anything else
     /// occurs, or when half a byte is left.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 2)
         var high: UInt8?
         for character in text.utf8 {
             let value: UInt8

@@ -165,7 +165,8 @@ package final class TLSSession {
         // An allocation is not worth while only to learn that there is nothing.
         if let nothing = try reasonNotToRead() { return nothing == .closed ? .closed : .wouldBlock }
         // Plaintext is never longer than its record, so this holds all that is here but for a record begun earlier.
-        let capacity = max(min(records.inputCount, maximum), Int(SSL3_RT_MAX_PLAIN_LENGTH))
+        let here = min(records.inputCount, maximum)
+        let capacity = SSL_has_pending(ssl) == 0 ? here : max(here, Int(SSL3_RT_MAX_PLAIN_LENGTH))
         var outcome = Result<TLSReadCount, TLSError>.success(.wouldBlock)
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
             outcome = Result { () throws(TLSError) in try decrypt(into: UnsafeMutableRawBufferPointer(buffer)) }
@@ -216,7 +217,8 @@ package final class TLSSession {
     private func decrypt(into target: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSReadCount {
         ERR_clear_error()
         var total = 0
-        while total < target.count {
+        // Once all that is here is read, OpenSSL need not be asked to find that out.
+        while total < target.count, total == 0 || records.inputCount > 0 || SSL_has_pending(ssl) == 1 {
             var count = 0
             let result = SSL_read_ex(ssl, target.baseAddress.map { $0 + total }, target.count - total, &count)
             guard result == 1 else {

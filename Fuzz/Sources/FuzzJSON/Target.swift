@@ -2,11 +2,15 @@ import FuzzSupport
 import HandoffJSON
 import HandoffModel
 
-/// JSON: what is read can be written, and reads the same again; so does userInfo through its typed form.
+/// JSON: what is read can be written, and reads the same again; so does userInfo through its typed form. And what is read in one pass
+/// is what jansson reads, to which an escape in a key leaves it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let limits = JSONLimits(bytes: 1 << 16)
-    guard let value = try? JSON(parsing: Input(pointer, count).rest, limits: limits) else { return 0 }
+    let input = Input(pointer, count).rest
+    let (plain, byJansson) = (read("k", input), read("\\u006b", input))
+    require(plain == byJansson, "jansson reads another value, or none")
+    guard let value = try? JSON(parsing: input, limits: limits) else { return 0 }
     let text = value.encoded()
     require(value.encodedCount == text.count, "the count of bytes is another one")
     let again = try? JSON(parsing: text, limits: JSONLimits(bytes: text.count))
@@ -25,4 +29,10 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         require((try? ActivityContent(payload: payload)) == content, "a payload reads differently")
     }
     return 0
+}
+
+/// What an object says whose only member is the text of a value.
+private func read(_ key: String, _ value: [UInt8]) -> JSON? {
+    let text = Array("{\"\(key)\":".utf8) + value + Array("}".utf8)
+    return try? JSON(parsing: text, limits: JSONLimits(bytes: 1 << 17, depth: 12, members: 100, values: 1000))
 }

@@ -32,8 +32,9 @@ package struct VarlinkService: Sendable {
     /// The answer to a call that needs nobody else: introspection, and calls of what does not exist. Nil when the
     /// call is for a method of one of the other interfaces.
     package func reply(to call: VarlinkCall) -> VarlinkReply? {
-        guard let interface = interfaces.first(where: { $0.name.hasSameBytes(as: call.interface) }) else {
-            return VarlinkReply(error: Self.interfaceNotFound, parameters: ["interface": .string(call.interface)])
+        let name = call.interface
+        guard let interface = interfaces.first(where: { $0.name.hasSameBytes(as: name) }) else {
+            return VarlinkReply(error: Self.interfaceNotFound, parameters: ["interface": .string(name)])
         }
         guard interface.methods.contains(call.member) else {
             return VarlinkReply(error: Self.methodNotFound, parameters: ["method": .string(call.method)])

@@ -286,14 +286,15 @@ final class AppService {
         }
         let content = change.applied(to: activity.content)
         let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
-        apply(
-            try store.update(
-                id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
-                bytes: bytes, now: loop.now))
+        let effects = try store.update(
+            id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
+            bytes: bytes, now: loop.now)
         if answersSave {
+            // First: another device waits for it.
             payloads.saveEnded(id)
             session.send(.saved(id))
         }
+        apply(effects)
         let isSaved = answersSave || !(store.activity(id)?.needsSave ?? false)
         let words = advice.words(bytes: bytes, content, isSaved: isSaved)
         call.reply(["advice": words.map { .string($0) } ?? .null])

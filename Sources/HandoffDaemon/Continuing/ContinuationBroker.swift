@@ -77,6 +77,8 @@ final class ContinuationBroker {
     private let notifications: NotificationService
     private let history: History
     private var running: [ContinuationID: Running] = [:]
+    /// The id of the next continuation, made ahead: nobody waits for it then. Nil while one begins, so that none has it twice.
+    private var nextID: ContinuationID?
 
     init(
         loop: EventLoop, log: Logger, client: PeerClient, apps: AppService, installed: DesktopApps,
@@ -94,7 +96,8 @@ final class ContinuationBroker {
 
     /// Begins a continuation; the caller is told its outcome when that is known.
     func begin(_ request: Request, for caller: any ContinuationCaller) {
-        let id = ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
+        let id = nextID ?? Self.newID()
+        nextID = nil
         let entry: Running
         switch request.recipient {
         case .caller: entry = Running(request, .caller, for: caller)
@@ -113,6 +116,11 @@ final class ContinuationBroker {
         // The request leaves first: its answer takes longest.
         step(id) { $0.begin() }
         caller.willContinue(request.offer.type)
+        nextID = nextID ?? Self.newID()
+    }
+
+    private static func newID() -> ContinuationID {
+        ContinuationID(checked: Randomness.bytes(ContinuationID.byteCount))
     }
 
     /// Decides who opens an activity whose page is known.
@@ -219,8 +227,8 @@ final class ContinuationBroker {
         case .finish:
             guard let payload = entry.payload else { return }
             if entry.machine.recipient == .caller { begin(payload, entry, id) }
-            note(entry, "continued")
             entry.caller.continued(answer(payload, entry, id))
+            note(entry, "continued")
         case .fail(let failure):
             log.info(
                 "Continuation failed",

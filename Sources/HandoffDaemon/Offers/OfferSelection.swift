@@ -46,8 +46,17 @@ package enum OfferSelection {
         return digits.count >= 4 && id.utf8.starts(with: digits)
     }
 
-    /// Lower case, without the separators of groups.
+    /// Lower case of ASCII, as digits are, without the separators of groups.
     private static func normalised(_ text: String) -> [UInt8] {
-        text.lowercased().utf8.filter { ![UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ":")].contains($0) }
+        var digits: [UInt8] = []
+        digits.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: ":"): continue
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): digits.append(byte | 0x20)
+            default: digits.append(byte)
+            }
+        }
+        return digits
     }
 }

@@ -62,7 +62,7 @@ final class PeerClient {
                         let content = try ActivityContent(payload: payload)
                         let origin = PayloadOrigin(payload: payload)
                         // As we write it, it may be longer than it came, and apps read messages up to a limit.
-                        try content.validate(origin: origin, maxPayload: Limits.payloadMaximum)
+                        try content.checkSize(origin: origin, maxPayload: Limits.payloadMaximum)
                         let missing = content.missingRequiredKeys
                         guard missing.isEmpty else { return .failure(.requiredKeysMissing(missing, device: name)) }
                         return .success(Payload(content: content, origin: origin))

@@ -111,8 +111,9 @@ package final class LinkPool {
     /// - Returns: nil when nobody knows where the device is, when it is no member, or when the pool has stopped.
     package func link(to device: DeviceID, isForRoster: Bool = false) -> PeerLink? {
         guard !isStopped, !isSilent, snapshot.peerKey(device) != nil else { return nil }
-        let usable = links[device, default: []].filter(\.isUsable)
-        if let warm = usable.first(where: \.isEstablished) ?? usable.first(where: \.isClient) { return warm }
+        let present = links[device, default: []]
+        let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
+        if let warm { return warm }
         let ways = delegate?.ways(to: device, isForRoster: isForRoster) ?? []
         guard !ways.isEmpty else {
             log.debug("There is no way to a device", ["device": device.short])

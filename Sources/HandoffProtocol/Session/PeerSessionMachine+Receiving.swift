@@ -151,10 +151,17 @@ extension PeerSessionMachine {
 
     /// Whether a request is to be counted as one for a stream, by a look that costs nothing: it is short, and has the word.
     private static func seemsToOpenStream(_ body: [UInt8]) -> Bool {
-        let word = Array("\"\(PeerMethod.openStream)\"".utf8)
-        guard body.count <= maxOpening, body.count >= word.count else { return false }
-        return (0...body.count - word.count).contains { body[$0...].starts(with: word) }
+        guard body.count <= maxOpening else { return false }
+        var rest = body[...]
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[quote...]
+            if rest.starts(with: openingWord) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
     }
+
+    private static let openingWord = Array("\"\(PeerMethod.openStream)\"".utf8)
 
     /// A request for a stream has a hundred bytes, and as many again with a resource; an honest one of this length may be
     /// written with blanks.

@@ -1,0 +1,73 @@
+import HandoffJSON
+import Testing
+
+/// What is read in one pass, and what jansson reads: an escape in a key leaves a text to jansson, which says the same of it.
+struct JSONPlainTests {
+    private static let limits = JSONLimits(bytes: 1 << 20)
+
+    private static func bothWays(_ value: String, limits: JSONLimits = limits) -> (plain: JSON?, byJansson: JSON?) {
+        (
+            try? JSON(parsing: Array("{\"k\":\(value)}".utf8), limits: limits),
+            try? JSON(parsing: Array("{\"\\u006b\":\(value)}".utf8), limits: limits)
+        )
+    }
+
+    @Test(arguments: [
+        "{}", "[]", " { } ", "[ ]", "{\"a\":1}", "{ \"a\" : 1 , \"b\" : [ true , false , null ] }", "\"\"",
+        "\"é\u{1F600}\"",
+        "\"e\u{301}\"", "\"\u{7F}\"", "0", "-1", "999999999999999999", "-999999999999999999", "1000000000000000000",
+        "9223372036854775807", "-9223372036854775808", "-0", "1.5", "-0.0", "1e3", "\"a\\nb\"", "\"\\u0041\"",
+        "\"\\\"\"",
+        "{\"\":{\"\":0}}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "[[[[[[]]]]]]", "\t[\r\n1\t]\r",
+    ])
+    func `a value is read as jansson reads it`(value: String) throws {
+        let (plain, byJansson) = Self.bothWays(value)
+        #expect(try #require(plain) == #require(byJansson))
+    }
+
+    @Test(arguments: [
+        "", "01", "-", "-01", "00", "1 2", "9223372036854775808", "tru", "truee", "nulll", "True", "\"a", "\"\u{1}\"",
+        "\"a\nb\"",
+        "[1,]", "[,1]", "[1", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1,\"a\":1}", "{a:1}", "{1:1}", "]", "1}",
+        "1,2",
+        "\"\\x\"", "1.", "+1", "\u{A0}1", "[1]]", "{} {}",
+    ])
+    func `what is no value is none in either way`(value: String) {
+        let (plain, byJansson) = Self.bothWays(value)
+        #expect(plain == nil)
+        #expect(byJansson == nil)
+    }
+
+    @Test(arguments: 1...12)
+    func `limits hold at the same text in either way`(number: Int) {
+        let values = [
+            "[[[1]]]", "[1,2,3,4]", "{\"a\":[],\"b\":{},\"c\":[{}]}", "{\"a\":1,\"b\":2,\"c\":3}", "[[],[],[]]",
+        ]
+        for value in values {
+            for limits in [
+                JSONLimits(bytes: 1000, depth: number), JSONLimits(bytes: 1000, members: number),
+                JSONLimits(bytes: 1000, values: number),
+            ] {
+                let (plain, byJansson) = Self.bothWays(value, limits: limits)
+                #expect(plain == byJansson, "\(value) with \(limits)")
+            }
+        }
+    }
+
+    @Test func `objects of many members and nesting of many levels are read as well`() throws {
+        let members = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+        let (plain, byJansson) = Self.bothWays("{\(members)}")
+        #expect(try #require(plain) == #require(byJansson))
+        let twice = Self.bothWays("{\(members),\"k7\":0}")
+        #expect(twice.plain == nil && twice.byJansson == nil)
+        let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        let deeper = Self.bothWays(deep, limits: JSONLimits(bytes: 1000, depth: 50))
+        #expect(try #require(deeper.plain) == #require(deeper.byJansson))
+    }
+
+    @Test func `a slice within other text is read to its end and no further`() {
+        let bytes = Array("{\"a\":12}34}".utf8)
+        #expect((try? JSON(parsing: bytes[..<8], limits: Self.limits)) == ["a": 12])
+        for count in 0..<8 { #expect((try? JSON(parsing: bytes[..<count], limits: Self.limits)) == nil) }
+    }
+}
