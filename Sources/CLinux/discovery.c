@@ -1,8 +1,10 @@
 #include "CLinuxDiscovery.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -69,6 +71,47 @@ ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size) {
     }
     // Other processes may send to our port; only the kernel (port 0) is believed.
     if (message.msg_namelen < sizeof source || source.nl_pid != 0) return 0;
+    return n;
+}
+
+ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_way *way) {
+    union {
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    } source = {0};
+    union {
+        char bytes[256];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec part = {.iov_base = buffer, .iov_len = size};
+    struct msghdr message = {
+        .msg_name = &source, .msg_namelen = sizeof source, .msg_iov = &part, .msg_iovlen = 1,
+        .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    ssize_t n;
+    do {
+        n = recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return -1;
+    memset(way, 0, sizeof *way);
+    if (source.ipv4.sin_family == AF_INET) {
+        way->port = ntohs(source.ipv4.sin_port);
+        memcpy(way->address, &source.ipv4.sin_addr, 4);
+    } else if (source.ipv6.sin6_family == AF_INET6) {
+        way->is_ipv6 = 1;
+        way->port = ntohs(source.ipv6.sin6_port);
+        memcpy(way->address, &source.ipv6.sin6_addr, 16);
+    }
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level == IPPROTO_IP && item->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(item), sizeof info);
+            way->interface = (uint32_t)info.ipi_ifindex;
+        } else if (item->cmsg_level == IPPROTO_IPV6 && item->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(item), sizeof info);
+            way->interface = info.ipi6_ifindex;
+        }
+    }
     return n;
 }
 

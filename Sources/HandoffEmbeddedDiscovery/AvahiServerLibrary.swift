@@ -35,6 +35,7 @@ final class AvahiServerLibrary: MulticastLibrary {
     private var poll: GatedPoll?
 
     let kind = DiscoveryKind.embedded
+    let hears = true
 
     init(loop: DiscoveryLoop, options: DiscoveryOptions, logger: Logger) {
         functions = AvahiServerLibrary.load()
@@ -57,9 +58,15 @@ final class AvahiServerLibrary: MulticastLibrary {
         if server != nil { events.append(.restart("somebody set the clock")) }
     }
 
-    /// Whether a packet is to be read.
-    func admits(_ packet: UnsafeRawBufferPointer) -> Bool {
-        gate.admits(packet, at: loop.now)
+    /// What a packet says, if it is to be read.
+    func admit(_ bytes: UnsafeRawBufferPointer) -> MulticastPacket? {
+        guard let packet = MulticastPacket(bytes), gate.admits(packet, at: loop.now) else { return nil }
+        return packet
+    }
+
+    /// The library has read a packet, and told what its browsers ask for.
+    func heard(_ packet: MulticastPacket, on link: RecordLink, from source: IPAddress) {
+        events.append(.heard(packet, link, from: source))
     }
 
     deinit { close() }

@@ -1,6 +1,8 @@
 import CAvahiCore
+import CLinux
 import Glibc
 import HandoffDiscovery
+import LoopIO
 
 /// The poll functions of a discovery loop, with a gate before the sockets that libavahi-core opens: a packet that the gate
 /// refuses is thrown away before the library reads it. Lives on the discovery thread.
@@ -26,6 +28,8 @@ final class GatedPoll {
     private static let maxInTurn = 64
     /// The largest packet of multicast DNS (RFC 6762 section 17).
     private static let maxPacket = 9000
+    /// Where whoever speaks multicast DNS sends from.
+    private static let port = UInt16(5353)
 
     private let original: UnsafePointer<AvahiPoll>
     private let table: UnsafeMutablePointer<Table>
@@ -86,15 +90,24 @@ final class GatedPoll {
     private func ready(_ watch: Watch, _ handle: OpaquePointer?, _ descriptor: Int32, _ events: AvahiWatchEvent) {
         guard events == AVAHI_WATCH_IN else { return watch.callback(handle, descriptor, events, watch.context) }
         for _ in 0..<Self.maxInTurn {
-            let flags = Int32(MSG_PEEK | MSG_DONTWAIT)
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
+            var way = clinux_datagram_way()
+            let count = clinux_datagram_peek(descriptor, buffer.baseAddress, buffer.count, &way)
             guard count >= 0 else { return }
             // The library reads one packet each time.
-            if library.admits(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                return watch.callback(handle, descriptor, events, watch.context)
+            if let packet = library.admit(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
+                watch.callback(handle, descriptor, events, watch.context)
+                return tell(packet, way)
             }
             _ = recv(descriptor, buffer.baseAddress, 0, Int32(MSG_DONTWAIT))
         }
+    }
+
+    /// Has what others say taken in, by the rules for answers that the library has too (RFC 6762 sections 6 and 11).
+    private func tell(_ packet: MulticastPacket, _ way: clinux_datagram_way) {
+        guard packet.isResponse, way.port == Self.port, way.interface != 0 else { return }
+        let bytes = withUnsafeBytes(of: way.address) { [UInt8]($0.prefix(way.is_ipv6 != 0 ? 16 : 4)) }
+        guard let source = IPAddress(bytes: bytes) else { return }
+        library.heard(packet, on: RecordLink(interface: way.interface, isIPv6: way.is_ipv6 != 0), from: source)
     }
 
     /// Whether it is a socket for packets of the network, and not the one by which the kernel tells of links.

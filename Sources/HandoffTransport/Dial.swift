@@ -1,13 +1,18 @@
 import HandoffTLS
 import LoopIO
 
-/// One call to a device, at all its addresses. Used on its loop's thread only; dropping it cancels it. Diagram:
+/// One call to a device, at all its addresses, those that become known meanwhile included. Used on its loop's thread only; dropping it cancels it. Diagram:
 /// `docs/state-machines/peer-connection.md`.
 package final class Dial {
-    private let target: DialTarget
+    /// Addresses that a call tries at most: those that come from records of the network anyone can forge.
+    private static let maxAddresses = 16
+
     private let dialer: Dialer
     private var completion: ((Result<PeerConnection, DialError>) -> Void)?
-    private var candidates: ArraySlice<SocketAddress>
+    /// What is still to be tried.
+    private var candidates: [(address: SocketAddress, target: DialTarget)]
+    /// What was tried or will be.
+    private var known: Set<SocketAddress>
     private var attempts: [DialAttempt] = []
     private var failures: [DialError.Failure] = []
     private var headStart: LoopTimer?
@@ -16,10 +21,10 @@ package final class Dial {
     init(
         _ target: DialTarget, dialer: Dialer, completion: @escaping (Result<PeerConnection, DialError>) -> Void
     ) {
-        self.target = target
         self.dialer = dialer
         self.completion = completion
-        candidates = target.candidates[...]
+        candidates = target.candidates.map { ($0, target) }
+        known = Set(target.candidates)
         deadline = dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
         headStart = dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
         startNext()
@@ -38,8 +43,20 @@ package final class Dial {
         deadline?.cancel()
     }
 
+    /// The device may be elsewhere: what is new is tried at once, beside what has not answered. Does nothing once the call has ended.
+    package func add(_ target: DialTarget) {
+        guard completion != nil else { return }
+        let room = max(0, Self.maxAddresses - known.count)
+        let new = target.candidates.filter { !known.contains($0) }.prefix(room)
+        guard !new.isEmpty else { return }
+        known.formUnion(new)
+        candidates.insert(contentsOf: new.map { ($0, target) }, at: 0)
+        startNext()
+    }
+
     private func startNext() {
-        guard completion != nil, let address = candidates.popFirst() else { return endIfNothingIsLeft() }
+        guard completion != nil, !candidates.isEmpty else { return endIfNothingIsLeft() }
+        let (address, target) = candidates.removeFirst()
         if !candidates.isEmpty { headStart?.rearm(after: dialer.limits.headStart) }
         let attempt = DialAttempt(address, target, dialer)
         attempts.append(attempt)
@@ -64,7 +81,8 @@ package final class Dial {
         guard attempts.isEmpty, completion != nil else { return }
         // In a later turn: this may be inside `dial`.
         dialer.loop.later { [weak self] in
-            guard let self else { return }
+            // There may be another address by now.
+            guard let self, self.attempts.isEmpty else { return }
             self.complete(.failure(DialError(failures: self.failures)))
         }
     }

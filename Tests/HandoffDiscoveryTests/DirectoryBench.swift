@@ -10,10 +10,11 @@ struct DirectoryBench {
     /// What browsers run: the last answer of `takeWanted`.
     private(set) var wanted: Set<RecordQuery> = []
 
-    init(options: DiscoveryOptions = DiscoveryOptions(), members: @escaping @Sendable (String) -> Bool = { _ in true })
-        throws
-    {
-        directory = ServiceDirectory(options: options)
+    init(
+        options: DiscoveryOptions = DiscoveryOptions(), hears: Bool = false,
+        members: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) throws {
+        directory = ServiceDirectory(options: options, hears: hears)
         directory.setInterfaces(try Fixture.table())
         directory.setMembership(members)
         _ = settle()
@@ -33,6 +34,15 @@ struct DirectoryBench {
 
     func queries(for instance: String) -> Set<RecordQuery.Kind> {
         Set(wanted.filter { $0.instance == instance }.map(\.kind))
+    }
+
+    /// A packet of another device of the link.
+    mutating func hear(_ packet: PlayedPacket, on link: RecordLink = Fixture.link(2), from source: String = "10.0.0.77")
+        throws -> [DiscoveryEvent]
+    {
+        let packet = try #require(packet.bytes.withUnsafeBytes { MulticastPacket($0) })
+        directory.heard(packet, on: link, from: try Fixture.ip(source))
+        return settle()
     }
 
     mutating func appear(_ instance: String, on link: RecordLink = Fixture.link(2)) throws -> [DiscoveryEvent] {

@@ -42,6 +42,27 @@ import Testing
         #expect(collector.events.count { $0 == .removed(instance: "static:192.0.2.1:80") } == 1)
     }
 
+    @Test func `looks a name up when somebody waits for it, and no number`() async throws {
+        let peer = try #require(StaticPeer(text: "localhost:81"))
+        let number = try #require(StaticPeer(text: "192.0.2.1:80"))
+        let collector = EventCollector()
+        let discovery = StaticDiscovery(
+            peers: [number, peer], logger: Logger(subsystem: "test", sink: MemorySink(), level: .fault))
+        discovery.start(collector.handler)
+        await collector.wait(for: number.instance)
+        await collector.wait(for: peer.instance)
+        collector.clear()
+        discovery.lookUp(instance: number.instance)
+        discovery.lookUp(instance: "static:nosuch:1")
+        discovery.lookUp(instance: peer.instance)
+        await collector.wait(for: peer.instance) { $0.addresses.contains { $0.isLoopback } }
+        await discovery.stopped()
+        #expect(
+            !collector.events.contains {
+                if case .service(let service) = $0 { service.instance == number.instance } else { false }
+            })
+    }
+
     @Test func `tells again after a refresh`() async throws {
         let peer = try #require(StaticPeer(text: "192.0.2.1:80"))
         let collector = EventCollector()

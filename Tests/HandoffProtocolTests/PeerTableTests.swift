@@ -494,6 +494,30 @@ import Testing
         #expect(Set(try #require(table[device]).candidates.ranked.map { $0.address.host[3] }) == [1, 3])
     }
 
+    @Test func `a name that moves takes its addresses along, and leaves what is proved`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        _ = try advert(&table, try Samples.announcement(1), from: nil)
+        func addresses() throws -> [UInt8] {
+            try #require(table[device]).candidates.ranked.map { $0.address.host[3] }
+        }
+        func resolve(_ hosts: [UInt8], from former: [UInt8] = []) throws {
+            table.resolved(
+                device, to: try hosts.map { try Samples.address($0) }, from: try former.map { try Samples.address($0) },
+                at: Samples.at(0))
+        }
+        try resolve([1, 2])
+        #expect(Set(try addresses()) == [1, 2])
+        try resolve([3], from: [1, 2])
+        #expect(try addresses() == [3])
+        _ = table.receivedHello(
+            try Samples.hello(label: 1), from: device, address: try Samples.address(3), at: Samples.at(1))
+        try resolve([4], from: [3])
+        #expect(try addresses() == [3, 4])
+        table.addressFailed(try Samples.address(3), of: device)
+        #expect(try addresses() == [4])
+    }
+
     @Test(arguments: 1...100 as ClosedRange<UInt64>) func `the order of arrival does not matter`(seed: UInt64) throws {
         var random = FixedRandom(state: seed)
         let sent = try (0..<8).map {

@@ -41,6 +41,54 @@ import Testing
         withExtendedLifetime((listener, call)) {}
     }
 
+    @Test func `an address that becomes known meanwhile is tried at once`() throws {
+        let (address, listener) = try listeningDevice()
+        let silent = try SilentHost(fixture)
+        var outcome: Result<PeerConnection, DialError>?
+        let call = try fixture.dialer().dial(fixture.target([silent.address])) { [fixture] in
+            outcome = $0
+            fixture.note("dialed")
+        }
+        try fixture.run(until: "silent 0 read")
+        call.add(fixture.target([silent.address, address]))
+        try fixture.run(until: "dialed", "silent 0 end")
+        #expect(try outcome?.get().remoteAddress == address, "and no time had to pass")
+        #expect(silent.accepted.count == 1, "what is tried already is not tried again")
+        call.add(fixture.target([silent.address]))
+        try fixture.settle()
+        #expect(silent.accepted.count == 1, "a call that has ended tries nothing")
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func `an address that becomes known as the last one fails is tried, too`() throws {
+        let (address, listener) = try listeningDevice()
+        var outcome: Result<PeerConnection, DialError>?
+        // Without an address it fails in the next turn.
+        let call = try fixture.dialer().dial(fixture.target([])) { [fixture] in
+            outcome = $0
+            fixture.note("dialed")
+        }
+        call.add(fixture.target([address]))
+        try fixture.run(until: "dialed")
+        #expect(try outcome?.get().remoteAddress == address)
+        withExtendedLifetime((listener, call)) {}
+    }
+
+    @Test func `a call tries so many addresses and no more`() throws {
+        let silent = try SilentHost(fixture)
+        var limits = TransportLimits()
+        limits.attemptsPerAddress = 100
+        let call = try fixture.dialer(limits).dial(fixture.target([silent.address])) { _ in
+            Issue.record("it ended")
+        }
+        try fixture.run(until: "silent 0 read")
+        let others = try (0..<30).map { _ in try SilentHost(fixture) }
+        for other in others { call.add(fixture.target([other.address])) }
+        try fixture.settle()
+        #expect(others.reduce(0) { $0 + $1.accepted.count } == 15)
+        call.cancel()
+    }
+
     @Test func `a device seems to be asleep when nothing answers and something should have`() throws {
         let address = try closedAddress()
         func isSilence(_ causes: DialError.Cause...) -> Bool {

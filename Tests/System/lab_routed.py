@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import signal
+import threading
 import time
 
 from harness import Lab, expect, main
@@ -91,6 +93,52 @@ def renamed(stage):
     again = origin.publish(TYPE)
     watch.wait("added", id=again.id, within=90)
     expect(taker.ctl("continue", again.id, "--print").line["id"] == again.id, "another activity")
+
+
+def continued(taker, offer, within, moment):
+    """Continues at once, whatever has become of the address of the device."""
+    begin = time.monotonic()
+    expect(taker.ctl("continue", offer.id, "--print", "--timeout", "10").line["id"] == offer.id, "another activity")
+    seconds = time.monotonic() - begin
+    print(f"    {moment}: continued in {seconds:.2f} s")
+    expect(seconds < within, f"{moment}: it took {seconds:.2f} s")
+
+
+@pairing_test("a continuation goes to where its device is now, and does not wait for the former address", limit=180)
+def moved(stage):
+    tunnel, origin, taker = paired(stage)
+    names = os.path.join(stage.folder, "hosts")
+
+    def name(address):
+        with open(names, "w") as file:
+            file.write(f"127.0.0.1 localhost\n{address} desk.example\n")
+
+    def cut():
+        done = taker.host.run("ss", "-K", "state", "established", "( sport = :24863 or dport = :24863 )")
+        expect(done.code == 0, str(done))
+
+    name(tunnel.addresses[0])
+    mounted = tunnel.hosts[1].run("mount", "--bind", names, "/etc/hosts")
+    expect(mounted.code == 0, str(mounted))
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    taker.ctl("peer", "add", f"desk.example:{PORT}")
+    offer = origin.publish(TYPE)
+    watch.wait("added", id=offer.id)
+    continued(taker, offer, 1, "where it was")
+    # It finds out after 0.3 s that nothing is acknowledged there, and the device has said by then where it is.
+    tunnel.readdress(tunnel.hosts[0], "10.9.0.77")
+    continued(taker, offer, 1.25, "elsewhere, over a connection")
+    tunnel.readdress(tunnel.hosts[0], "10.9.0.78")
+    cut()
+    continued(taker, offer, 3, "elsewhere, by a call")
+    # It cannot say so for a while: its name does.
+    origin.process.send_signal(signal.SIGSTOP)
+    tunnel.readdress(tunnel.hosts[0], "10.9.0.79")
+    name("10.9.0.79")
+    cut()
+    threading.Timer(0.6, origin.process.send_signal, [signal.SIGCONT]).start()
+    continued(taker, offer, 3, "elsewhere, by its name")
 
 
 @pairing_test("a link that loses one packet of a hundred is survived by pairing, continuing and a file", limit=180)

@@ -74,9 +74,13 @@ def carry(device, way, delay, rate, loss, seed):
             waiting.append((free + delay, packet))
             queued += len(packet)
         while waiting and waiting[0][0] <= time.monotonic():
-            packet = waiting.popleft()[1]
-            queued -= len(packet)
-            way.send(packet)
+            try:
+                way.send(waiting[0][1], socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                # The other end may be just as full: who waited for it here would read nothing, and both would wait for ever.
+                time.sleep(0.0005)
+                break
+            queued -= len(waiting.popleft()[1])
 
 
 def main(number, own, other, delay, rate, loss, seed):

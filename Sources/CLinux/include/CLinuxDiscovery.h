@@ -33,6 +33,20 @@ int clinux_netlink_dump(int fd, uint16_t type, uint32_t sequence);
 /// caller asks for all again.
 ssize_t clinux_netlink_receive(int fd, void *buffer, size_t size);
 
+/// How a datagram came: what recvmsg(2) says beside its bytes.
+struct clinux_datagram_way {
+    /// The index of the interface, or 0 when the socket does not tell (IP_PKTINFO, IPV6_RECVPKTINFO).
+    uint32_t interface;
+    /// The port that it was sent from.
+    uint16_t port;
+    uint8_t is_ipv6;
+    /// The address that it was sent from, 4 or 16 bytes.
+    uint8_t address[16];
+};
+
+/// Copies the next datagram of a socket of UDP and leaves it there. Returns its size, cut to `size`, or -1 with errno.
+ssize_t clinux_datagram_peek(int fd, void *buffer, size_t size, struct clinux_datagram_way *way);
+
 /// timerfd_create(2) on CLOCK_BOOTTIME, which counts suspend and which nobody can set; non-blocking, close-on-exec.
 /// Returns the descriptor or -1 with errno.
 int clinux_timer(void);

@@ -26,6 +26,8 @@ extension DaemonCore: LinkPoolDelegate {
         network.ways(to: device, isForRoster: isForRoster)
     }
 
+    func callIsSlow(to device: DeviceID) { staticPeers.lookAgain(for: device) }
+
     func nobodyAnswered(_ device: DeviceID, at address: SocketAddress) {
         network.unanswered(device, at: address)
     }
@@ -117,6 +119,8 @@ extension DaemonCore: PeerNetworkDelegate {
         removals.heard(device)
         accountStore.finished(device)
     }
+
+    func addressesMayDiffer(of device: DeviceID) { pool.addressesMayDiffer(of: device) }
 
     func rosterMayDiffer(_ peer: Peer) {
         sync.consider(peer)

@@ -148,7 +148,12 @@ final class PeerClient {
         }
         let wasWarm = link.isEstablished
         // A warm connection may have ended unnoticed, as after sleep; one that is good answers much sooner.
-        if wasWarm { handle.timer = loop.timer(after: Self.timeoutForAnswer) { link.checkAlive() } }
+        if wasWarm {
+            handle.timer = loop.timer(after: Self.timeoutForAnswer) { [pool] in
+                pool.replaceIfUnacknowledged(link)
+                link.checkAlive()
+            }
+        }
         link.request(question.method, question.parameters, timeout: timeout) {
             [self] outcome in
             switch outcome {

@@ -32,6 +32,8 @@ struct KnownInstance: Sendable {
     var targets = Sightings<ServiceTarget>(cap: 16)
     var addresses = Sightings<HostAddress>(cap: 64)
     var resolution = Resolution.waiting
+    /// What the packets of the network said by themselves since it appeared, or was last to be asked for.
+    var heard: Set<RecordQuery.Kind> = []
     /// How often it gave way, unresolved, to others that wait for browsers.
     var attempts = 0
     /// What the owner was told last; nil if nothing.
@@ -39,11 +41,17 @@ struct KnownInstance: Sendable {
     /// Whether the owner must be told even without a change: Avahi is back and confirms it.
     var mustAnnounce = false
 
+    /// Whether host, port, an address and the text were heard: then there is nothing to ask for.
+    var isHeard: Bool {
+        heard.isSuperset(of: [.text, .target]) && !heard.isDisjoint(with: [.ipv4, .ipv6])
+    }
+
     /// Forgets all records but the PTR ones.
     mutating func forgetRecords() {
         texts.removeAll()
         targets.removeAll()
         addresses.removeAll()
+        heard = []
         resolution = .waiting
     }
 }

@@ -10,12 +10,14 @@ extension ServiceDirectory {
     /// Where to ask: everywhere (nil), or on each of the named interfaces that are there.
     var browsedInterfaces: [UInt32?] { interfaces.indexes(of: options.interfaces) }
 
-    /// What to ask for one instance: its text always, the rest until it is resolved.
+    /// What to ask for one instance: its text always, unless it is heard, and the rest until it is resolved.
     func queries(for name: String, _ instance: KnownInstance, on interface: UInt32?) -> [RecordQuery] {
         let fullName = "\(name).\(serviceName.text)"
         let text = RecordQuery(
             kind: .text, name: fullName, instance: name, round: instance.textRound, interface: interface)
-        guard case .running(let round, _) = instance.resolution else { return [text] }
+        guard case .running(let round, _) = instance.resolution else {
+            return hears && instance.resolution == .done && !instance.texts.isEmpty ? [] : [text]
+        }
         func query(_ kind: RecordQuery.Kind, _ asked: String) -> RecordQuery {
             RecordQuery(kind: kind, name: asked, instance: name, round: round, interface: interface)
         }

@@ -24,6 +24,11 @@ package struct ServiceDirectory: Sendable {
 
     let options: DiscoveryOptions
     let serviceName: DomainName
+    /// Whether it is told what packets say (`heard`). Then a text is asked for until it is known, and not for ever: a question
+    /// for each of N instances, with the known answer of a kilobyte, by each of N devices would be most of all traffic.
+    let hears: Bool
+    /// What follows the name of an instance in the names of its records.
+    let instanceSuffix: String
     var interfaces = InterfaceTable()
     var instances: [String: KnownInstance] = [:]
     private var ownInstances: [String] = []
@@ -34,17 +39,21 @@ package struct ServiceDirectory: Sendable {
     private var hasOverlooked = false
     private var isSelectionStale = false
     /// Whether `wanted` may differ from what it was; making it costs too much to do it after every report.
-    private var isWantedStale = true
+    var isWantedStale = true
     /// Whether an instance may be waiting for room to be resolved.
     private var isWaiting = false
     private var isAllForNow = false
-    private var changed: Set<String> = []
+    var changed: Set<String> = []
     private var removed: [String] = []
 
-    /// - Parameter options: its service type must be two labels; another is a mistake of ours.
-    package init(options: DiscoveryOptions) {
+    /// - Parameters:
+    ///   - options: its service type must be two labels; another is a mistake of ours.
+    ///   - hears: whether `heard` is called for all packets of the service.
+    package init(options: DiscoveryOptions, hears: Bool = false) {
         self.options = options
+        self.hears = hears
         self.serviceName = options.serviceName
+        instanceSuffix = "." + serviceName.text
     }
 
     /// True while there are more instances than are browsed alike: then `rotate` is due every `rotationPeriod`.
@@ -84,6 +93,7 @@ package struct ServiceDirectory: Sendable {
         // A round that still expects answers is as good as a new one.
         if case .running(_, let finished) = instance.resolution, finished.isEmpty { return }
         setResolution(name, .waiting)
+        instances[name]?.heard = []
         instances[name]?.attempts = 0
     }
 
@@ -97,6 +107,7 @@ package struct ServiceDirectory: Sendable {
             instanceAppeared(name, on: link)
         case .text:
             guard isCurrent(query), let strings = TextData.decode(data) else { return }
+            isWantedStale = isWantedStale || hears
             instances[query.instance]?.texts.insert(strings, on: link, round: query.round)
         case .target:
             guard isCurrent(query), let target = ServiceTarget(data: data) else { return }
@@ -157,6 +168,7 @@ package struct ServiceDirectory: Sendable {
     package mutating func libraryLost() {
         for name in instances.keys {
             instances[name]?.links = []
+            instances[name]?.heard = []
             setResolution(name, .waiting)
         }
         isSelectionStale = true
@@ -178,6 +190,7 @@ package struct ServiceDirectory: Sendable {
         for (name, instance) in instances {
             if isFull, case .running = instance.resolution {
                 setResolution(name, .waiting)
+                instances[name]?.heard = []
                 instances[name]?.attempts += 1
             }
             if !instance.isMember { setChosen(name, false) }
@@ -195,6 +208,7 @@ package struct ServiceDirectory: Sendable {
         if isSelectionStale { select() }
         isSelectionStale = false
         for name in changed { finishResolution(name) }
+        for name in changed where hears { skipResolution(name) }
         if isWaiting { startResolutions() }
         var events = removed.map { DiscoveryEvent.removed(instance: $0) }
         removed = []
@@ -308,11 +322,19 @@ package struct ServiceDirectory: Sendable {
     /// Ends a round that has an address and of which no more is expected.
     private mutating func finishResolution(_ name: String) {
         guard let instance = instances[name], case .running(let round, let finished) = instance.resolution,
-            finished.isSuperset(of: addressKinds), !addresses(of: instance).isEmpty
+            finished.isSuperset(of: addressKinds) || instance.isHeard, !addresses(of: instance).isEmpty
         else { return }
         setResolution(name, .done)
         instances[name]?.targets.keep(round: round)
         instances[name]?.addresses.keep(round: round)
+    }
+
+    /// Asks for nothing of an instance that has said everything by itself.
+    private mutating func skipResolution(_ name: String) {
+        guard let instance = instances[name], instance.isChosen, instance.resolution == .waiting, instance.isHeard,
+            !addresses(of: instance).isEmpty
+        else { return }
+        setResolution(name, .done)
     }
 
     private mutating func setResolution(_ name: String, _ resolution: KnownInstance.Resolution) {

@@ -24,6 +24,12 @@ package struct Sightings<Value: Hashable & Sendable>: Sendable {
         if entries.count > cap { entries.removeFirst(entries.count - cap) }
     }
 
+    /// Takes one in that is the only one on its link: what was there before is gone.
+    package mutating func replace(with value: Value, on link: RecordLink, round: UInt32) {
+        entries.removeAll { $0.link == link }
+        insert(value, on: link, round: round)
+    }
+
     /// Takes one back.
     package mutating func remove(_ value: Value, on link: RecordLink) {
         entries.removeAll { $0.link == link && $0.value == value }

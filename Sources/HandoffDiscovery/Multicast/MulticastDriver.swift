@@ -52,7 +52,7 @@ package final class MulticastDriver: DiscoveryRole {
         self.library = library
         self.logger = logger
         self.onEvent = onEvent
-        directory = ServiceDirectory(options: options)
+        directory = ServiceDirectory(options: options, hears: library.hears)
         plan = PublicationPlan(options: options)
     }
 
@@ -158,6 +158,8 @@ package final class MulticastDriver: DiscoveryRole {
             if browsed.contains(query) { directory.vanished(query, on: link, data: data) }
         case .allForNow(let query):
             if browsed.contains(query) { directory.allForNow(query) }
+        case .heard(let packet, let link, let source):
+            directory.heard(packet, on: link, from: source)
         case .browserFailed(let query, let reason):
             refuse(query, reason)
         case .groupEstablished(let id):

@@ -1,8 +1,13 @@
+package import LoopIO
+
 /// One of Avahi's two libraries behind the same few calls: a thin layer without decisions. Lives on a discovery thread;
 /// its C callbacks only queue events, which the driver takes at the end of the loop's turn.
 package protocol MulticastLibrary: AnyObject {
     /// What this library is, for events and logs.
     var kind: DiscoveryKind { get }
+
+    /// Whether it tells what it hears (`MulticastEvent.heard`), so that nobody has to go on asking for what others say anyway.
+    var hears: Bool { get }
 
     /// Connects to the daemon, or starts the responder. It may take until a bus or a daemon answers; the outcome is an
     /// event, maybe queued before this returns.
@@ -34,6 +39,8 @@ package protocol MulticastLibrary: AnyObject {
 }
 
 extension MulticastLibrary {
+    package var hears: Bool { false }
+
     package func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {}
 }
 
@@ -50,6 +57,8 @@ package enum MulticastEvent: Equatable, Sendable {
     case appeared(RecordQuery, RecordLink, [UInt8])
     case vanished(RecordQuery, RecordLink, [UInt8])
     case allForNow(RecordQuery)
+    /// A packet of the network that answers or announces, and who sent it, after the library has read it.
+    case heard(MulticastPacket, RecordLink, from: IPAddress)
     /// The browser of that query has failed.
     case browserFailed(RecordQuery, String)
     case groupEstablished(UInt64)

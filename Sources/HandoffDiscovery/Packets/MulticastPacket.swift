@@ -1,5 +1,4 @@
-/// What a packet of multicast DNS says, as far as it decides who has to read it: bytes from strangers, read by RFC 1035
-/// section 4.1.
+/// What a packet of multicast DNS says of services like ours: bytes from strangers, read by RFC 1035 section 4.1.
 package struct MulticastPacket: Sendable, Equatable {
     /// One record of a response.
     package struct Record: Sendable, Equatable {
@@ -7,8 +6,12 @@ package struct MulticastPacket: Sendable, Equatable {
         package let owner: String?
         /// What a PTR record points to, in the same form; nil for other kinds.
         package let target: String?
-        /// Its lifetime in seconds.
+        /// Its lifetime in seconds; 0 takes it back.
         package let lifetime: UInt32
+        /// Its kind, if it is one that this protocol has.
+        package let kind: RecordQuery.Kind?
+        /// What a TXT, SRV, A or AAAA record says, with its name uncompressed; nil for other kinds, and what is malformed.
+        package let data: [UInt8]?
     }
 
     /// Whether it answers or announces; otherwise it asks.
@@ -38,18 +41,35 @@ package struct MulticastPacket: Sendable, Equatable {
         }
         var records: [Record] = []
         for _ in 0..<count {
-            guard let owner = reader.name(), let kind = reader.u16(), reader.skip(2), let lifetime = reader.u32(),
+            guard let owner = reader.name(), let number = reader.u16(), reader.skip(2), let lifetime = reader.u32(),
                 let length = reader.u16()
             else { return nil }
-            var target: String?
-            if kind == RecordQuery.Kind.instances.rawValue {
-                var inside = reader
-                target = inside.name()?.text
-            }
+            let kind = UInt8(exactly: number).flatMap(RecordQuery.Kind.init)
+            var inside = reader
             guard reader.skip(Int(length)) else { return nil }
-            records.append(Record(owner: owner.text, target: target, lifetime: lifetime))
+            let target = kind == .instances ? inside.name()?.text : nil
+            records.append(
+                Record(
+                    owner: owner.text, target: target, lifetime: lifetime, kind: kind,
+                    data: kind.flatMap { Self.data(of: $0, from: &inside, to: reader.offset) }))
         }
         self.records = records
+    }
+
+    /// What a record says, in the form of records that stand by themselves.
+    private static func data(of kind: RecordQuery.Kind, from reader: inout Reader, to end: Int) -> [UInt8]? {
+        switch kind {
+        case .instances:
+            return nil
+        case .text, .ipv4, .ipv6:
+            return [UInt8](reader.bytes[reader.offset..<end])
+        case .target:
+            let begin = reader.offset
+            guard reader.skip(6), reader.offset < end, let name = reader.name()?.text.flatMap(DomainName.init) else {
+                return nil
+            }
+            return [UInt8](reader.bytes[begin..<(begin + 6)]) + name.wire
+        }
     }
 
     /// Reads from the front; nil where the bytes end.

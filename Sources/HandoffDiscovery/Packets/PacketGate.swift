@@ -45,7 +45,11 @@ package struct PacketGate: Sendable {
 
     /// Whether the responder is to read a packet; counts it.
     package mutating func admits(_ bytes: UnsafeRawBufferPointer, at now: MonotonicInstant) -> Bool {
-        guard let packet = MulticastPacket(bytes) else { return false }
+        MulticastPacket(bytes).map { admits($0, at: now) } ?? false
+    }
+
+    /// The same for a packet that was taken apart.
+    package mutating func admits(_ packet: MulticastPacket, at now: MonotonicInstant) -> Bool {
         guard packet.isResponse else { return questions.admit(at: now) }
         let instances = packet.records.compactMap(instance)
         guard !instances.isEmpty else { return false }

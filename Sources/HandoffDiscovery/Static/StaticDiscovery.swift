@@ -36,6 +36,9 @@ package final class StaticDiscovery: Discovery {
 
     package func refresh(instance: String) { thread.send(.refresh(instance)) }
 
+    /// Looks the name of a peer up again and tells it, at once if that was not done just before; a peer without a name is left alone.
+    package func lookUp(instance: String) { thread.send(.lookUp(instance)) }
+
     package func stop(_ done: @escaping @Sendable () -> Void) {
         if !thread.send(.stop(done)) { done() }
     }

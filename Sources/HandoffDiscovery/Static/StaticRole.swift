@@ -9,6 +9,7 @@ final class StaticRole: DiscoveryRole {
         case add(StaticPeer)
         case remove(StaticPeer)
         case refresh(String)
+        case lookUp(String)
         case stop(@Sendable () -> Void)
     }
 
@@ -16,8 +17,12 @@ final class StaticRole: DiscoveryRole {
         let peer: StaticPeer
         var told: DiscoveredService?
         var due: MonotonicInstant?
+        var lookedUp: MonotonicInstant?
         var backoff = Backoff.nameLookup
     }
+
+    /// The shortest time between two look-ups of a name that somebody waits for; each call asks for one.
+    static let spacing = Duration.milliseconds(500)
 
     private let loop: DiscoveryLoop
     private let logger: Logger
@@ -53,6 +58,10 @@ final class StaticRole: DiscoveryRole {
         case .refresh(let instance):
             guard let entry = entries[instance], entry.due == nil else { return }
             postpone(instance)
+        case .lookUp(let instance):
+            guard let entry = entries[instance], entry.peer.address == nil else { return }
+            let earliest = max(loop.now, entry.lookedUp.map { $0 + Self.spacing } ?? loop.now)
+            entries[instance]?.due = entry.due.map { min($0, earliest) } ?? earliest
         case .stop(let done):
             loop.finish()
             done()
@@ -85,6 +94,7 @@ final class StaticRole: DiscoveryRole {
         let instance = entry.peer.instance
         let addresses = entry.peer.address.map { [$0] } ?? resolve(entry.peer)
         entries[instance]?.due = nil
+        entries[instance]?.lookedUp = loop.now
         guard !addresses.isEmpty else {
             logger.info("Cannot look up a configured peer", ["peer": entry.peer.description])
             postpone(instance)

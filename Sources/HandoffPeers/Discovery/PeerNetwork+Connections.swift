@@ -58,6 +58,15 @@ extension PeerNetwork {
         handle(changes)
     }
 
+    /// The name of a device that is there was looked up.
+    ///
+    /// - Parameter former: what it stood for before.
+    func resolved(_ id: DeviceID, to addresses: [SocketAddress], from former: [SocketAddress]) {
+        table.resolved(
+            id, to: addresses.compactMap(PeerAddress.init), from: former.compactMap(PeerAddress.init), at: now)
+        delegate?.addressesMayDiffer(of: id)
+    }
+
     /// Nobody answered a call to an address of a device.
     package func unanswered(_ id: DeviceID, at address: SocketAddress) {
         guard let address = PeerAddress(address) else { return }

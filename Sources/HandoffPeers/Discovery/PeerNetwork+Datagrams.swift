@@ -47,6 +47,7 @@ extension PeerNetwork {
         }
         perform(actions)
         handle(reception.changes)
+        delegate?.addressesMayDiffer(of: announcement.deviceID)
     }
 
     /// Seals the latest advert for a label, and sends it.

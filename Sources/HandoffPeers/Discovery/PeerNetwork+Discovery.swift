@@ -83,6 +83,7 @@ extension PeerNetwork {
         handle(reception.changes)
         perform(machine.discovered(peer.deviceID, peers: table, at: now))
         if !hadAddresses { delegate?.rosterMayDiffer(peer) }
+        delegate?.addressesMayDiffer(of: peer.deviceID)
     }
 
     /// A record of this very device under a label that was never its own: some cache repeats one of a former start, or another

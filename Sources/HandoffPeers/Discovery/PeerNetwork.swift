@@ -20,6 +20,8 @@ package protocol PeerNetworkDelegate: AnyObject {
     func peersChanged(_ devices: Set<DeviceID>)
     /// A member was heard that has the key of the epoch in force.
     func heard(_ device: DeviceID)
+    /// A device was heard, or its name looked up: it may be elsewhere than before.
+    func addressesMayDiffer(of device: DeviceID)
     /// A device is there, or has said another thing of itself: its roster may differ from ours.
     func rosterMayDiffer(_ peer: Peer)
     /// A member shows itself by a mark: it is in another epoch, or this device is.

@@ -15,6 +15,8 @@ package protocol LinkPoolDelegate: PeerLinkDelegate {
     /// The ways to a device, the most promising one first, for what was asked or to keep the rosters equal; none to one that is
     /// not there.
     func ways(to device: DeviceID, isForRoster: Bool) -> [LinkPool.Way]
+    /// A call to a device takes long: where it is may be found out anew, by its name.
+    func callIsSlow(to device: DeviceID)
     /// Nobody answered at an address of a device: it has to prove itself again.
     func nobodyAnswered(_ device: DeviceID, at address: SocketAddress)
     /// What a device is thought to lack of our roster, for the first frame; nil for nothing.
@@ -55,6 +57,10 @@ package final class LinkPool {
     /// Connections of devices that have yet to show that they are live, in all: whoever holds an open ticket, or the
     /// account key, can make as many identities as he likes.
     private static let maxIntroductions = 16
+
+    /// How long a call has to be without an answer until the names of its device are looked up again: two round trips of a bad
+    /// link, and longer than nearly all calls take.
+    private static let patience = Duration.milliseconds(300)
 
     /// Bytes of frames that are still on their way, over all connections: a member can make hundreds of identities, and
     /// each connection of each of them may begin a frame of 8 MiB. Rosters have a few KiB.
@@ -131,6 +137,8 @@ package final class LinkPool {
     private func dial(_ link: PeerLink, by ways: ArraySlice<Way>) {
         guard let way = ways.first else { return }
         let device = link.device
+        link.way = way
+        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.delegate?.callIsSlow(to: device) }
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
@@ -151,6 +159,33 @@ package final class LinkPool {
                 link.attach(connection, statements: statements(for: device, way))
             }
         }
+    }
+
+    /// More may be known of where a device is: calls to it that have no answer yet try that, too.
+    package func addressesMayDiffer(of device: DeviceID) {
+        for link in links[device, default: []] {
+            guard let dial = link.dial, let former = link.way else { continue }
+            // Under another label it may have another gate; what is said first to who does not know this device stays the same.
+            let way = delegate?.ways(to: device, isForRoster: link.isForRoster)
+                .first { $0.isIntroduction == former.isIntroduction }
+            if let way { dial.add(way.target(device, snapshot)) }
+        }
+    }
+
+    /// Calls a device again beside a connection on which it acknowledges nothing: it may be elsewhere by now, and a call finds out
+    /// sooner than silence does. The new connection takes the place of the old one once it is there.
+    package func replaceIfUnacknowledged(_ link: PeerLink) {
+        let device = link.device
+        guard link.isUnacknowledged, !isStopped, !isSilent, snapshot.peerKey(device) != nil,
+            !links[device, default: []].contains(where: { $0 !== link && $0.isUsable })
+        else { return }
+        delegate?.callIsSlow(to: device)
+        let ways = delegate?.ways(to: device, isForRoster: link.isForRoster) ?? []
+        guard !ways.isEmpty, let new = makeLink(device, role: .client, isForRoster: link.isForRoster) else { return }
+        new.whenEstablished { [weak link] isEstablished in
+            if isEstablished { link?.close(.late) }
+        }
+        dial(new, by: ways[...])
     }
 
     /// Calls a member at addresses where it may be: configured ones, or those of a record with a mark while this device is joining.

@@ -56,6 +56,10 @@ package final class PeerLink {
     package private(set) var wasEndedByPeer = false
     /// The call that is to make it, while this side calls.
     var dial: Dial?
+    /// By what that call goes.
+    var way: LinkPool.Way?
+    /// Runs until that call takes long.
+    var patience: LoopTimer?
     /// When the link was last of use.
     private(set) var lastUse: MonotonicInstant
     private let loop: EventLoop
@@ -124,6 +128,7 @@ package final class PeerLink {
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
         guard !hasEnded else { return connection.close("nobody needs it any more") }
         dial = nil
+        patience = nil
         self.connection = connection
         presentedKey = connection.peerKey
         address = connection.remoteAddress
@@ -191,10 +196,13 @@ package final class PeerLink {
         }
     }
 
+    /// Whether the other machine has not acknowledged all that was sent, which its kernel does within milliseconds.
+    var isUnacknowledged: Bool { isEstablished && connection?.isUnacknowledged == true }
+
     /// Ends the link if the other machine has not acknowledged what was sent some seconds ago: then it is not there any more, as
     /// when one of the two has another address now.
     func endIfUnacknowledged() {
-        if isEstablished, connection?.isUnacknowledged == true { close(.late) }
+        if isUnacknowledged { close(.late) }
     }
 
     /// Answers a request of the other side.
@@ -346,6 +354,7 @@ package final class PeerLink {
         helloTimer = nil
         mergeTimer = nil
         dial = nil
+        patience = nil
         let rest = event(&machine)
         connection?.onBytes = nil
         connection?.onClosed = nil

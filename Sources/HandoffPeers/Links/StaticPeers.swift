@@ -17,6 +17,8 @@ package final class StaticPeers {
         var device: DeviceID?
         /// Who answered last, also if it has gone since.
         var last: DeviceID?
+        /// What its name stood for last.
+        var addresses: [SocketAddress] = []
         var failures = 0
         var isCalling = false
         var timer: LoopTimer?
@@ -65,7 +67,19 @@ package final class StaticPeers {
     package func found(_ service: DiscoveredService) {
         guard let address = entries.keys.first(where: { Self.instance($0) == service.instance }) else { return }
         guard !service.addresses.isEmpty else { return retry(address) }
+        let former = entries[address]?.addresses ?? []
+        entries[address]?.addresses = service.addresses
+        if let device = entries[address]?.device, isThere(device) {
+            network.resolved(device, to: service.addresses, from: former)
+        }
         call(address, at: service.addresses)
+    }
+
+    /// A call to a device takes long: what its names stand for is looked up again, as far as it was not just now.
+    package func lookAgain(for device: DeviceID) {
+        for (address, entry) in entries where entry.device == device {
+            discovery.lookUp(instance: Self.instance(address))
+        }
     }
 
     /// Calls again where nobody is known to be: the account, the network or the devices have changed.

@@ -53,6 +53,15 @@ package struct CandidateSet: Sendable, Equatable {
         }
     }
 
+    /// A configured name stands for other addresses than before: those that only it named are forgotten, unless proved.
+    mutating func replaceFixed(_ former: [PeerAddress], by addresses: [PeerAddress], at now: MonotonicInstant) {
+        for index in candidates.indices where former.contains(candidates[index].address) {
+            if !addresses.contains(candidates[index].address) { candidates[index].sources.remove(.fixed) }
+        }
+        candidates.removeAll { $0.sources.isEmpty && $0.proved == nil }
+        for address in addresses.prefix(Self.maxCount) { add(address, source: .fixed, at: now) }
+    }
+
     /// The device proved that it is at `address`, which is added if it is new, at the cost of an unproved one.
     mutating func prove(_ address: PeerAddress, at now: MonotonicInstant) {
         if !candidates.contains(where: { $0.address == address }) {

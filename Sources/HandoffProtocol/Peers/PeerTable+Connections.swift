@@ -104,6 +104,13 @@ extension PeerTable {
         peers[id] = peer
     }
 
+    /// A configured name of a device stands for these addresses now, instead of for former ones.
+    package mutating func resolved(
+        _ id: DeviceID, to addresses: [PeerAddress], from former: [PeerAddress], at now: MonotonicInstant
+    ) {
+        peers[id]?.candidates.replaceFixed(former, by: addresses, at: now)
+    }
+
     /// A call to an address failed: the address has to prove itself again.
     package mutating func addressFailed(_ address: PeerAddress, of id: DeviceID) {
         peers[id]?.candidates.fail(address)
