@@ -114,7 +114,8 @@ package final class ControlClient {
     ///   - numbers: the descriptors, which stay their owner's, and are needed for the time of this call only.
     ///   - more: whether it may have several replies.
     package func call(
-        _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool, _ handler: @escaping ReplyHandler
+        _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool,
+        _ handler: @escaping ReplyHandler
     ) {
         let path = path
         guard isOpen, let stream else { return loop.later { handler(.failure(.lost(path: path))) } }

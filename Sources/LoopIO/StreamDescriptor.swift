@@ -33,12 +33,14 @@ struct StreamDescriptor: ~Copyable {
         try LocalSocket.receive(from: descriptor.raw, source, into: buffer)
     }
 
-    /// Hands bytes to the kernel together with descriptors, one to four, which go with the first byte (sendmsg(2), SCM_RIGHTS).
+    /// Hands bytes to the kernel together with descriptors, one to four, which go with the first byte (SCM_RIGHTS).
     /// - Returns: how many bytes it took, at least one.
     /// - Throws: `wouldBlock` when it takes none now; after any error nothing was sent.
     func send(_ bytes: UnsafeRawBufferPointer, passing passed: [Int32]) throws(Errno) -> Int {
         let raw = descriptor.raw
-        return try SystemCall.retrying { clinux_send_passing(raw, bytes.baseAddress, bytes.count, passed, passed.count) }
+        return try SystemCall.retrying {
+            clinux_send_passing(raw, bytes.baseAddress, bytes.count, passed, passed.count)
+        }
     }
 
     /// Gives the descriptor up: the caller owns it. It stays non-blocking.

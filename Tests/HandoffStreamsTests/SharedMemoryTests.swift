@@ -7,7 +7,8 @@ import Testing
 
 /// A stream whose app shares memory.
 @Suite(.timeLimit(.minutes(5))) struct SharedMemoryTests {
-    @Test(arguments: [true, false]) func `bytes flow both ways and each direction ends by itself`(isServer: Bool) throws {
+    @Test(arguments: [true, false]) func `bytes flow both ways and each direction ends by itself`(isServer: Bool) throws
+    {
         let fixture = try StreamFixture.open(isServer: isServer)
         let app = try MemoryApp(fixture)
         #expect(app.outcome == .shared(received: 0))

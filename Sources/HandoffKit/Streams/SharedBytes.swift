@@ -37,7 +37,9 @@ final class SharedBytes: Sendable {
         }
         let target = Lent(buffer)
         return twice(socket) { [reader, socket] () throws(BrokenRing) in
-            let (count, rings) = try reader.withLock { (reader) throws(BrokenRing) in try reader.read(into: target.value) }
+            let (count, rings) = try reader.withLock { (reader) throws(BrokenRing) in
+                try reader.read(into: target.value)
+            }
             if rings { socket.ring() }
             return count > 0 ? .moved(count) : try end()
         } ?? .ended
@@ -77,11 +79,12 @@ final class SharedBytes: Sendable {
         switch direction {
         case .reading:
             if early.withLock({ $0 > 0 }) { return socket.poll(.reading, timeout: 0) }
-            return (try? reader.withLock { (reader) throws(BrokenRing) in
-                let isAtEnd = try reader.isAtEnd()
-                let hasBytes = try reader.hasBytes()
-                return hasBytes || isAtEnd
-            }) ?? true
+            return
+                (try? reader.withLock { (reader) throws(BrokenRing) in
+                    let isAtEnd = try reader.isAtEnd()
+                    let hasBytes = try reader.hasBytes()
+                    return hasBytes || isAtEnd
+                }) ?? true
         case .writing: return (try? writer.withLock { (writer) throws(BrokenRing) in try writer.hasRoom() }) ?? true
         }
     }

@@ -98,7 +98,11 @@ final class StreamSocket: Sendable {
 
     /// Calls a handler once on the loop's thread, when a direction can go on, has ended or has failed.
     func whenReady(_ direction: SocketCore.Direction, _ handler: @escaping @Sendable () -> Void) {
-        if let shared { shared.whenReady(direction, on: core.loop, handler) } else { core.whenReady(direction, handler) }
+        if let shared {
+            shared.whenReady(direction, on: core.loop, handler)
+        } else {
+            core.whenReady(direction, handler)
+        }
     }
 
     /// What the next read would find, without taking it.

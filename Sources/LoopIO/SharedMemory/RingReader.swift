@@ -43,7 +43,9 @@ package struct RingReader: ~Copyable {
 
     /// Copies bytes, as many as are there and fit.
     /// - Returns: how many, and whether the writer's bell is to be rung.
-    package mutating func read(into target: UnsafeMutableRawBufferPointer) throws(BrokenRing) -> (count: Int, rings: Bool) {
+    package mutating func read(into target: UnsafeMutableRawBufferPointer) throws(BrokenRing) -> (
+        count: Int, rings: Bool
+    ) {
         var count = 0
         var rings = false
         while count < target.count {

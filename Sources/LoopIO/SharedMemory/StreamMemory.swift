@@ -50,7 +50,8 @@ package final class StreamMemory: @unchecked Sendable {
     package convenience init(passed descriptor: Int32) throws(Errno) {
         let size = Int(try SystemCall.retrying { clinux_shared_memory_size(descriptor) })
         let ringSize = size / 2 - Self.headerSize
-        guard Self.ringSizes.contains(ringSize), ringSize & (ringSize - 1) == 0, size == 2 * (Self.headerSize + ringSize)
+        guard Self.ringSizes.contains(ringSize), ringSize & (ringSize - 1) == 0,
+            size == 2 * (Self.headerSize + ringSize)
         else { throw .invalidArgument }
         try self.init(mapping: descriptor, size: size, ringSize: ringSize)
     }
