@@ -13,18 +13,28 @@ final class LocalMemory: @unchecked Sendable {
     var reader: RingReader
     /// To the app.
     var writer: RingWriter
-    private let roomBell: Descriptor
+    private var roomBell: Descriptor?
+    /// Who may have passed descriptors there.
+    private let passer: DescriptorSource
 
     init(_ passed: PassedMemory) throws(Errno) {
         guard let roomBell = passed.roomBell.take() else { throw .badDescriptor }
         position = passed.position
         reader = passed.memory.reader(as: .daemon)
         writer = passed.memory.writer(as: .daemon)
-        self.roomBell = roomBell
+        self.roomBell = .some(roomBell)
+        passer = passed.roomBell.passer
+    }
+
+    deinit {
+        // We read nothing there, but there may be descriptors whose closing waits.
+        if let former = roomBell.take() { LocalSocket.close(former, from: passer) }
     }
 
     /// Tells the app that there is room for more of its bytes.
-    func ringForRoom() { Bell.ring(roomBell.raw) }
+    func ringForRoom() {
+        if let raw = roomBell?.raw { Bell.ring(raw) }
+    }
 }
 
 /// What an app has passed to share memory for a stream.

@@ -1,5 +1,6 @@
 """Continuation streams whose apps share memory with their daemon; the apps are in Python, from docs/control-protocol.md."""
 
+import contextlib
 import os
 import socket
 import struct
@@ -164,6 +165,30 @@ def file_between(stage):
     asked.send(b"beforeafter").end()
     expect(taken.receive_all() == b"before" + b"f" * 100_000 + b"after", "not in this order")
     expect(call.last()["moved"] == 100_000, "not all was moved")
+
+
+@test("a descriptor in a bell whose closing hangs holds up no other stream", limit=120)
+def hanging_bell(stage):
+    route = Route(*stage.pair())
+    listener = socket.create_server(("127.0.0.1", 0))
+    others = [route.open() for _ in range(4)]  # On each of the daemon's threads for streams.
+    shared = [SharedStream(route.open()[0]) for _ in range(2)]
+    for end in shared:
+        lingering = socket.create_connection(listener.getsockname())
+        lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 600))
+        lingering.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                lingering.send(bytes(MIB))
+        # Into what the daemon only writes to.
+        socket.send_fds(end.room, [b"\0"], [lingering.fileno()])
+        lingering.close()
+        end.close()
+        expect(end.stream.outcome()["outcome"] == "cancelled", "the stream goes on")
+    for asked, taken in others:
+        asked.send(b"still there")
+        expect(taken.receive(11) == b"still there", "another stream is held up")
+    listener.close()
 
 
 if __name__ == "__main__":
