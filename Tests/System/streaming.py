@@ -273,3 +273,11 @@ def allow_descriptors(count=16384):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, count)), hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def let_go(daemon, before, more=2):
+    """Waits until the daemon has as few descriptors as before."""
+    limit = time.monotonic() + 20
+    while descriptors(daemon) > before + more:
+        expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")
+        time.sleep(0.02)

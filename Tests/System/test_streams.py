@@ -15,7 +15,7 @@ from logind import Logind
 from shared_memory import SharedStream
 from streaming import (
     APPS, CONTROL, TYPE, Connection, Refused, Route, Stream, allow_descriptors, both, descriptors, digest, ended,
-    memory, pass_file, passed, stays_flat)
+    let_go, memory, pass_file, passed, stays_flat)
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -117,14 +117,6 @@ def others_go_on(stage):
     expect(asked.end().receive_all() == data, "the bytes differ")
     same_end(asked, taken)
     expect(taker.ctl("continue", "--print", route.activity).line["id"] == route.activity, "wrong activity")
-
-
-def let_go(daemon, before, more=2):
-    """Waits until the daemon has as few descriptors as before."""
-    limit = time.monotonic() + 20
-    while descriptors(daemon) > before + more:
-        expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")
-        time.sleep(0.02)
 
 
 @test("a thousand streams are open at once, each with data, and nothing is left of them", limit=240)
