@@ -14,7 +14,7 @@ package final class StreamLoop: Sendable {
     /// The most plaintext that is worked on in one go; twice as much as 256 KiB costs a tenth less time for each GiB.
     static let maxChunk = 512 * 1024
     /// The same for a stream whose app shares memory.
-    private static let maxSharedChunk = 256 * 1024
+    private static let maxSharedChunk = 512 * 1024
     /// What all streams of a loop together may hold in either direction, give or take a chunk each.
     private static let budget = 64 * 1024 * 1024
     private static let smallestChunk = 16 * 1024
