@@ -40,6 +40,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var timerSource: OpaquePointer?
     /// Whether the first timer is another one since sd-event's was armed.
     private var isTimerSourceStale = true
+    /// What all watches of folders share, while there is one.
+    private weak var folderEvents: FolderEvents?
 
     /// Makes a loop that this thread owns.
     /// - Parameter clock: a clock that a test moves; nil for the system's.
@@ -133,6 +135,16 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         let work = postponed
         postponed = []
         for body in work { body() }
+    }
+
+    /// What is told of folders, for all watches of this loop.
+    /// - Throws: an error of inotify_init1(2): this user has too many (EMFILE).
+    func sharedFolderEvents() throws(Errno) -> FolderEvents {
+        assertOwned()
+        if let folderEvents { return folderEvents }
+        let events = try FolderEvents(on: self)
+        folderEvents = events
+        return events
     }
 
     private func wake() {

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import HandoffTestSupport
 import LoopIO
 import Testing
@@ -98,6 +98,41 @@ struct FolderWatchTests {
         try test.write("x", to: "a/z")
         try test.loop.runUntilStopped()
         #expect(changes == 2)
+    }
+
+    @Test func `the watches of a loop are told apart, and have one inotify instance`() throws {
+        let test = try Bench()
+        test.makeFolder("a")
+        let before = try instances()
+        var told: [String] = []
+        var first: FolderWatch? = try FolderWatch(on: test.loop) { told.append("first") }
+        let second = try FolderWatch(on: test.loop) {
+            told.append("second")
+            test.loop.stop()
+        }
+        #expect(try instances() == before + 1)
+        #expect(first?.setFolders([test.path("a"): .names(["x"]), test.folder.path: .anything]) == true)
+        #expect(second.setFolders([test.path("a"): .names(["x", "y"])]))
+        try test.write("y", to: "a/y")
+        try test.loop.runUntilStopped()
+        #expect(told == ["second"])
+        try test.write("x", to: "a/x")
+        try test.loop.runUntilStopped()
+        #expect(told.sorted() == ["first", "second", "second"])
+        // What one is not interested in any more is still watched for the other.
+        first = nil
+        told = []
+        try test.write("z", to: "z")
+        try test.write("x", to: "a/x")
+        try test.loop.runUntilStopped()
+        #expect(told == ["second"])
+    }
+
+    /// How many inotify instances this process has.
+    private func instances() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == "anon_inode:inotify"
+        }
     }
 
     @Test func `a program is an executable file, by path or in one of the folders`() throws {

@@ -1,0 +1,93 @@
+import Glibc
+
+/// What the kernel tells of all folders that are watched on one loop, through one inotify(7) instance: a user has 128 of
+/// them for all programs together. Used on the loop's thread only; it lives as long as a `FolderWatch` of the loop.
+final class FolderEvents {
+    /// A `struct inotify_event`, without the cookie.
+    struct Event {
+        let watch: Int32
+        let mask: UInt32
+        let name: ArraySlice<UInt8>
+    }
+
+    private struct Listener {
+        weak var watch: FolderWatch?
+    }
+
+    /// One buffer holds many events; the kernel gives whole ones.
+    private static let bufferSize = 16_384
+    /// Buffers that are read in one turn of the loop; the rest comes in the next.
+    private static let buffersInTurn = 8
+    private static let mask = UInt32(
+        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+            | IN_ONLYDIR)
+
+    private let descriptor: Descriptor
+    private var source: EventSource?
+    private var listeners: [Listener] = []
+
+    /// - Throws: an error of inotify_init1(2): this user has too many (EMFILE).
+    init(on loop: EventLoop) throws(Errno) {
+        descriptor = Descriptor(owning: try SystemCall.retrying { inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC)) })
+        source = try loop.watch(descriptor.raw, .readable) { [weak self] _ in self?.read() }
+    }
+
+    deinit {
+        // The source ends before its descriptor is closed.
+        source?.cancel()
+    }
+
+    /// Has a watch told of what it is interested in, until it is dropped.
+    func add(_ watch: FolderWatch) {
+        listeners.removeAll { $0.watch == nil }
+        listeners.append(Listener(watch: watch))
+    }
+
+    /// Watches a folder, which may be watched already.
+    /// - Returns: the kernel's number for the folder; nil with errno(3) of inotify_add_watch(2).
+    func begin(_ path: String) -> Int32? {
+        let number = inotify_add_watch(descriptor.raw, path, Self.mask)
+        return number >= 0 ? number : nil
+    }
+
+    /// Ends the watching of those folders that no watch is interested in any more.
+    func end(_ numbers: Set<Int32>) {
+        for number in numbers where !listeners.contains(where: { $0.watch?.isWatching(number) ?? false }) {
+            // Fails for a folder that is gone already.
+            _ = inotify_rm_watch(descriptor.raw, number)
+        }
+    }
+
+    private func read() {
+        var changed: [ObjectIdentifier: FolderWatch] = [:]
+        for _ in 0..<Self.buffersInTurn {
+            var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+            // Would-block ends it; anything else only means that there was nothing.
+            let count = Glibc.read(descriptor.raw, &buffer, buffer.count)
+            guard count > 0 else { break }
+            for event in Self.events(in: buffer[..<count]) {
+                for watch in listeners.lazy.compactMap(\.watch) where watch.concerns(event) {
+                    changed[ObjectIdentifier(watch)] = watch
+                }
+            }
+        }
+        for watch in changed.values { watch.tell() }
+    }
+
+    /// Reads `struct inotify_event`s: watch, mask, cookie and length, of 4 bytes each, and a name with NULs behind it.
+    private static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
+        var events: [Event] = []
+        var rest = bytes
+        while rest.count >= 16 {
+            let words = (0..<4).map { index in
+                rest.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self) }
+            }
+            let length = Int(words[3])
+            guard rest.count >= 16 + length else { break }
+            let name = rest.dropFirst(16).prefix(length).prefix { $0 != 0 }
+            rest = rest.dropFirst(16 + length)
+            events.append(Event(watch: Int32(bitPattern: words[0]), mask: words[1], name: name))
+        }
+        return events
+    }
+}
