@@ -1,16 +1,21 @@
-/// Reads a text in one pass as long as it is written as programs write messages: objects and arrays of plain texts, whole numbers and
+/// Reads a text in one pass as long as it is written as programs write messages: objects and arrays of plain texts, short numbers and
 /// literals, far from every limit.
 ///
 /// What it accepts, jansson accepts too and reads in the same way. For everything else, whether that is valid or not, it
-/// gives nil: an escape, a fraction, a key that occurs twice, a limit, bytes that are no JSON. `JSONScan` and jansson then say what it
+/// gives nil: an escape, an exponent, a key that occurs twice, a limit, bytes that are no JSON. `JSONScan` and jansson then say what it
 /// is. So the grammar and its errors stay theirs; what they cost, a tenth of a continuation, is spent only where it has to be.
 struct JSONPlainReader {
     /// How many arrays and objects may enclose a value here; each is a call of the reader by itself.
     private static let maxDepth = 32
     /// How many members an object may have here: each key is compared with those before it.
     private static let maxMembers = 32
-    /// How many digits a number may have here, none of which can be too large for 64 bits.
+    /// How many digits a whole number may have here, none of which can be too large for 64 bits.
     private static let maxDigits = 18
+    /// How many digits a number with a fraction may have here: without its point, it is below 2^53.
+    private static let maxRealDigits = 15
+    private static let powersOfTen: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
 
     private let text: UnsafeBufferPointer<UInt8>
     private let limits: JSONLimits
@@ -129,23 +134,40 @@ struct JSONPlainReader {
         return String(plain: UnsafeBufferPointer(rebasing: text[position..<end]))
     }
 
-    /// A whole number of which one byte is passed already. What follows it must be a bracket, a comma or a blank, and so no
-    /// fraction, which the caller sees to.
+    /// A number of which one byte is passed already. What follows it must be a bracket, a comma or a blank, and so no exponent,
+    /// which the caller sees to.
     private mutating func number() -> JSON? {
         let isNegative = text[position - 1] == UInt8(ascii: "-")
         if !isNegative { position -= 1 }
         let start = position
+        let whole = digits(atMost: Self.maxDigits)
+        // No digit, or a zero in front of others.
+        guard position > start, text[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
+        guard position < text.count, text[position] == UInt8(ascii: ".") else {
+            // Jansson's reader says what a zero behind a sign is.
+            return isNegative && whole == 0 ? nil : .integer(isNegative ? -whole : whole)
+        }
+        let wholeCount = position - start
+        position += 1
+        let point = position
+        let fraction = digits(atMost: max(0, Self.maxRealDigits - wholeCount))
+        guard position > point else { return nil }
+        // Both are whole and below 2^53, and so their quotient is the double that is nearest to the number (Clinger, 1990).
+        let scale = Self.powersOfTen[position - point]
+        let value = (Double(whole) * scale + Double(fraction)) / scale
+        return .real(isNegative ? -value : value)
+    }
+
+    /// The number that the next digits are; those beyond so many are left.
+    private mutating func digits(atMost count: Int) -> Int64 {
+        let start = position
         var number: Int64 = 0
-        while position < text.count, position - start < Self.maxDigits,
+        while position < text.count, position - start < count,
             case let byte = text[position], (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         {
             number = number * 10 + Int64(byte - UInt8(ascii: "0"))
             position += 1
         }
-        // No digit, or a zero in front of others or behind a sign.
-        guard position > start, text[start] != UInt8(ascii: "0") || (position == start + 1 && !isNegative) else {
-            return nil
-        }
-        return .integer(isNegative ? -number : number)
+        return number
     }
 }

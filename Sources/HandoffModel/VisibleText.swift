@@ -4,7 +4,7 @@ package enum VisibleText {
     ///
     /// The two joiners and the selectors of variants stay, since emoji and several scripts need them.
     package static func escape(_ peerText: String) -> String {
-        guard peerText.unicodeScalars.contains(where: isHidden) else { return peerText }
+        guard !isPlain(peerText), peerText.unicodeScalars.contains(where: isHidden) else { return peerText }
         var visible = ""
         for scalar in peerText.unicodeScalars {
             if isHidden(scalar) {
@@ -14,6 +14,11 @@ package enum VisibleText {
             }
         }
         return visible
+    }
+
+    /// Whether a text has printable characters of ASCII only, as most have: told by its bytes, without a look at tables.
+    package static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     /// Whether a character moves the cursor, turns the direction of text, or cannot be seen at all.

@@ -16,7 +16,9 @@ struct JSONPlainTests {
         "{}", "[]", " { } ", "[ ]", "{\"a\":1}", "{ \"a\" : 1 , \"b\" : [ true , false , null ] }", "\"\"",
         "\"é\u{1F600}\"",
         "\"e\u{301}\"", "\"\u{7F}\"", "0", "-1", "999999999999999999", "-999999999999999999", "1000000000000000000",
-        "9223372036854775807", "-9223372036854775808", "-0", "1.5", "-0.0", "1e3", "\"a\\nb\"", "\"\\u0041\"",
+        "9223372036854775807", "-9223372036854775808", "-0", "1.5", "-0.0", "1e3", "0.1", "-63.0", "0.3",
+        "12345678901234.5", "123456789012345.6", "0.00000000000001", "0.000000000000001", "9007199254740993.0", "1.5e3",
+        "0.123456789012345", "99999999.9999999", "3.14159265358979323846", "\"a\\nb\"", "\"\\u0041\"",
         "\"\\\"\"",
         "{\"\":{\"\":0}}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "[[[[[[]]]]]]", "\t[\r\n1\t]\r",
     ])
@@ -30,12 +32,24 @@ struct JSONPlainTests {
         "\"a\nb\"",
         "[1,]", "[,1]", "[1", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1,\"a\":1}", "{a:1}", "{1:1}", "]", "1}",
         "1,2",
-        "\"\\x\"", "1.", "+1", "\u{A0}1", "[1]]", "{} {}",
+        "\"\\x\"", "1.", ".5", "-.5", "1.e3", "1.5.5", "00.5", "01.5",
+        "-00.5", "1.-5", "+1", "\u{A0}1", "[1]]", "{} {}",
     ])
     func `what is no value is none in either way`(value: String) {
         let (plain, byJansson) = Self.bothWays(value)
         #expect(plain == nil)
         #expect(byJansson == nil)
+    }
+
+    @Test func `numbers with a fraction are the doubles that are nearest to them`() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<10_000 {
+            let digits = String(Int64.random(in: 0..<1_000_000_000_000_000, using: &random))
+            let point = Int.random(in: 1...digits.count, using: &random)
+            let text = "\(digits.prefix(point)).\(digits.dropFirst(point))\(point == digits.count ? "0" : "")"
+            let (plain, byJansson) = Self.bothWays(text)
+            #expect(plain == byJansson && plain != nil, "\(text)")
+        }
     }
 
     @Test(arguments: 1...12)

@@ -21,7 +21,7 @@ package struct AppsCommand: Command {
             client.listApps(then)
         } present: { apps in
             if context.json {
-                for app in apps { context.console.line(app.json) }
+                context.console.lines(apps.map(\.json))
             } else if apps.isEmpty {
                 context.note("no app continues anything here: none declares a type, and none is attached")
             } else {

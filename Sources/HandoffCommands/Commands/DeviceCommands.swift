@@ -24,7 +24,7 @@ package struct DevicesCommand: Command {
             }
         } present: { (devices: [ControlDevice], silence: Obstacle?) in
             if context.json {
-                for device in devices { context.console.line(device.json) }
+                context.console.lines(devices.map(\.json))
             } else if devices.isEmpty {
                 context.note("this device has no account yet; create one with: handoffctl account create")
             } else {

@@ -48,7 +48,7 @@ package struct ListCommand: Command {
             }
         } present: { (offers: Offers) in
             if context.json {
-                for activity in offers.activities { context.console.line(activity.json) }
+                context.console.lines(offers.activities.map(\.json))
             } else if let obstacle = offers.obstacle {
                 context.note("nothing is on offer here: \(obstacle.message)", remedy: obstacle.remedy)
             } else if offers.activities.isEmpty {
@@ -109,7 +109,7 @@ extension ListCommand {
             }
         } present: { (activities: [ControlPublication], status: ControlStatus?) in
             if context.json {
-                for activity in activities { context.console.line(activity.json) }
+                context.console.lines(activities.map(\.json))
             } else if activities.isEmpty {
                 context.note("this device has published nothing")
             } else {

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// Rows of text in aligned columns.
 package struct ColumnTable {
     /// Columns between two neighbours.
@@ -68,7 +70,7 @@ package struct ColumnTable {
 package enum DisplayWidth {
     /// The number of columns, as terminals with a fixed-width font count them.
     package static func of(_ text: String) -> Int {
-        text.reduce(0) { $0 + width(of: $1) }
+        VisibleText.isPlain(text) ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
     }
 
     /// The text, cut to at most `columns` with an ellipsis when something is missing.

@@ -47,9 +47,9 @@ package struct Console {
 
     /// Writes a table; on a terminal it is as wide as that at most.
     package func write(_ table: ColumnTable) {
-        for (index, line) in table.lines(fitting: graphicColumns).enumerated() {
-            self.line(index == 0 ? emphasize(line, .strong) : line)
-        }
+        var lines = table.lines(fitting: graphicColumns)
+        if let heading = lines.first { lines[0] = emphasize(heading, .strong) }
+        output(lines.map { $0 + "\n" }.joined())
     }
 
     /// A word for standard output that stands out where that is possible.
@@ -63,7 +63,13 @@ package struct Console {
     }
 
     /// Writes one JSON object as a line, with `version` first.
-    package func line(_ object: JSONObject) { output(JSONLine.text(object) + "\n") }
+    package func line(_ object: JSONObject) { lines([object]) }
+
+    /// Writes JSON objects as lines, each with `version` first.
+    package func lines(_ objects: [JSONObject]) {
+        guard !objects.isEmpty else { return }
+        output(objects.map { JSONLine.text($0) + "\n" }.joined())
+    }
 
     /// Writes to standard error; the text ends its own lines.
     package func writeDiagnostics(_ text: String) { diagnostics(text) }

@@ -19,7 +19,7 @@ package enum JSONLine {
     /// Replaces characters that JSON allows inside strings, but that no one sees, by `\u` escapes. They cannot stand
     /// outside of strings, so that the text need not be parsed.
     static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isInvisible) else { return text }
+        guard !VisibleText.isPlain(text), text.unicodeScalars.contains(where: isInvisible) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             guard isInvisible(scalar) else {
