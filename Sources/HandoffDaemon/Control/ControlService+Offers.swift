@@ -43,15 +43,19 @@ extension ControlService {
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [ControlActivity] {
         let running = core.apps.registry.running
         var origins: [DeviceID: ControlOrigin] = [:]
+        // Of many offers most are of a few kinds, and to decide means to look at all apps.
+        var openers: [OfferKind: ControlOpens] = [:]
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
             let origin = origins[device] ?? core.network.origin(of: device)
             origins[device] = origin
+            let kind = OfferKind(activity)
+            let opens = openers[kind] ?? opens(decide(activity, running))
+            openers[kind] = opens
             return ControlActivity(
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
-                hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), sent: activity.isSent,
-                opens: opens(decide(activity, running)))
+                hasWebpageURL: activity.hasWebpageURL, age: Double(activity.age), sent: activity.isSent, opens: opens)
         }
     }
 
@@ -88,5 +92,18 @@ extension ControlService {
     private func decide(_ offer: OfferedActivity, _ running: [RunningApp]) -> HandlerDecision {
         core.installed.registry.decide(
             offer.type, team: offer.team, page: offer.hasWebpageURL ? .unknown : .none, running: running)
+    }
+}
+
+/// What of an offer decides by what it is opened.
+private struct OfferKind: Hashable {
+    let type: ActivityType
+    let team: String?
+    let hasWebpageURL: Bool
+
+    init(_ offer: OfferedActivity) {
+        type = offer.type
+        team = offer.team
+        hasWebpageURL = offer.hasWebpageURL
     }
 }
