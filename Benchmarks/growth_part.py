@@ -264,7 +264,8 @@ def measure_idle(account, quick):
     figures |= {
         f"idle, sent by all a minute, {count} devices": one(sent / 1024 / minutes),
         f"idle, sent by a device a minute, {count} devices": one(sent / 1024 / minutes / count),
-        f"idle, delivered to a device a minute, {count} devices": one(reached / 1024 / minutes / count),
+        # To all hosts, those of devices that come later among them.
+        f"idle, delivered to a device a minute, {count} devices": one(reached / 1024 / minutes / len(account.lab.hosts)),
         f"idle, packets of all a minute, {count} devices": one(packets / minutes),
         f"idle, wake-ups of a device a minute, {count} devices": spread(woken),
         f"idle, CPU of a device a minute, {count} devices": spread([1000 * value for value in used]),
