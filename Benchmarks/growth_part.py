@@ -7,8 +7,8 @@ record in mDNS follows each. This process has a connection to each daemon that w
 the figures, as are all processors that there are for all devices.
 
 HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
-streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). Changes and idling begin four and a half minutes after
-the start, with --quick at once. All of it takes three quarters of an hour.
+streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). Changes and
+idling begin four and a half minutes after the start, with --quick at once. All of it takes three quarters of an hour.
 """
 
 import concurrent.futures

@@ -128,6 +128,23 @@ struct FolderWatchTests {
         #expect(told == ["second"])
     }
 
+    @Test func `a watch that is dropped by another one's handler is told nothing more`() throws {
+        let test = try Bench()
+        var told: [String] = []
+        var later: FolderWatch?
+        let first = try FolderWatch(on: test.loop) {
+            told.append("first")
+            later = nil
+            test.loop.stop()
+        }
+        later = try FolderWatch(on: test.loop) { told.append("later") }
+        _ = first.setFolders([test.folder.path: .anything])
+        _ = later?.setFolders([test.folder.path: .anything])
+        try test.write("x", to: "x")
+        try test.loop.runUntilStopped()
+        #expect(told == ["first"])
+    }
+
     /// How many inotify instances this process has.
     private func instances() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {

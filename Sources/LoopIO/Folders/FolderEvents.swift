@@ -59,19 +59,17 @@ final class FolderEvents {
     }
 
     private func read() {
-        var changed: [ObjectIdentifier: FolderWatch] = [:]
         for _ in 0..<Self.buffersInTurn {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
             // Would-block ends it; anything else only means that there was nothing.
             let count = Glibc.read(descriptor.raw, &buffer, buffer.count)
             guard count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
-                for watch in listeners.lazy.compactMap(\.watch) where watch.concerns(event) {
-                    changed[ObjectIdentifier(watch)] = watch
-                }
+                for listener in listeners { listener.watch?.note(event) }
             }
         }
-        for watch in changed.values { watch.tell() }
+        // A handler may drop a watch, which hears nothing then, or add one.
+        for listener in listeners { listener.watch?.tell() }
     }
 
     /// Reads `struct inotify_event`s: watch, mask, cookie and length, of 4 bytes each, and a name with NULs behind it.

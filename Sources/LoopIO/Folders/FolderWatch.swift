@@ -24,6 +24,8 @@ package final class FolderWatch {
     private var watches: [String: Int32] = [:]
     /// What of each watched folder is of interest.
     private var interests: [Int32: Interest] = [:]
+    /// Whether something has changed and was not told yet.
+    private var hasChanged = false
     /// Called after something changed, once for what came together.
     private let onChange: () -> Void
 
@@ -67,8 +69,19 @@ package final class FolderWatch {
     /// Whether a folder that the kernel has this number for is watched here.
     func isWatching(_ number: Int32) -> Bool { interests[number] != nil }
 
-    /// Whether an event is of interest here; an end of a watch is noted.
-    func concerns(_ event: FolderEvents.Event) -> Bool {
+    /// Takes an event of any folder that is watched on the loop.
+    func note(_ event: FolderEvents.Event) {
+        hasChanged = concerns(event) || hasChanged
+    }
+
+    /// Says that something has changed, if that is so.
+    func tell() {
+        guard hasChanged else { return }
+        hasChanged = false
+        onChange()
+    }
+
+    private func concerns(_ event: FolderEvents.Event) -> Bool {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return true }
         guard let interest = interests[event.watch] else { return false }
         if event.mask & Self.goneMask != 0 {
@@ -80,9 +93,6 @@ package final class FolderWatch {
         case .names(let names): return names.contains { $0.utf8.elementsEqual(event.name) }
         }
     }
-
-    /// Tells what came.
-    func tell() { onChange() }
 
     private static let goneMask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 }
