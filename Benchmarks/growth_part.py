@@ -7,8 +7,8 @@ record in mDNS follows each. This process has a connection to each daemon that w
 the figures, as are all processors that there are for all devices.
 
 HANDOFF_GROWTH: the numbers of devices (default 2,10,30,100; with --quick 2,10). HANDOFF_GROWTH_PARTS: what is measured (default
-streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). Changes and
-idling begin four and a half minutes after the start, with --quick at once. All of it takes three quarters of an hour.
+streams,answers,changes,idle). HANDOFF_GROWTH_IDLE: seconds of idling at each number (default 60; with --quick 10). All but
+streams begins four and a half minutes after the start, with --quick at once. All of it takes three quarters of an hour.
 """
 
 import concurrent.futures
@@ -223,6 +223,7 @@ def measure_answers(account, quick):
     """How long a device takes to list all activities, and its status."""
     device, count = account.devices[0], len(account.devices)
     figures = {}
+    account.settle(quick)
     for name, method in (("list", "ListActivities"), ("status", "GetStatus"), ("device list", "ListDevices")):
         times = []
         call = json.dumps({"method": f"dev.handoff1.Control.{method}"}).encode() + b"\0"
