@@ -1,5 +1,3 @@
-import HandoffModel
-
 /// Rows of text in aligned columns.
 package struct ColumnTable {
     /// Columns between two neighbours.
@@ -70,7 +68,9 @@ package struct ColumnTable {
 package enum DisplayWidth {
     /// The number of columns, as terminals with a fixed-width font count them.
     package static func of(_ text: String) -> Int {
-        VisibleText.isPlain(text) ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
+        // Most texts are printable ASCII, and need no look at characters and at Unicode's tables.
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
     }
 
     /// The text, cut to at most `columns` with an ellipsis when something is missing.

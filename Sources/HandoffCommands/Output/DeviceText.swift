@@ -111,8 +111,8 @@ package enum ConfusableNames {
     package static func skeleton(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.lowercased().unicodeScalars {
-            let isJoiner = scalar == "\u{200C}" || scalar == "\u{200D}"
-            if scalar.properties.isWhitespace || isJoiner || VisibleText.isHidden(scalar) { continue }
+            if scalar.properties.isWhitespace { continue }
+            if VisibleText.isJoiner(scalar) || VisibleText.isHidden(scalar) { continue }
             if scalar.properties.isVariationSelector || scalar.properties.isDefaultIgnorableCodePoint { continue }
             kept.append(scalar)
         }

@@ -19,7 +19,7 @@ package enum JSONLine {
     /// Replaces characters that JSON allows inside strings, but that no one sees, by `\u` escapes. They cannot stand
     /// outside of strings, so that the text need not be parsed.
     static func escaped(_ text: String) -> String {
-        guard !VisibleText.isPlain(text), text.unicodeScalars.contains(where: isInvisible) else { return text }
+        guard text.unicodeScalars.contains(where: isInvisible) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             guard isInvisible(scalar) else {
@@ -37,7 +37,7 @@ package enum JSONLine {
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         // Joiners, too: an escape costs a program nothing.
-        VisibleText.isHidden(scalar) || scalar.properties.generalCategory == .format
+        VisibleText.isHidden(scalar) || VisibleText.isJoiner(scalar)
     }
 }
 
