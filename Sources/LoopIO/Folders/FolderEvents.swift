@@ -44,10 +44,10 @@ final class FolderEvents {
     }
 
     /// Watches a folder, which may be watched already.
-    /// - Returns: the kernel's number for the folder; nil with errno(3) of inotify_add_watch(2).
-    func begin(_ path: String) -> Int32? {
-        let number = inotify_add_watch(descriptor.raw, path, Self.mask)
-        return number >= 0 ? number : nil
+    /// - Returns: the kernel's number for the folder.
+    /// - Throws: an error of inotify_add_watch(2).
+    func begin(_ path: String) throws(Errno) -> Int32 {
+        try SystemCall.retrying { inotify_add_watch(descriptor.raw, path, Self.mask) }
     }
 
     /// Ends the watching of those folders that no watch is interested in any more.

@@ -50,14 +50,15 @@ package final class FolderWatch {
         var present: [String: Int32] = [:]
         var interests: [Int32: Interest] = [:]
         for (path, interest) in wanted {
-            guard let number = events.begin(path) else {
+            do throws(Errno) {
+                let number = try events.begin(path)
+                isNew = isNew || watches[path] != number
+                present[path] = number
+                interests[number] = interests[number].map { $0.union(interest) } ?? interest
+            } catch {
                 // Not for a lack of watches (ENOSPC), which looking anew would not mend.
-                isNew = isNew || [ENOENT, ENOTDIR].contains(errno)
-                continue
+                isNew = isNew || [ENOENT, ENOTDIR].contains(error.rawValue)
             }
-            isNew = isNew || watches[path] != number
-            present[path] = number
-            interests[number] = interests[number].map { $0.union(interest) } ?? interest
         }
         let ended = Set(watches.values).subtracting(interests.keys)
         watches = present
