@@ -50,7 +50,7 @@ extension ControlService {
             let origin = origins[device] ?? core.network.origin(of: device)
             origins[device] = origin
             let kind = OfferKind(activity)
-            let opens = openers[kind] ?? opens(decide(activity, running))
+            let opens = openers[kind] ?? opens(decide(kind, running))
             openers[kind] = opens
             return ControlActivity(
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
@@ -61,7 +61,7 @@ extension ControlService {
 
     /// Who would take an offer over, as far as it is known without the payload.
     func recipient(of offer: OfferedActivity) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
-        let decision = decide(offer, core.apps.registry.running)
+        let decision = decide(OfferKind(offer), core.apps.registry.running)
         switch decision.opener {
         case .running(let session):
             if let app = core.apps.registry.session(session) { return .success(.app(app)) }
@@ -89,13 +89,13 @@ extension ControlService {
         }
     }
 
-    private func decide(_ offer: OfferedActivity, _ running: [RunningApp]) -> HandlerDecision {
+    private func decide(_ kind: OfferKind, _ running: [RunningApp]) -> HandlerDecision {
         core.installed.registry.decide(
-            offer.type, team: offer.team, page: offer.hasWebpageURL ? .unknown : .none, running: running)
+            kind.type, team: kind.team, page: kind.hasWebpageURL ? .unknown : .none, running: running)
     }
 }
 
-/// What of an offer decides by what it is opened.
+/// All of an offer that decides by what it is opened.
 private struct OfferKind: Hashable {
     let type: ActivityType
     let team: String?
