@@ -130,7 +130,7 @@ import Timing
         let code = try window.opened().code
         let join = try couch.join(code: try wrongCode(code))
         #expect(try window.next() == .wrongCode(guessesLeft: 4))
-        fleet.pass(.seconds(4))
+        // The clock is not moved on: the refusal may still be on its way, and a joiner that hears nothing guesses again.
         #expect(try join.failure() == "wrongCode")
         // One guess, however long it has looked.
         #expect(window.waiting == 0)
