@@ -80,7 +80,9 @@ import Testing
         let application = following(kit)
         application.start()
         try kit.run(until: "connected")
-        #expect(kit.story == ["Attach", "not connected 4608", "Attach", "connected"])
+        // The app hears of the refusal on a queue of its own, which may take longer than the wait before the next attempt.
+        #expect(kit.story.filter { $0 != "Attach" } == ["not connected 4608", "connected"])
+        #expect(kit.story.count { $0 == "Attach" } == 2)
     }
 
     @Test func `an app knows for which type it was started`() async throws {

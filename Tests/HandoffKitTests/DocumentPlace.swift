@@ -36,6 +36,8 @@ final class DocumentPlace: Sendable {
         var configuration = HandoffConfiguration(identifier: "app", activityTypes: types, socketPath: kit.path)
         configuration.sharedRoots = roots
         configuration.documentCache = path + "/cache"
+        // No test is about it, and thousands of places take their time under a sanitizer.
+        configuration.documentTimeout = .seconds(120)
         return HandoffApplication(configuration: configuration, callbackQueue: kit.queue)
     }
 

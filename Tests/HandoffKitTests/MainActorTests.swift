@@ -194,6 +194,9 @@ private final class SceneDelegate: UIResponder, UISceneDelegate {
         kit.queue.resume()
         try await aside { [kit] in
             try kit.run { $0.contains("BecomeCurrent") && $0.contains("main willSave 2") }
+            // The save ends two steps after its note; one that still runs would serve the daemon's request too.
+            DispatchQueue.main.sync {}
+            kit.drainQueue()
             kit.note("again")
             activity.needsSave = true
             kit.event(.save(kit.lastID))

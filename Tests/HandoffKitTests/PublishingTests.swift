@@ -222,10 +222,10 @@ import Testing
             let before = kit.story.count
             kit.event(.save(kit.lastID))
             try kit.run { story in story[before...].contains { $0.contains(reason) } }
-            activity.title = "still there"
+            activity.title = "still there \(number)"
             activity.userInfo = ["page": 2]
             activity.needsSave = true
-            try kit.run { _ in kit.told["title"] == "still there" }
+            try kit.run { _ in kit.told["title"] == .string("still there \(number)") }
         }
         #expect(kit.story.count { $0 == "Attach" } == 1)
         #expect(throws: Never.self) { try NSUserActivity.check(userInfo: ["p": Data(count: 700_000)]) }

@@ -48,6 +48,18 @@ func writeNow(_ bytes: [UInt8], to descriptor: Int32) {
     #expect(write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
+/// Accepts the connection that a client of this process has; -1 without one. The client counts as connected before the listener
+/// has the connection.
+func acceptNow(_ listener: Int32) -> Int32 {
+    hasInput(listener) ? accept(listener, nil, nil) : -1
+}
+
+/// Waits until there is something to read; false where nothing comes, for a test that would hang.
+func hasInput(_ descriptor: Int32) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&request, 1, 20_000) == 1
+}
+
 /// Starts to connect a plain TCP socket to a port of 127.0.0.1; it waits for nothing unless `isBlocking`.
 func plainSocket(toPort port: UInt16, isBlocking: Bool) -> Descriptor {
     let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)), 0)

@@ -40,15 +40,15 @@ import Testing
 
         var hasEcho: Bool { settings.c_lflag & tcflag_t(ECHO) != 0 }
 
-        /// What the person sees.
+        /// What the person sees, up to the end of a line. The kernel shows it in its own time.
         var screen: String {
-            var pending: Int32 = 0
-            // FIONREAD
-            #expect(ioctl(person, 0x541B, &pending) == 0)
-            guard pending > 0 else { return "" }
-            var bytes = [UInt8](repeating: 0, count: Int(pending))
-            let count = read(person, &bytes, bytes.count)
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            var seen: [UInt8] = []
+            while seen.last != UInt8(ascii: "\n"), hasInput(person) {
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                let count = read(person, &bytes, bytes.count)
+                seen += bytes.prefix(max(0, count))
+            }
+            return String(decoding: seen, as: UTF8.self)
         }
     }
 

@@ -2,6 +2,7 @@
 
 import base64
 import datetime
+import functools
 import hashlib
 import hmac
 import os
@@ -62,6 +63,14 @@ def read_refusal(body):
 # The two secrets
 
 
+@functools.lru_cache(maxsize=64)
+def stretch(digits, salt):
+    """What stands for a code in SPAKE2: a third of a second of work, which is done once for a code and a salt."""
+    full = b"handoff/1 pair" + salt
+    stretched = hashlib.scrypt(digits.encode(), salt=full, n=2**16, r=8, p=1, maxmem=2**27, dklen=48)
+    return int.from_bytes(stretched, "big") % spake2.ORDER
+
+
 class Digits:
     """Eight digits, for people; the same code is stretched with every salt anew."""
 
@@ -71,9 +80,7 @@ class Digits:
             raise Refused("not eight digits")
 
     def w(self, salt):
-        full = b"handoff/1 pair" + salt
-        stretched = hashlib.scrypt(self.text.encode(), salt=full, n=2**16, r=8, p=1, maxmem=2**27, dklen=48)
-        return int.from_bytes(stretched, "big") % spake2.ORDER
+        return stretch(self.text, salt)
 
     def token(self, client_hello):
         return b""

@@ -243,6 +243,10 @@ class Chromium(Browser):
         for url in urls:
             self.call("Target.createTarget", {"url": url, "background": True})
 
+    def tab_titles(self):
+        """Titles of all pages that are open."""
+        return [one["title"] for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"]
+
     def navigate(self, tab, url):
         self.call("Page.navigate", {"url": url}, self.session(tab))
         self.wait_for(tab, url)
@@ -358,6 +362,10 @@ class Firefox(Browser):
             for (const url of arguments[0]) {
                 gBrowser.addTab(url, { triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });
             }""", list(urls))
+
+    def tab_titles(self):
+        """Titles of all pages of the window."""
+        return self.in_browser("return gBrowser.tabs.map((tab) => tab.label)")
 
     def resize(self, tab, width, height=900):
         self.call("WebDriver:SwitchToWindow", {"handle": tab})

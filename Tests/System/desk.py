@@ -110,6 +110,14 @@ exit {status}
         return offer["opens"]
 
 
+def awaited(path, within=20):
+    """Waits until a file is there, which a program that was started writes in its own time."""
+    limit = time.monotonic() + within
+    while not os.path.exists(path):
+        expect(time.monotonic() < limit, f"there is no {path}")
+        time.sleep(0.02)
+
+
 def events(record, event, within=20, **fields):
     """Waits until a played app has noted such an event; answers it."""
     limit = time.monotonic() + within

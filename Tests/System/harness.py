@@ -29,6 +29,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BIN = os.path.abspath(os.environ.get("HANDOFF_BIN", os.path.join(ROOT, ".build", "release")))
 HOSTS = os.path.join(ROOT, "Tests", "Lab", "hosts")
 TIME_LIMIT = 60
+# Signals that no test sends, as exit codes: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV.
+CRASHES = (-4, -5, -6, -7, -8, -11)
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 AT_ONCE = int(os.environ.get("HANDOFF_AT_ONCE", "1"))
 
@@ -125,6 +127,12 @@ class Follower:
             raise Failure(f"no JSON from {self.words}: {text!r}") from None
         self.seen.append(value)
         return value
+
+    def rest(self):
+        """All lines up to the end of a command that ends, those before as well."""
+        while self.next() is not None:
+            pass
+        return self.seen
 
     def wait(self, event, within=60, **fields):
         """The next line with this event, and these fields; others are skipped."""
@@ -293,8 +301,12 @@ class Stage:
             first.ctl("account", "create")
         file = os.path.join(self.folder, f"account-{len(os.listdir(self.folder))}")
         first.ctl("account", "export", file)
-        second.ctl("account", "import", file)
+        imported = second.ctl("account", "import", file, code=None)
         os.unlink(file)
+        # The command waits for eight seconds; the device goes on.
+        expect(imported.code == 0 or '"NotJoined"' in imported.errors, str(imported))
+        while second.ctl("account", "show").line["epoch"] is None:
+            time.sleep(0.05)
 
     def pair(self, names=("origin", "taker"), **more):
         """Two daemons of one account."""
@@ -308,7 +320,8 @@ class Stage:
             file.write(content)
         return path
 
-    def close(self, keep):
+    def end(self):
+        """Ends everything that runs for the test."""
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
@@ -321,6 +334,13 @@ class Stage:
                 process.wait(10)
         for closer in reversed(self.closers):
             closer()
+
+    def close(self, keep):
+        self.end()
+        self.remove(keep)
+
+    def remove(self, keep):
+        """Removes the folder, unless somebody wants to see it."""
         if not keep and not os.environ.get("HANDOFF_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -406,7 +426,7 @@ def run_test(name, limit, function):
     try:
         function(stage)
         for daemon in stage.daemons:
-            if daemon.process and daemon.process.returncode in (-4, -5, -6, -7, -8, -11):
+            if daemon.process and daemon.process.poll() in CRASHES:
                 raise Failure(f"{daemon.name} crashed with signal {-daemon.process.returncode}: {tail(daemon.log, 60)}")
     except Skip as error:
         must_run = os.environ.get("CI") == "true" and not error.optional
@@ -425,7 +445,11 @@ def run_test(name, limit, function):
             for daemon in stage.daemons:
                 reason += f"\n  log of {daemon.name}:{tail(daemon.log)}"
             reason += f"\n  kept: {stage.folder}"
-        stage.close(keep=verdict == "FAILED")
+        stage.end()
+        crashed = [daemon.name for daemon in stage.daemons if daemon.process and daemon.process.returncode in CRASHES]
+        if verdict == "ok" and crashed:
+            verdict, reason = "FAILED", f"{', '.join(crashed)} crashed at the end; kept: {stage.folder}"
+        stage.remove(keep=verdict == "FAILED")
     return verdict, reason
 
 

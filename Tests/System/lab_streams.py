@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from harness import BIN, Failure, Lab, expect, main, test
+from harness import BIN, Failure, Lab, Skip, expect, main, test
 from streaming import Route, memory, stays_flat
 
 TYPE = "com.example.file"
@@ -77,6 +77,14 @@ def sizes(stage):
         expect(leftovers(stage, target) == [], f"left over: {leftovers(stage, target)}")
 
 
+def size(path):
+    """Bytes of a file, which may get its name in this moment: then there is none at the path."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
 def leftovers(stage, target):
     """Files beside the target that have its name in theirs."""
     return [name for name in os.listdir(stage.folder)
@@ -95,8 +103,13 @@ def pipe(stage):
     words = [*taker.prefix, os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "continue", activity, "--output", "-"]
     take = subprocess.Popen(words, env=taker.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stage.processes.append(take)
-    publish.stdin.write(data)
-    publish.stdin.close()
+
+    def write_all():
+        publish.stdin.write(data)
+        publish.stdin.close()
+
+    # What is on the way holds less than all, so that nothing more is written before something is read.
+    threading.Thread(target=write_all, daemon=True).start()
     got, errors = take.communicate(timeout=60)
     expect(take.returncode == 0, f"{errors}")
     expect(got == data, f"{len(got)} of {len(data)} bytes")
@@ -105,7 +118,7 @@ def pipe(stage):
 @test("20 GiB arrive with their hash", limit=600)
 def large(stage):
     if not ALL:
-        return
+        raise Skip("only with HANDOFF_STREAMS=all", optional=True)
     origin, taker = two(stage)
     source = os.path.join(stage.folder, "source")
     with open(source, "wb") as file:
@@ -134,7 +147,8 @@ def cable(stage):
     wanted = write(source, 256 * MIB)
     publish = offer(origin, taker, source)
     take = taker.follow("continue", publish.id, "--output", target)
-    time.sleep(0.1)
+    # Before that a continuation may fail for good.
+    take.wait("stream", within=60)
     for host in (taker.host, origin.host):
         host.link("down")
         time.sleep(2)
@@ -204,7 +218,7 @@ class Chaos:
         what = f"round {number}: {fault} after {delay:.3f} s"
         take = self.attempt(target)
         time.sleep(delay)
-        begun = sum(os.path.getsize(os.path.join(self.stage.folder, name)) for name in leftovers(self.stage, target))
+        begun = sum(size(os.path.join(self.stage.folder, name)) for name in leftovers(self.stage, target))
         what += f" and {begun // MIB} of {self.size // MIB} MiB"
         self.strike(fault, take)
         code = take.process.wait(120)
@@ -277,8 +291,10 @@ def resumes(stage):
     publish = offer(origin, taker, source)
 
     def device():
-        """Bytes that have come to the host so far. /sys would show the machine's own devices."""
-        line = next(line for line in taker.host.run("cat", "/proc/net/dev").output.splitlines() if "eth0:" in line)
+        """Bytes that have come to the host so far, as a process there sees them: without another process, since all of
+        them come within a quarter of a second."""
+        with open(f"/proc/{taker.process.pid}/net/dev") as file:
+            line = next(line for line in file if "eth0:" in line)
         return int(line.split(":")[1].split()[0])
 
     before = device()

@@ -58,6 +58,8 @@ def popup(stage, kinds):
     there.open_many(site.url(f"/small/{number}?{long}") for number in range(45))
     there.open(site.url("/front"))
     until("the offer", lambda: any(one["title"] == "front" for one in taker.ctl("list").lines))
+    # The popup asks once: a tab whose page is still on its way has no title, or is left out.
+    until("all pages", lambda: {f"small {number}" for number in range(45)} <= set(there.tab_titles()))
     expect(of_tabs(origin) == [], f"asked before: {of_tabs(origin)}")
     shown = popup_of(here)
     until("the offer in the popup", lambda: text(shown, "#offers .title") == ["front"])

@@ -104,15 +104,19 @@ def chromium_windows(stage):
         browser.kill()
 
 
-@test("Firefox offers no page of a private window, whatever the manifest says, allowed there or not", limit=180)
-def firefox_windows(stage):
-    for incognito in ("not_allowed", "spanning"):
-        for allowed in (False, True):
+for incognito in ("not_allowed", "spanning"):
+    for allowed in (False, True):
+
+        @test(f"Firefox offers no page of a private window: manifest {incognito}, {'allowed' if allowed else 'not allowed'} there",
+              limit=120)
+        def firefox_windows(stage, incognito=incognito, allowed=allowed):
             two = private_windows(stage, Firefox, incognito, private=allowed)
             seen = titles(stage, two, lambda url: two[3].open(url, private=True))
             expect(SECRET not in seen, f"with {incognito}, allowed {allowed}: {seen}")
-            two[3].kill()
-    # Without manifest and guard it does: this looks at the right thing.
+
+
+@test("Firefox without manifest and guard offers pages of private windows: the tests look at the right thing", limit=120)
+def firefox_unguarded(stage):
     two = private_windows(stage, Firefox, "spanning", guarded=False, private=True)
     seen = titles(stage, two, lambda url: two[3].open(url, private=True))
     expect(SECRET in seen, f"the test does not see what it is for: {seen}")

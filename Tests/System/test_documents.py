@@ -158,6 +158,7 @@ def changed(stage):
     # It is closed: nothing of it is served any more.
     write(origin, "private/draft.txt", b"third")
     author.do("close")
+    author.state()  # What it is told next is answered behind that.
     reader.do("fetch")
     failed = reader.wait("access")
     expect(failed["there"] is False, f"its activity has ended: {failed}")

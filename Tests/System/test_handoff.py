@@ -267,7 +267,8 @@ def handler_refuses(stage):
     expect(json.loads(refused.errors).get("code") == 4608, str(refused))
     handle.wait("continue")
     publish.interrupt()
-    expect(not any(line["event"] == "continued" for line in publish.seen), f"the origin heard: {publish.seen}")
+    heard = publish.rest()
+    expect(not any(line["event"] == "continued" for line in heard), f"the origin heard: {heard}")
 
 
 @test("a publisher of a file is asked to save, and what the file says then is what arrives")
@@ -431,7 +432,8 @@ def tickets(stage):
     publish = first.publish(TYPE)
     shown(second, id=publish.id)
     expect({device["name"] for device in second.ctl("devices").lines} >= {"first", "second"}, "wrong devices")
-    third.ctl("account", "import", path, code=None)
+    refused = third.ctl("account", "import", path, code=1)
+    expect(json.loads(refused.errors)["error"] == "NotJoined", str(refused))
     expect(third.ctl("list").lines == [], "a file that was used admits again")
 
 

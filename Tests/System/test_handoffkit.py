@@ -53,9 +53,9 @@ def saved(author, taker, reader):
     author.wait("wasContinued")
 
 
-def apps(stage, mode="runloop", how="accept", **fields):
+def apps(stage, mode="runloop", how="accept", configuration="", **fields):
     """Two daemons, an app that publishes on the first, and one that handles on the second."""
-    origin, taker = stage.pair()
+    origin, taker = stage.pair(configuration=configuration)
     author = App(origin, mode=mode)
     author.publish(TYPE, title="Draft", userInfo={"page": 3}, **fields)
     reader = App(taker, types=[TYPE], mode=mode).handle(how)
@@ -219,8 +219,9 @@ def expiration(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
     author = App(origin)
-    author.publish(TYPE, title="Short", expires=2)
+    author.publish(TYPE, title="Short", expires=3600)
     watch.wait("added", title="Short")
+    author.do("set", expires=2)
     watch.wait("removed")
     # The object lives on, and may become current with a new date.
     author.do("set", expires=3600)
@@ -276,6 +277,9 @@ def tutorial(stage):
     expect(first() == "You read on elsewhere.", "the first reader was not told")
 
 
+# An app that is blocked in its save is waited for as long as may be.
+PATIENT = "save-answer = 10 s\n"
+
 # ---- Errors --------------------------------------------------------------------------------------------------------
 
 
@@ -301,7 +305,7 @@ def fails(taker, reader, author, act, code, reason, word, *words):
 
 @test("4608: the app at the origin goes away")
 def origin_gone(stage):
-    _, taker, author, reader = apps(stage)
+    _, taker, author, reader = apps(stage, configuration=PATIENT)
     fails(taker, reader, author, author.process.kill, 4608, "ownerGone", "origin")
 
 
@@ -317,13 +321,13 @@ def missing_key(stage):
 
 @test("4609: the other device cannot be reached")
 def unreachable(stage):
-    origin, taker, author, reader = apps(stage)
+    origin, taker, author, reader = apps(stage, configuration=PATIENT)
     fails(taker, reader, author, origin.kill, 4609, "peerUnreachable", "origin")
 
 
 @test("4609: the daemon here ends while an activity is on its way, and streams need it")
 def daemon_gone(stage):
-    _, taker, author, reader = apps(stage, streams=True)
+    _, taker, author, reader = apps(stage, configuration=PATIENT, streams=True)
     taker.ctl("continue")
     reader.wait("continue")
     fails(taker, reader, author, taker.kill, 4609, "daemonGone", "origin")
@@ -335,7 +339,7 @@ def daemon_gone(stage):
 
 @test("4610: the other device does not answer")
 def timed_out(stage):
-    origin, taker, author, reader = apps(stage)
+    origin, taker, author, reader = apps(stage, configuration=PATIENT)
     stop = lambda: origin.process.send_signal(signal.SIGSTOP)
     fails(taker, reader, author, stop, 4610, "timedOut", "origin", "--timeout", "2")
     origin.process.send_signal(signal.SIGCONT)
@@ -501,7 +505,7 @@ def killed(stage):
 
 @test("a handler's daemon is killed in the middle of continuations: each announcement has one end", limit=120)
 def killed_while_continuing(stage):
-    origin, taker, author, reader = apps(stage)
+    origin, taker, author, reader = apps(stage, configuration=PATIENT)
     saved(author, taker, reader)
     begin = len(reader.seen)
     for _ in range(10):

@@ -9,7 +9,7 @@ import threading
 import time
 import unicodedata
 
-from desk import Desk, error
+from desk import Desk, awaited, error
 from harness import BIN, ROOT, Failure, Skip, expect, main, run, test
 from streaming import APPS, Connection, Refused
 from terminal import Screen
@@ -99,6 +99,7 @@ def stand_in(desk, name, status=0):
 
 def take(record):
     """What a stand-in got: its words, and its variables."""
+    awaited(record)
     with open(record, "rb") as file:
         parts = file.read().decode().split("\0")[:-1]
     os.unlink(record)
@@ -266,6 +267,8 @@ class Hostile:
         desk.origin.start()
         self._settle(desk.origin, desk.daemon)
         self.desk, self.guard, self.ends = desk, threading.Lock(), threading.Event()
+        # Taken before the guard: who serves would take that again before anyone else wakes up.
+        self.door = threading.Lock()
         desk.stage.closers.append(self.ends.set)
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -284,6 +287,8 @@ class Hostile:
         heard = {"acknowledged": False, "adverts": 0}
         with contextlib.suppress(c.Refused, OSError):
             while not self.ends.is_set():
+                with self.door:
+                    pass
                 with self.guard:
                     self.peer.listen(0.01, heard)
                     if found := self.link.receive(0.01):
@@ -293,7 +298,7 @@ class Hostile:
         """Offers one activity, and nothing else any more."""
         id = id or os.urandom(16).hex()
         fields = {"id": id, "type": "com.example.hostile", "title": "t", "streams": False, "webpageURL": False, "age": 0}
-        with self.guard:
+        with self.door, self.guard:
             self.peer.offers = {id: {"shown": fields | shown_, "payload": payload}}
             heard = self.peer.advertise(*self.target, bytes.fromhex(self.link.hello["label"]))
         expect(heard["acknowledged"], "the advert was not taken")

@@ -238,6 +238,7 @@ def continued_elsewhere(stage):
 def failed(stage):
     desk = Desk(stage)
     publish = desk.publish(TYPE, "--title", "Draft")
+    desk.shown("Draft")
     desk.manifest("editor", ["/bin/false"], name="Broken", types=[TYPE])
     desk.server.choose(desk.server.one(summary="Broken: Draft")["id"], "continue")
     notification = desk.server.one(summary="Not continued: Draft")

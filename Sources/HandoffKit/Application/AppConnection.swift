@@ -27,8 +27,6 @@ final class AppConnection: @unchecked Sendable {
     private var fileRounds: [UUID: Int] = [:]
     /// After so many rounds what is not known travels as a name that leads nowhere.
     private static let maxFileRounds = 3
-    /// How long places for the documents of an activity that arrived are looked for: a file system may hang.
-    private static let timeoutForFiles = Duration.seconds(2)
     /// Calls on connections of their own that are open.
     var openings: [ObjectIdentifier: ControlClient] = [:]
 
@@ -290,9 +288,9 @@ final class AppConnection: @unchecked Sendable {
         _ state: ActivityState, _ continuation: Continuation, _ then: @escaping @Sendable (ActivityState) -> Void
     ) {
         let urls = state.userInfo.documentURLs
-        guard !urls.isEmpty, let desk = try? application?.documents() else { return then(state) }
+        guard !urls.isEmpty, let application, let desk = try? application.documents() else { return then(state) }
         let once = LoopBound(Once(state, then), on: loop)
-        once.value.timer = loop.timer(after: Self.timeoutForFiles) { once.value.finish([:]) }
+        once.value.timer = loop.timer(after: application.configuration.documentTimeout) { once.value.finish([:]) }
         desk.resolve(urls, continuation) { [loop] places in loop.perform { once.value.finish(places) } }
     }
 

@@ -24,6 +24,8 @@ public struct HandoffConfiguration: Sendable, Equatable {
     public var sharedRoots: [HandoffSharedRoot]?
     /// Where documents of other devices are kept while they are accessed; nil for the user's cache folder. For tests.
     package var documentCache: String?
+    /// How long places for the documents of an activity that arrived are looked for: a file system may hang. For tests.
+    package var documentTimeout: Duration = .seconds(2)
 
     /// An app with these properties.
     public init(

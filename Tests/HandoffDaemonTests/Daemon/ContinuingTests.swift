@@ -13,7 +13,8 @@ import Testing
 
     init() throws {
         fleet = try Fleet()
-        let devices = try fleet.account("desk", "couch")
+        // Long enough for what a test does before an app answers.
+        let devices = try fleet.account("desk", "couch") { $0.configuration.saveAnswer = .seconds(10) }
         (desk, couch) = (devices[0], devices[1])
     }
 

@@ -58,6 +58,9 @@ import Timing
 
         // Beyond 30 days and 3 of jitter: all are due at once, as after a night of a month.
         fleet.pass(.seconds(34 * 24 * 3600))
+        try fleet.poll("all see each other again") { try members.allSatisfy { try $0.status().peers.count == 2 } }
+        // Who has looked while nobody was there looks again after an hour.
+        if try members.allSatisfy({ try $0.status().epoch == before }) { fleet.pass(.seconds(3601)) }
         try fleet.poll("a new key holds") { try members.allSatisfy { try $0.status().epoch != before } }
         try fleet.settle(members)
         let later = fleet.unixSeconds + 4

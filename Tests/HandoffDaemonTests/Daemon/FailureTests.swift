@@ -93,10 +93,12 @@ import Testing
         try closeWarmConnection()
         couch.blockDatagrams()
         couch.discovery.goDeaf()
-        published.close()
-        try fleet.poll("it is withdrawn") { try desk.status().offered == 0 }
-
-        let failure = try couch.continue().failure()
+        // After some seconds the desk would tell by a connection.
+        let failure = try fleet.withClockStanding {
+            published.close()
+            try fleet.poll("it is withdrawn") { try desk.status().published == 0 }
+            return try couch.continue().failure()
+        }
 
         #expect(failure.code == HandoffFailure.failedCode)
         #expect(failure.reason == "unknownActivity")

@@ -202,8 +202,10 @@ import Timing
         var flood = (0..<40).map { _ in RawConnection(to: address, writing: bytes, fleet) }
         let join = try couch.join(code: opened.code)
         var next = fleet.clock.now
+        // For a second, as what comes from one address has few places, and the joiner calls eight times in some seconds.
+        let end = next.advanced(by: .seconds(1))
         try fleet.run("the couch is asked about") {
-            if flood.count < 200, fleet.clock.now >= next {
+            if flood.count < 200, (next..<end).contains(fleet.clock.now) {
                 next = fleet.clock.now.advanced(by: .milliseconds(10))
                 flood += (0..<8).map { _ in RawConnection(to: address, writing: bytes, fleet) }
             }

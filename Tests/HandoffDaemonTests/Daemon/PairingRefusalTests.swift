@@ -6,6 +6,7 @@ import HandoffPairing
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// How pairing ends without a new member, by whole daemons: who is told what, and what stays possible.
 @Suite final class PairingRefusalTests {
@@ -314,11 +315,16 @@ import Testing
 
     @Test func `the answer may come too late`() throws {
         let window = try desk.pair()
-        let join = try couch.join(code: try window.opened().code)
+        let code = try window.opened().code
+        let opened = fleet.clock.now
+        let join = try couch.join(code: code)
         _ = try window.confirm()
         _ = try join.inviter()
-        fleet.pass(.seconds(239))
-        #expect(window.waiting == 0)
+        try fleet.withClockStanding {
+            fleet.pass(opened.advanced(by: .seconds(239)).duration(since: fleet.clock.now))
+            _ = try desk.status()
+            #expect(window.waiting == 0)
+        }
         fleet.pass(.seconds(2))
         #expect(try window.failure() == "windowClosed")
         #expect(try join.failure() == "windowClosed")

@@ -5,6 +5,7 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+import Timing
 
 /// Continuation streams between whole daemons.
 @Suite final class StreamTests {
@@ -185,13 +186,16 @@ import Testing
 
     @Test func `a stream that no app takes is refused after half a minute`() throws {
         let publisher = try publish()
+        let begin = fleet.clock.now
         let other = try couch.stream(couch.openStream(.continuation(couch.take())))
         let id = try offered(publisher)
         let awaiting = try couch.awaitStream(other.id)
-        fleet.pass(.seconds(29))
-        _ = try desk.status()
-        #expect(awaiting.waiting == 0)
-        fleet.pass(.seconds(1))
+        try fleet.withClockStanding {
+            fleet.pass(begin.advanced(by: .seconds(29)).duration(since: fleet.clock.now))
+            _ = try desk.status()
+            #expect(awaiting.waiting == 0)
+        }
+        fleet.pass(.seconds(30))
         #expect(try AwaitStreamReply(json: awaiting.result()).outcome == .refused)
         #expect(try desk.outcome(of: id).outcome == .refused)
         #expect(try desk.openStream(.stream(id)).refusal().name == AppErrorName.noSuchStream.rawValue)
@@ -297,7 +301,7 @@ import Testing
         // One that no app has taken, one that is waited for, and one that a file is passed to.
         let offered = try couch.openStream(.continuation(continuation))
         _ = try self.offered(publisher)
-        _ = try desk.awaitStream(origin.id)
+        let awaiting = try desk.awaitStream(origin.id)
         let passed = try file()
         _ = try desk.passFile(
             PassFileRequest(stream: origin.id, direction: .receive, position: 0, length: nil), passed.file)
@@ -307,6 +311,7 @@ import Testing
         #expect(try AwaitStreamReply(json: there.result()).outcome == .stopped)
         #expect(try origin.call.rest() == [])
         try couch.stop()
+        withExtendedLifetime(awaiting) {}
     }
 
     @Test func `a daemon may stop while streams are being opened`() throws {

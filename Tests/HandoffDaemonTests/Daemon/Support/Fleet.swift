@@ -8,9 +8,11 @@ import Synchronization
 import Testing
 import Timing
 
-/// How often the clock of a fleet has moved on.
+/// What makes the clock of a fleet go, and the tests look again.
 private final class Ticks: Sendable {
     let count = Atomic(0)
+    /// Whether the clock stands.
+    let isStanding = Atomic(false)
 }
 
 /// The wall clock of a fleet, which goes with its other clock.
@@ -48,7 +50,7 @@ final class Fleet {
         ticker = DispatchSource.makeTimerSource(queue: .global())
         ticker.schedule(deadline: .now() + .milliseconds(10), repeating: .milliseconds(10))
         ticker.setEventHandler {
-            clock.advance(by: .milliseconds(10))
+            if !ticks.isStanding.load(ordering: .relaxed) { clock.advance(by: .milliseconds(10)) }
             ticks.count.add(1, ordering: .relaxed)
             loop.stop()
         }
@@ -154,6 +156,14 @@ final class Fleet {
             asked = now
             return try isDone()
         }
+    }
+
+    /// Does something that must be over within a time of the product, while the clock stands: then the time that the machine
+    /// takes for it does not matter. Only for what waits for no timer.
+    func withClockStanding<Result>(_ body: () throws -> Result) rethrows -> Result {
+        ticks.isStanding.store(true, ordering: .relaxed)
+        defer { ticks.isStanding.store(false, ordering: .relaxed) }
+        return try body()
     }
 
     /// Lets time pass at once; what is due then happens while the test waits for its next event.

@@ -101,6 +101,12 @@ final class TestDevice {
         connections = bound.connections
     }
 
+    /// Has the running daemon take another configuration, as a reload does.
+    func reconfigure(_ change: (inout Configuration) -> Void) {
+        change(&configuration)
+        daemon?.assumeIsolated { [configuration] in $0.reconfigure(configuration) }
+    }
+
     /// Ends the daemon in order, with goodbyes.
     func stop() throws {
         guard let hasStopped = beginToStop() else { return }
@@ -247,7 +253,9 @@ final class TestDevice {
     /// Joins the account of a file; returns when a member has let the device in.
     func importAccount(_ file: [UInt8], passphrase: String = "") throws {
         let answer = try offerAccountFile(file, passphrase: passphrase)
-        try #require(answer["joined"] == .bool(true), "\(name) did not join: \(answer)")
+        try #require(answer["error"] == nil, "\(name) did not join: \(answer)")
+        // The answer comes after eight seconds at the latest, and joining goes on.
+        try fleet.poll("\(name) has joined") { try status().standing == .member }
     }
 
     /// Imports a file where no member is in reach that would let the device in.
