@@ -16,6 +16,17 @@ struct LoggerTests {
         #expect(sink.entries.map(\.level) == LogLevel.allCases.filter { $0 >= level })
     }
 
+    @Test func `a new level holds for all that share it`() {
+        let sink = MemorySink()
+        let logger = Logger(subsystem: "daemon", sink: sink, level: .notice)
+        let other = logger.named("discovery")
+        logger.setLevel(.debug)
+        other.debug("Shown")
+        other.setLevel(.fault)
+        logger.error("Not shown")
+        #expect(sink.entries.map(\.message) == ["Shown"])
+    }
+
     @Test func `a message that is not written is not made`() {
         let logger = Logger(subsystem: "test", sink: MemorySink(), level: .notice)
         func made() -> String {

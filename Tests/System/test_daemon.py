@@ -118,17 +118,35 @@ def bad_configuration(stage):
         expect(not os.path.exists(daemon.state), "a daemon that was refused made a device")
 
 
+def logged(daemon):
+    with open(daemon.log) as file:
+        return file.read()
+
+
 @test("SIGHUP reads the configuration again; a mistake in it changes nothing")
 def reload(stage):
-    daemon = stage.daemon("one", configuration="titles = yes\n")
-    with open(daemon.configuration, "w") as file:
-        file.write("rubbish\n")
-    daemon.process.send_signal(signal.SIGHUP)
-    daemon.is_well()
-    with open(daemon.configuration, "w") as file:
-        file.write("titles = no\n")
-    daemon.process.send_signal(signal.SIGHUP)
-    daemon.is_well()
+    def give(text):
+        with open(daemon.configuration, "w") as file:
+            file.write(text)
+        daemon.process.send_signal(signal.SIGHUP)
+
+    def lines():
+        """Lines that a call adds to the log: one at the level debug, and none at the others."""
+        before = logged(daemon)
+        daemon.is_well()
+        return logged(daemon)[len(before):]
+
+    daemon = stage.daemon("one", configuration="titles = yes\nlog-level = debug\n")
+    give("rubbish\n")
+    while "Configuration was not taken" not in logged(daemon):
+        daemon.is_well()
+    expect(" debug " in lines(), "a mistake has changed the level")
+    give("titles = no\nlog-level = fault\n")
+    while lines():
+        pass
+    give("titles = no\n")
+    while "Configuration was read again" not in logged(daemon):
+        daemon.is_well()
 
 
 @test("damaged key files are named at the start, and never overwritten", limit=120)

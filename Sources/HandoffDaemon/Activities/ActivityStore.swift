@@ -48,13 +48,13 @@ package struct ActivityStore: Sendable {
     private static let slowness = 8
 
     /// How long a periodic save request waits after the last one, 15 s unless configured.
-    private let usualInterval: Duration
+    package var usualInterval: Duration
     /// Whether what can wait does, to save power.
     package var savesPower = false
     /// How long such a request waits now.
     package var refreshInterval: Duration { savesPower ? usualInterval * Self.slowness : usualInterval }
     /// How long an activity without an expiration date stays on offer after its owner last said something of it; nil: for ever.
-    package let lifetime: Duration?
+    package var lifetime: Duration?
     private var entries: [ActivityID: PublishedActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
     /// Counts what the user has turned to.

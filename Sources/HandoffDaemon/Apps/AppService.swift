@@ -41,7 +41,7 @@ final class AppService {
     private let loop: EventLoop
     private let log: Logger
     private let refusals: PacedLog
-    private let times: ActivityTimes
+    private var times: ActivityTimes
     /// Bytes of payload that another device may continue; more is published with a warning.
     var payloadLimit: Int
     private let wallClock: any WallClock
@@ -70,6 +70,15 @@ final class AppService {
     /// Asks apps less often for their latest state, or as often as else.
     func setSavesPower(_ savesPower: Bool) {
         store.savesPower = savesPower
+        rearm()
+    }
+
+    /// Takes times that were configured anew; they hold for the activities that are there too.
+    func take(_ times: ActivityTimes) {
+        self.times = times
+        payloads.saveAnswerTime = times.saveAnswer
+        store.usualInterval = times.refresh
+        store.lifetime = times.lifetime
         rearm()
     }
 

@@ -33,7 +33,8 @@ final class PayloadService {
     }
 
     private let loop: EventLoop
-    private let saveAnswerTime: Duration
+    /// How long an owner may take to answer a save request, from the next one on.
+    var saveAnswerTime: Duration
     private unowned let delegate: any PayloadServiceDelegate
     private var waiting: [ActivityID: [Waiting]] = [:]
     private var timers: [ActivityID: LoopTimer] = [:]

@@ -198,10 +198,7 @@ final class DaemonCore {
         wallClock: wallClock)
 
     private(set) lazy var apps: AppService = AppService(
-        loop: loop, log: log.named("apps"),
-        times: AppService.ActivityTimes(
-            saveAnswer: configuration.saveAnswer, refresh: configuration.refresh,
-            lifetime: configuration.activityLifetime),
+        loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),
         payloadLimit: configuration.payloadLimit, wallClock: wallClock, delegate: self)
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
@@ -301,6 +298,7 @@ final class DaemonCore {
     func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
         self.configuration = configuration
+        log.setLevel(configuration.logLevel)
         for address in configuration.peers { staticPeers.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
             staticPeers.remove(address)
@@ -310,6 +308,8 @@ final class DaemonCore {
         sessions.take(configuration.sessionDelays)
         switches.take(policy, isConfiguredOff: configuration.advertise == .off)
         network.show(policy: configuration.advertise, titles: configuration.titles)
+        network.setLifetime(configuration.receiverLifetime)
+        apps.take(AppService.ActivityTimes(configuration))
         apps.payloadLimit = configuration.payloadLimit
         notifications.setOn(configuration.notifications)
     }
@@ -354,5 +354,14 @@ final class DaemonCore {
             kind = DeviceKind(chassis: chassis)
             network.setKind(kind)
         }
+    }
+}
+
+extension AppService.ActivityTimes {
+    /// The times that are configured.
+    fileprivate init(_ configuration: Configuration) {
+        self.init(
+            saveAnswer: configuration.saveAnswer, refresh: configuration.refresh,
+            lifetime: configuration.activityLifetime)
     }
 }

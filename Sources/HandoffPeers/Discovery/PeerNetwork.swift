@@ -367,6 +367,12 @@ package final class PeerNetwork {
         rearm()
     }
 
+    /// Believes what the other devices offer for this long without renewal.
+    package func setLifetime(_ lifetime: Duration) {
+        table.lifetime = lifetime
+        rearm()
+    }
+
     /// Arms the timer for what comes next.
     func rearm() {
         let deadlines = [machine.nextDeadline(peers: table), table.nextDeadline].compactMap { $0 }

@@ -35,7 +35,7 @@ package struct PeerTable: Sendable {
     }
 
     /// How long offers, and the device itself, are believed here without renewal.
-    package let lifetime: Duration
+    package var lifetime: Duration
 
     /// This device.
     package let own: DeviceID
