@@ -211,6 +211,9 @@ import Testing
         #expect(try check(.text(ours)).state == .problem)
         #expect(try check(.text(ours + ours.replacing("tcp", with: "udp"))).state == .ok)
         #expect(try check(.text("### tuple ### allow any any 0.0.0.0/0 any 192.168.0.0/16 in\n")).state == .ok)
+        let one = ours.replacing("24863:24872", with: "24863")
+        let noPairing = try check(.text(one + one.replacing("tcp", with: "udp")))
+        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
         let denied = ours.replacing("allow tcp", with: "deny any")
         #expect(try check(.text(denied + ours + ours.replacing("tcp", with: "udp"))).message.contains("cannot tell"))
         for rules in ["### tuple ###\n", "\u{0}", "### tuple ### allow tcp 70000: 0 any 0 in in\n"] {
@@ -240,9 +243,14 @@ import Testing
         #expect(shut.remedy?.contains("--add-service=handoff") == true)
         #expect(try check(.text("<zone>\n  <service name=\"handoff\"/>\n</zone>")).state == .ok)
         #expect(try check(.text("<zone><service name=\"handoff\"/></zone>"), port: 4000).state == .problem)
-        let ports = "<port port=\"24863\" protocol=\"tcp\"/><port protocol='udp' port='24000-25000'/>"
+        let ports = "<port port=\"24863-24864\" protocol=\"tcp\"/><port protocol='udp' port='24000-25000'/>"
         #expect(try check(.text("<zone>\(ports)</zone>")).state == .problem)
         #expect(try check(.text("<zone>\(ports)<service name='mdns'/></zone>")).state == .ok)
+        let one = ports.replacing("24863-24864", with: "24863")
+        let noPairing = try check(.text("<zone>\(one)<service name='mdns'/></zone>"))
+        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
+        let other = "<service name='handoff'/><port port='4000' protocol='tcp'/><port port='4000' protocol='udp'/>"
+        #expect(try check(.text("<zone>\(other)</zone>"), port: 4000).state == .ok)
         #expect(try check(.text("<zone target=\"ACCEPT\">")).state == .ok)
         let hidden = try only("firewall") { facts in
             facts.machine.firewalldRuns = true
@@ -305,6 +313,12 @@ import Testing
     @Test func `rules that were saved for iptables are not guessed at`() throws {
         let check = try only("firewall") { $0.machine.iptables = .text("*filter\n") }
         #expect(check.state == .warning && check.message.contains("cannot tell"))
+        #expect(check.remedy?.contains("-p udp -m multiport --dports 5353,24863:24872 -j ACCEPT") == true)
+        let other = try only("firewall") { facts in
+            facts.status?.port = 4000
+            facts.machine.iptables = .text("*filter\n")
+        }
+        #expect(other.remedy?.contains("-p tcp -m multiport --dports 4000,24863:24872 -j ACCEPT") == true)
     }
 
     /// Lines of a chain that drops what nothing lets in, and whether they let the port and multicast DNS in.
@@ -347,7 +361,11 @@ import Testing
         let accepting = "chain input {\ntype filter hook input priority 0; policy accept;\n}\n"
         #expect(try check(.text(accepting)).state == .ok)
         let closed = try check(.text("chain input {\ntype filter hook input priority 0; policy drop;\n}\n"))
-        #expect(closed.state == .problem && closed.remedy?.contains("th dport { 5353, 24863 } accept") == true)
+        #expect(closed.state == .problem && closed.remedy?.contains("th dport { 5353, 24863-24872 } accept") == true)
+        let narrow = "tcp dport 24863 accept\nudp dport { 5353, 24863 } accept"
+        let noPairing = try check(
+            .text("chain input {\ntype filter hook input priority 0; policy drop;\n\(narrow)\n}\n"))
+        #expect(noPairing.state == .problem && noPairing.message.contains("for pairing, port 24864"))
         #expect(try check(.text("chain i { type filter hook input priority 0; }")).message.contains("cannot tell"))
         #expect(try check(.text("include \"/etc/nftables.d/*\"\n")).message.contains("cannot tell"))
     }

@@ -107,35 +107,45 @@ extension Doctor {
     static func firewall(_ status: ControlStatus, _ machine: MachineFacts) -> DoctorCheck {
         let port = status.port
         let isUsual = FirewallText.usualPorts.contains(port)
+        // A pairing window has a port of its own: the first one of the usual ports that is free.
+        let pairingPort = FirewallText.usualPorts.first { $0 != port }
+        let asked = isUsual ? [port] + (pairingPort.map { [$0] } ?? []) : [port]
+        let range = "\(FirewallText.usualPorts.lowerBound)-\(FirewallText.usualPorts.upperBound)"
+        let all = isUsual ? range : "\(port), \(range)"
         if FirewallText.ufwIsOn(machine.ufw.content) {
-            let isOpen = machine.ufwRules.content.flatMap {
-                FirewallText.ufwAllows(port, $0, defaults: machine.ufwDefaults.content ?? "")
+            let isOpen = every(asked) { port in
+                machine.ufwRules.content.flatMap {
+                    FirewallText.ufwAllows(port, $0, defaults: machine.ufwDefaults.content ?? "")
+                }
             }
-            let remedy = isUsual ? "sudo ufw allow Handoff" : "sudo ufw allow \(port); sudo ufw allow 5353/udp"
-            return firewall("ufw", lets: isOpen, port, remedy, look: "sudo ufw status")
+            let remedy = "sudo ufw allow Handoff" + (isUsual ? "" : "; sudo ufw allow \(port)")
+            return firewall("ufw", lets: isOpen, asked, remedy, look: "sudo ufw status")
         }
         if machine.firewalldRuns {
-            let zone = FirewalldZone.deciding(on: port, machine)
-            let what =
-                isUsual
-                ? "--add-service=handoff" : "--add-port=\(port)/tcp --add-port=\(port)/udp --add-service=mdns"
+            let zones = asked.map { FirewalldZone.deciding(on: $0, machine) }
+            let zone = zones.first { $0.isOpen == false } ?? zones.first { $0.isOpen == nil } ?? zones[0]
+            let what = "--add-service=handoff" + (isUsual ? "" : " --add-port=\(port)/tcp --add-port=\(port)/udp")
             return firewall(
-                zone.title, lets: zone.isOpen, port,
+                zone.title, lets: zone.isOpen, asked,
                 "sudo firewall-cmd --permanent\(zone.option) \(what) && sudo firewall-cmd --reload",
                 look: "sudo firewall-cmd\(zone.option) --list-all")
         }
         if machine.nftables.exists {
-            let rule = "meta l4proto { tcp, udp } th dport { 5353, \(port) } accept"
+            let rule = "meta l4proto { tcp, udp } th dport { 5353, \(all) } accept"
+            let isOpen = every(asked) { port in
+                machine.nftables.content.flatMap { NftablesText.allows(port, $0) }
+            }
             return firewall(
-                "nftables", lets: machine.nftables.content.flatMap { NftablesText.allows(port, $0) }, port,
+                "nftables", lets: isOpen, asked,
                 "put '\(rule)' into the input chain of /etc/nftables.conf, then: sudo systemctl reload nftables",
                 look: "sudo nft list ruleset")
         }
         if machine.iptables.exists {
+            let ports = all.replacing("-", with: ":").replacing(" ", with: "")
             return firewall(
-                "iptables", lets: nil, port,
-                "sudo iptables -I INPUT -p tcp --dport \(port) -j ACCEPT; sudo iptables -I INPUT -p udp -m multiport "
-                    + "--dports 5353,\(port) -j ACCEPT",
+                "iptables", lets: nil, asked,
+                "sudo iptables -I INPUT -p tcp -m multiport --dports \(ports) -j ACCEPT; "
+                    + "sudo iptables -I INPUT -p udp -m multiport --dports 5353,\(ports) -j ACCEPT",
                 look: "sudo iptables -S INPUT")
         }
         return DoctorCheck(
@@ -143,17 +153,27 @@ extension Doctor {
             "none was found: neither ufw nor firewalld is on, and no rules are saved for nftables or iptables")
     }
 
+    /// Whether all ports are open: false where one is not, nil where that cannot be told of one.
+    private static func every(_ ports: [UInt16], _ isOpen: (UInt16) -> Bool?) -> Bool? {
+        let answers = ports.map(isOpen)
+        return answers.contains(false) ? false : answers.contains(nil) ? nil : true
+    }
+
     /// - Parameters:
     ///   - isOpen: whether the firewall lets in what comes; nil when this user cannot tell.
+    ///   - ports: the daemon's, and behind it the one of a pairing window where that is known.
     ///   - remedy: what makes it do so.
     ///   - look: the command by which the administrator sees it.
     private static func firewall(
-        _ name: String, lets isOpen: Bool?, _ port: UInt16, _ remedy: String, look: String
+        _ name: String, lets isOpen: Bool?, _ ports: [UInt16], _ remedy: String, look: String
     ) -> DoctorCheck {
-        let ports = "port \(port) (TCP and UDP) and multicast DNS (UDP 5353)"
+        let (port, pairingPort) = (ports[0], ports.dropFirst().first)
+        let ports =
+            "port \(port)" + (pairingPort.map { " and, for pairing, port \($0)" } ?? "")
+            + " (TCP and UDP), and multicast DNS (UDP 5353)"
         switch isOpen {
         case true?: return DoctorCheck("firewall", .ok, "\(name) lets in \(ports)")
-        case false?: return DoctorCheck("firewall", .problem, "\(name) does not let in \(ports)", remedy: remedy)
+        case false?: return DoctorCheck("firewall", .problem, "\(name) does not let in all of \(ports)", remedy: remedy)
         case nil:
             return DoctorCheck(
                 "firewall", .warning, "\(name) is on; cannot tell whether it lets in \(ports)",

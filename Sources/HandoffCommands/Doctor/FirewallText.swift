@@ -74,7 +74,8 @@ package enum FirewallText {
         func has(service: String) -> Bool {
             tags.contains { $0.hasPrefix("service ") && words(of: $0).contains("name=\(service)") }
         }
-        if usualPorts.contains(port), has(service: "handoff") { return true }
+        let hasService = has(service: "handoff")
+        if usualPorts.contains(port), hasService { return true }
         func isOpen(_ port: UInt16, _ kind: String) -> Bool {
             tags.contains { tag in
                 guard tag.hasPrefix("port ") else { return false }
@@ -84,7 +85,9 @@ package enum FirewallText {
                 return covers(String(range.dropFirst(5).map { $0 == "-" ? ":" : $0 }), port)
             }
         }
-        return isOpen(port, "tcp") && isOpen(port, "udp") && (has(service: "mdns") || isOpen(5353, "udp"))
+        // Our service has multicast DNS with it.
+        let hasMulticast = hasService || has(service: "mdns") || isOpen(5353, "udp")
+        return isOpen(port, "tcp") && isOpen(port, "udp") && hasMulticast
     }
 
     /// The tags of a file, without quotes.
