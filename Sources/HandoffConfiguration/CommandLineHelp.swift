@@ -16,7 +16,7 @@ package enum CommandLineHelp {
           --interface NAME    be found on this interface only; may be repeated
           --discovery HOW     auto, avahi, embedded or static
           --name NAME         the name that your other devices show
-          --no-desktop        no apps but those that attach, no notifications, no look at sessions: for a machine without a user
+          --no-desktop        start no app, show no notification, ignore screen locks: for a machine without a user
           --log-level LEVEL   debug, info, notice, error or fault
           --help, --version   print this text, or the version
 

@@ -31,7 +31,7 @@ import Testing
         #expect(run.test.folder.text(of: "account") == Sample.accountFile)
         #expect(run.test.folder.mode(of: "account") == 0o600)
         #expect(run.output == "exported to \(file)\n")
-        #expect(run.diagnostics.contains("works once and for a day"))
+        #expect(run.diagnostics.contains("works once, within 24 hours"))
     }
 
     @Test func `an existing file is refused before the daemon is asked`() throws {

@@ -6,9 +6,10 @@ typed line or an empty one, is what has to be shown, and questions in this order
 
 import os
 import re
+import shutil
 import threading
 
-from harness import BIN, Failure, expect
+from harness import BIN, ROOT, Failure, expect
 from terminal import Screen
 
 TYPED = re.compile(r"^(\w+)\$ +(.*)$")
@@ -89,18 +90,27 @@ class Play:
 
     def __init__(self, stage, *names, called=None):
         self.stage, self.code = stage, None
-        self.devices = {name: stage.daemon(name) for name in names}
-        for page, name in (called or {}).items():
-            self.devices[page] = self.devices.pop(name)
         self.programs = os.path.join(stage.folder, f"programs-{names[0]}")
         os.mkdir(self.programs)
         os.symlink(os.path.join(BIN, "handoffctl"), os.path.join(self.programs, "handoffctl"))
+        self.devices = {name: self.installed(name) for name in names}
+        for page, name in (called or {}).items():
+            self.devices[page] = self.devices.pop(name)
         # ssh HOST COMMAND...: the other device is another socket.
         with open(os.path.join(self.programs, "ssh"), "w") as file:
             file.write("#!/bin/sh\nhost=$1\nshift\n"
                        + "".join(f"[ $host != {name} ] || export HANDOFF_SOCKET={device.socket}\n" for name, device in self.devices.items())
                        + 'exec "$@"\n')
         os.chmod(file.name, 0o755)
+
+    def installed(self, name):
+        """A device with what the package brings: an app that takes files that are received."""
+        device = self.stage.daemon(name, start=False)
+        device.extra = {"PATH": f"{self.programs}:{device.environment['PATH']}"}
+        folder = os.path.join(device.environment["HOME"], ".config", "handoff", "handlers.d")
+        os.makedirs(folder)
+        shutil.copy(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.files.json"), folder)
+        return device.start()
 
     def home(self, name):
         return self.devices[name].environment["HOME"]

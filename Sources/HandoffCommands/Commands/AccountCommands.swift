@@ -56,9 +56,9 @@ package struct AccountRotateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "rotate"], summary: "make a new account key, and give it to all devices of the account",
         details: """
-            For a key that may have become known. Who belongs to the account stays as it is. It does not help against who
-            has a lost device, or a copy of a device's state, as in a backup: take that device out with handoffctl device
-            remove, or let it leave, which makes a new key, too.
+            Use this if the account key may have become known. Membership does not change, so it does not lock out a lost
+            device, or somebody with a copy of a device's state, as in a backup: take that device out with handoffctl
+            device remove instead, which makes a new key, too.
             """,
         example: "handoffctl account rotate")
 

@@ -8,9 +8,10 @@ package struct AppsCommand: Command {
     package static let specification = CommandSpecification(
         words: ["apps"], summary: "list the apps that continue activities here, and which are switched off",
         details: """
-            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or since they are attached. An app
-            is marked as unverified while the system does not confirm that the attached process is that app. Of several that
-            continue the same the one that was here first opens it, until you choose another in ~/.config/handoff/defaults.
+            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are connected to the
+            daemon. An app is marked as unverified while the system does not confirm that the connected process is
+            that app. If several continue the same type, the one that was installed first does, until you choose
+            another one in ~/.config/handoff/defaults, by a line TYPE=APP-ID.
             """,
         example: "handoffctl apps")
 
@@ -75,11 +76,11 @@ package struct AppEnableCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app disable`: keep an app from publishing and continuing, for ever.
+/// `app disable`: keep an app from publishing and continuing, until it is enabled again.
 package struct AppDisableCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "disable"], operands: "ID", operandCount: 1...1,
-        summary: "keep an app from publishing and continuing, for ever",
+        summary: "keep an app from publishing and continuing, until it is enabled again",
         details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
         example: "handoffctl app disable org.example.Editor")
 
@@ -92,11 +93,11 @@ package struct AppDisableCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app mute`: show no notification of what an app would open.
+/// `app mute`: do not notify of offers that an app would open.
 package struct AppMuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "mute"], operands: "ID", operandCount: 1...1,
-        summary: "show no notification of what an app would open",
+        summary: "do not notify of offers that an app would open",
         details: "It stays in handoffctl list. An ID may be shortened to any beginning that fits only one app.",
         example: "handoffctl app mute org.example.Editor")
 
@@ -109,11 +110,11 @@ package struct AppMuteCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
-/// `app unmute`: show notifications of what an app would open again.
+/// `app unmute`: notify again of offers that an app would open.
 package struct AppUnmuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
-        summary: "show notifications of what an app would open again",
+        summary: "notify again of offers that an app would open",
         details: "An ID may be shortened to any beginning that fits only one app; handoffctl apps lists them.",
         example: "handoffctl app unmute org.example.Editor")
 

@@ -14,9 +14,9 @@ package struct ContinueCommand: Command {
             OptionSpecification(
                 "--from", .value("DEVICE"), "only from this device: its name, or the beginning of its id"),
             OptionSpecification("--timeout", .value("SECONDS"), "give up after this time"),
-            OptionSpecification("--print", .flag, "be the handler: print the activity with its payload"),
+            OptionSpecification("--print", .flag, "open no app: print the activity with its payload"),
             OptionSpecification(
-                "--output", .value("FILE|FOLDER|-"), "the same, and receive what its app streams"),
+                "--output", .value("FILE|FOLDER|-"), "like --print, and save what the other app streams there"),
         ],
         details: """
             Opens the activity in the app that continues it, which is started if it does not run, or on the web, and prints what

@@ -7,7 +7,7 @@ import HandoffModel
 package struct DevicesCommand: Command {
     package static let specification = CommandSpecification(
         words: ["devices"], summary: "list the devices of the account",
-        details: "The note says of a device what is to be known: pairing, the latest key, a name like another's.",
+        details: "The last column warns of an unfinished pairing, a former account key, or a name like another's.",
         example: "handoffctl devices")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
@@ -79,8 +79,8 @@ package struct DeviceRemoveCommand: Command {
         options: [
             OptionSpecification("--drop", .values("DEVICE"), "remove this one too, which that device let in"),
             OptionSpecification("--yes", .flag, "do not ask"),
-            OptionSpecification("--no-wait", .flag, "do not follow who hears of it"),
-            OptionSpecification("--timeout", .value("SECONDS"), "follow who hears of it for this time; 10 without it"),
+            OptionSpecification("--no-wait", .flag, "do not wait until the other devices have heard of it"),
+            OptionSpecification("--timeout", .value("SECONDS"), "wait this long for the others to hear; 10 by default"),
         ],
         details: """
             DEVICE is a name, or the beginning of an id. Devices that it let in stay, unless they are dropped with it.

@@ -9,11 +9,11 @@ package struct HandleCommand: Command {
         options: [
             OptionSpecification("--team", .value("ID"), "only activities of this team"),
             OptionSpecification("--exec", .value("COMMAND"), "run by /bin/sh -c for each activity"),
-            OptionSpecification("--app", .value("ID"), "in the place of this app, which knows nothing of Handoff"),
+            OptionSpecification("--app", .value("ID"), "act for this app, which does not support Handoff itself"),
             OptionSpecification("--once", .flag, "take one activity, and end"),
             OptionSpecification("--downloads", .flag, "receive files into the folder for downloads"),
             OptionSpecification(
-                "--open-with", .value("COMMAND"), "open what came with this command"),
+                "--open-with", .value("COMMAND"), "open the received page or file by this command (with %u or %f)"),
         ],
         details: """
             Prints what happens: willContinue, then continue with the payload, or didFail.

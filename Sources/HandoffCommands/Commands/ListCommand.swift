@@ -5,7 +5,7 @@ import HandoffModel
 /// `list`: what the other devices offer, and what would open it here.
 package struct ListCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["list"], summary: "list what the other devices offer, most recent first, or what this one does",
+        words: ["list"], summary: "list what the other devices offer, most recent first, or what this one offers",
         options: [
             OptionSpecification("--here", .flag, "only what would open on this device"),
             OptionSpecification("--mine", .flag, "what this device has published, and whether others see it"),

@@ -8,8 +8,8 @@ package struct LogCommand: Command {
     package static let specification = CommandSpecification(
         words: ["log"], summary: "show who continued what and when",
         options: [
-            OptionSpecification("--follow", .flag, "go on with what comes, until interrupted"),
-            OptionSpecification("--lines", .value("NUMBER"), "only the last ones"),
+            OptionSpecification("--follow", .flag, "print new entries as they come, until interrupted"),
+            OptionSpecification("--lines", .value("NUMBER"), "only the last NUMBER entries"),
         ],
         details:
             "The log holds types, devices, apps and outcomes: no titles, no pages and nothing of what was continued.",

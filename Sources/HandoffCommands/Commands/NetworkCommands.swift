@@ -8,7 +8,7 @@ package struct NetworkListCommand: Command {
         words: ["network", "list"], summary: "list the networks that this machine is in, and those that are known",
         details: """
             With networks = known in handoffd.conf this device is found in known networks alone; in others it announces
-            nothing and looks for nobody. A network is told by the link-layer address of its gateway.
+            nothing and looks for nobody. A network is identified by the link-layer address of its gateway.
             """,
         example: "handoffctl network list")
 

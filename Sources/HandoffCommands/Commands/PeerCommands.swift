@@ -5,7 +5,7 @@ import HandoffJSON
 package struct PeerAddCommand: Command {
     package static let specification = CommandSpecification(
         words: ["peer", "add"], operands: "HOST:PORT", operandCount: 1...1,
-        summary: "call a device directly, where multicast does not reach",
+        summary: "add the fixed address of a device, where multicast does not reach it",
         details: "The address is kept over restarts. IPv6 addresses stand in brackets: [2001:db8::1]:24863.",
         example: "handoffctl peer add desk.example.org:24863")
 

@@ -10,7 +10,7 @@ package struct PublishCommand: Command {
         summary: "offer an activity, a page or a file to the other devices until interrupted",
         options: [
             OptionSpecification("--title", .value("TEXT"), "what people see"),
-            OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload, an object in the tagged form"),
+            OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload: a JSON object"),
             OptionSpecification(
                 "--stream", .value("FILE|FOLDER|-"), "what continuing devices may fetch; - is standard input, once"),
             OptionSpecification("--web-url", .value("URL"), "a page that shows the same, for devices without the app"),
@@ -23,8 +23,10 @@ package struct PublishCommand: Command {
             An address with http or https is offered as a page. What is a file or a folder here is offered with its content, for
             'handoffctl continue --output'; and - is standard input. Anything else is the type of an activity, such as
             com.example.editing, for the apps that continue that type.
-            The activity becomes the current one. A file that is named by --user-info @FILE is read again whenever the
-            daemon asks, so that what travels is what it says when another device continues the activity.
+            The activity becomes the current one. In the payload, values that JSON does not have are tagged, such as
+            {"$date": 0} or {"$data": "AAE="} (docs/control-protocol.md, Numbers and text). A file that is named by
+            --user-info @FILE is read again whenever the daemon asks, so that what travels is what it says when another
+            device continues the activity.
             Whatever --stream names is read when another device asks for it with 'handoffctl continue --output', each time
             anew; a file's transfer goes on where it was cut.
             Prints what happens: published, saved, continued, stream. When the daemon goes away, the activity is published

@@ -8,7 +8,7 @@ package struct SendCommand: Command {
         summary: "send pages, files, folders or a text to one of your devices",
         options: [
             OptionSpecification("--text", .value("TEXT"), "this text, as the file Text.txt"),
-            OptionSpecification("--title", .value("TEXT"), "what people see there, of one thing"),
+            OptionSpecification("--title", .value("TEXT"), "what people see there, when one thing is sent"),
         ],
         details: """
             The device is named by its name, or by the beginning of its id. It shows what is sent as a notification;

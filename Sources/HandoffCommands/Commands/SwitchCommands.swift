@@ -11,7 +11,7 @@ package struct AdvertiseCommand: Command {
         options: [SwitchChange.deviceOption],
         details: """
             Off: what was on offer is withdrawn at once, and given to nobody any more.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it until it is switched on.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until it is switched on.
             What was begun is completed. The switch outlasts restarts.
             """,
         example: "handoffctl advertise off 1h")
@@ -33,7 +33,7 @@ package struct ReceiveCommand: Command {
         options: [SwitchChange.deviceOption],
         details: """
             Off: list and watch show nothing, and continue says why.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it until it is switched on.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until it is switched on.
             What was begun is completed. The switch outlasts restarts.
             """,
         example: "handoffctl receive off 1h")
@@ -54,7 +54,7 @@ package struct PauseCommand: Command {
         summary: "neither offer activities to the other devices nor show theirs",
         options: [SwitchChange.deviceOption],
         details: """
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it until: handoffctl resume.
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m; without it, until handoffctl resume.
             What was begun is completed. The device stays in its account, and the pause outlasts restarts.
             """,
         example: "handoffctl pause 2h")
