@@ -32,11 +32,15 @@ import Timing
             return machine.discovered(try Samples.device(device), peers: table, at: Samples.at(at))
         }
 
-        mutating func acknowledge(_ device: UInt8, at: UInt64) throws {
-            let acknowledgement = Acknowledgement(deviceID: try Samples.device(device), position: table.ownPosition)
+        /// - Parameter seq: the number of the advert that is acknowledged; nil for the present one.
+        @discardableResult
+        mutating func acknowledge(_ device: UInt8, seq: UInt32? = nil, at: UInt64) throws -> [AdvertAction] {
+            let position = seq.map { Position(boot: 50, seq: $0) } ?? table.ownPosition
+            let acknowledgement = Acknowledgement(deviceID: try Samples.device(device), position: position)
             _ = table.receivedAcknowledgement(
                 acknowledgement, source: try Samples.address(device), at: Samples.at(at))
-            machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
+            return machine.receivedAcknowledgement(
+                from: acknowledgement.deviceID, peers: table, at: Samples.at(at))
         }
 
         /// - Parameter offers: whether the activities have changed, or only the label.
@@ -115,6 +119,27 @@ import Timing
         #expect(rig.change(at: 20_000) == [])
         #expect(rig.deadline == Samples.at(30_000))
         #expect(rig.tick(30_000) == [try send(1, to: 2), try send(1, to: 1)])
+    }
+
+    @Test func `news that a greeting overtook go out with its acknowledgement`() throws {
+        var rig = try Rig()
+        #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
+        // Too late to be one with the greeting, and the address is not proved yet.
+        #expect(rig.change(at: 40) == [])
+        #expect(rig.deadline == Samples.at(30_000))
+        #expect(try rig.acknowledge(1, seq: 0, at: 50) == [try send(1)])
+        #expect(rig.deadline == Samples.at(80))
+        #expect(try rig.acknowledge(1, at: 60) == [])
+        #expect(rig.tick(30_000) == [])
+    }
+
+    @Test func `news right after a greeting wait for the spacing alone`() throws {
+        var rig = try Rig()
+        #expect(try rig.beacon(1, hosts: [1], at: 0) == [try send(1)])
+        #expect(rig.change(at: 10) == [])
+        #expect(try rig.acknowledge(1, seq: 0, at: 12) == [])
+        #expect(rig.deadline == Samples.at(25))
+        #expect(rig.tick(25) == [try send(1)])
     }
 
     @Test func `nobody can make us greet one address faster by cycling others`() throws {

@@ -26,8 +26,7 @@ extension PeerNetwork {
         case .advert(let announcement, let label): received(announcement, label: label, from: address)
         case .acknowledgement(let acknowledgement, _):
             guard table.receivedAcknowledgement(acknowledgement, source: address, at: now) else { return }
-            machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table)
-            perform([])
+            perform(machine.receivedAcknowledgement(from: acknowledgement.deviceID, peers: table, at: now))
             tellIfAllKnow()
         }
     }

@@ -128,11 +128,22 @@ package struct AdvertMachine: Sendable {
     }
 
     /// An acknowledgement was taken by the table.
-    package mutating func receivedAcknowledgement(from id: DeviceID, peers: PeerTable) {
-        guard let peer = peers[id] else { return }
+    ///
+    /// It proves an address: a change that came after the greeting and had to wait before the next one goes there now.
+    package mutating func receivedAcknowledgement(
+        from id: DeviceID, peers: PeerTable, at now: MonotonicInstant
+    ) -> [AdvertAction] {
+        guard let peer = peers[id] else { return [] }
         deliveries[id]?.probe = nil
         deliveries[id]?.isBlocked = false
-        if has(peer, peers) { deliveries[id]?.state = .settled }
+        guard !has(peer, peers) else {
+            deliveries[id]?.state = .settled
+            return []
+        }
+        guard let delivery = deliveries[id], case .coalescing(let due) = delivery.state,
+            due > (delivery.lastSent ?? now) + Self.spacing
+        else { return [] }
+        return send(to: peer, count: 0, at: now)
     }
 
     /// The present advert, or an answer, went over a connection: the device is there.
