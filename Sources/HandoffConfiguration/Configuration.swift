@@ -60,4 +60,14 @@ package struct Configuration: Sendable, Equatable {
 
     /// The defaults.
     package init() {}
+
+    /// The settings that differ from those of a daemon's start, and that only its next start takes up: they decide on sockets and
+    /// discovery.
+    package func settingsForNextStart(since start: Configuration) -> [ConfigurationKey] {
+        [
+            name == start.name ? nil : .name, discovery == start.discovery ? nil : .discovery,
+            port == start.port ? nil : .port, address == start.address ? nil : .address,
+            interfaces == start.interfaces ? nil : .interface,
+        ].compactMap { $0 }
+    }
 }

@@ -297,8 +297,13 @@ final class DaemonCore {
     /// Takes a configuration and a policy that were read again.
     func reconfigure(_ configuration: Configuration, policy: Policy) {
         let former = Set(self.configuration.peers)
+        let waiting = configuration.settingsForNextStart(since: self.configuration)
         self.configuration = configuration
         log.setLevel(configuration.logLevel)
+        if !waiting.isEmpty {
+            let names = waiting.map(\.rawValue).joined(separator: ", ")
+            log.notice("Some settings are taken up at the next start only", ["settings": names])
+        }
         for address in configuration.peers { staticPeers.add(address) }
         for address in former.subtracting(configuration.peers) where !peersFile.addresses.contains(address) {
             staticPeers.remove(address)

@@ -61,6 +61,17 @@ import Testing
         #expect(try editor.save() == id)
     }
 
+    @Test func `what waits for the next start is told`() throws {
+        let desk = try fleet.device("desk")
+        desk.reconfigure { $0.titles = false }
+        #expect(!desk.log.contains { $0.contains("next start") })
+        desk.reconfigure { configuration in
+            configuration.port = .standard
+            configuration.name = "table"
+        }
+        #expect(desk.log.last?.hasSuffix("taken up at the next start only settings=\"name, port\"") == true)
+    }
+
     @Test func `fewer messages are logged`() throws {
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
