@@ -9,7 +9,7 @@ import time
 
 from desk import TYPE, downloads, events, received
 from desk import Desk as AppDesk
-from harness import Failure, expect, main, test
+from harness import Failure, Skip, expect, main, test
 from logind import Logind
 from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, Reader, SessionBus, Writer
 from streaming import Connection
@@ -98,14 +98,19 @@ def continued_in_unit(stage):
 @test("a choice continues what was shown, and nothing that took its place since")
 def another_opener(stage):
     desk = Desk(stage)
-    # Then what changes is shown only some seconds later.
+    # Then what changes is shown only some seconds later: the sixth ten seconds after the first.
     for title in ("1", "2", "3", "4", "5"):
         desk.publish(TYPE, "--title", title)
         notification = desk.shown(title)
+        if title == "1":
+            begin = time.monotonic()
     other = desk.record()
     desk.manifest("editor", desk.command(other, "--app", "editor"), name="Other", types=[TYPE])
     desk.opens(name="Other")
-    expect(len(desk.server.notified()) == 5, f"it was shown already: {desk.server.notified()[5:]}")
+    shown = desk.server.notified()
+    if len(shown) > 5 and time.monotonic() - begin >= 10:
+        raise Skip("the machine is too slow: what changed is shown before it can be chosen", optional=True)
+    expect(len(shown) == 5, f"it was shown already: {shown[5:]}")
     desk.server.choose(notification["id"], "default", TOKEN)
     desk.server.one(summary="Not continued: 5", body="Something else would open it now than the notification said")
     expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
