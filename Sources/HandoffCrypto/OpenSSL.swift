@@ -44,7 +44,9 @@ package enum OpenSSL {
     private static let secureArena = 256 * 1024
 
     private static let isStarted: Bool = {
-        let options = UInt64(OPENSSL_INIT_NO_LOAD_CONFIG)
+        // At exit(3) the library would free what belongs to threads, while threads that end in that moment free it themselves:
+        // the process ends with an abort then. It has nothing to tidy up that the kernel does not take back.
+        let options = UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT)
         precondition(OPENSSL_init_crypto(options, nil) == 1, "OpenSSL cannot be started")
         // Where it cannot be had, handshakes take longer, and nothing else changes.
         _ = copenssl_load_provider()
