@@ -61,13 +61,13 @@ package struct Configuration: Sendable, Equatable {
     /// The defaults.
     package init() {}
 
-    /// The settings that differ from those of a daemon's start, and that only its next start takes up: they decide on sockets and
-    /// discovery.
-    package func settingsForNextStart(since start: Configuration) -> [ConfigurationKey] {
+    /// The settings that have changed since another configuration was read, and that only the next start of a daemon takes up:
+    /// its name, and what its sockets and its discovery are made of.
+    package func settingsForNextStart(since former: Configuration) -> [ConfigurationKey] {
         [
-            name == start.name ? nil : .name, discovery == start.discovery ? nil : .discovery,
-            port == start.port ? nil : .port, address == start.address ? nil : .address,
-            interfaces == start.interfaces ? nil : .interface,
+            name == former.name ? nil : .name, discovery == former.discovery ? nil : .discovery,
+            port == former.port ? nil : .port, address == former.address ? nil : .address,
+            interfaces == former.interfaces ? nil : .interface,
         ].compactMap { $0 }
     }
 }

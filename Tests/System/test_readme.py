@@ -72,6 +72,42 @@ def lines(stage):
             expect(text in file.read(), f"{name} does not run '{line}' any more")
 
 
+def pages():
+    """The pages of the project, as paths from its root."""
+    found = [name for name in os.listdir(ROOT) if name.endswith(".md")]
+    for folder in ("docs", "Examples", "Tests/Peer"):
+        for place, _, names in os.walk(path(folder)):
+            found += [os.path.relpath(os.path.join(place, name), ROOT) for name in names if name.endswith(".md")]
+    return sorted(found)
+
+
+def anchors(name):
+    """What a link may name in a page: its headings, as the sites spell them that show them."""
+    with open(path(name)) as file:
+        headings = re.findall(r"^#+ (.*)$", file.read(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@test("every link from page to page leads somewhere, and the index has every page")
+def links(stage):
+    dead, linked = [], set()
+    for name in pages():
+        with open(path(name)) as file:
+            targets = re.findall(r"\]\(([^)\s]+)\)", file.read())
+        for target in targets:
+            if re.match(r"[a-z]+:", target):
+                continue
+            place, _, anchor = target.partition("#")
+            whole = os.path.normpath(os.path.join(os.path.dirname(name), place)) if place else name
+            if name == "docs/README.md":
+                linked.add(whole)
+            if not os.path.exists(path(whole)) or anchor and whole.endswith(".md") and anchor not in anchors(whole):
+                dead.append(f"{name}: {target}")
+    expect(not dead, f"lead nowhere: {dead}")
+    within = {name for name in pages() if re.match(r"docs/(decisions/)?[^/]*\.md$", name)} - {"docs/README.md"}
+    expect(within <= linked, f"not in docs/README.md: {sorted(within - linked)}")
+
+
 @test("the picture of the README shows its first two transcripts")
 def picture(stage):
     with open(path("docs/images/first-handoff.svg")) as file:

@@ -13,11 +13,11 @@ package struct AccountExportCommand: Command {
             OptionSpecification("--revoke", .value("TICKET"), "instead: close the ticket of a file that was exported"),
         ],
         details: """
-            The file works once, within 24 hours, and is a secret: whoever holds it can join the account. It holds no account
-            key, so it stays valid when the account key changes. Only devices that are in the account now can let
-            the new one in; one of them has to be in reach. The file is created with mode 0600, and an existing one
-            is never overwritten. With - it goes to standard output, unless that is a terminal. A passphrase is
-            never an argument or a variable: other programs can read those.
+            The file works once, within 24 hours, and is a secret: whoever holds it can join the account. It holds no
+            account key, so it stays valid when the account key changes. Only devices that are in the account now can
+            let the new one in; one of them has to be in reach. The file is created with mode 0600, and an existing one
+            is never overwritten. With - it goes to standard output, unless that is a terminal. A passphrase is never an
+            argument or a variable: other programs can read those.
             With --revoke nobody can join with the file any more; handoffctl account show lists the open tickets.
             """,
         example: "handoffctl account export - | ssh laptop handoffctl account import -")
@@ -105,9 +105,7 @@ package struct AccountExportCommand: Command {
         }
         let whoever =
             isProtected ? "whoever holds this account file and knows its passphrase" : "whoever holds this account file"
-        context.note(
-            "warning: \(whoever) can join the account; it works once, within 24 hours"
-        )
+        context.note("warning: \(whoever) can join the account; it works once, within 24 hours")
         if let path = output.path {
             context.show(["file": .string(path)], or: "exported to \(path)")
         }

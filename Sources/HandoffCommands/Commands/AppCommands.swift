@@ -8,10 +8,10 @@ package struct AppsCommand: Command {
     package static let specification = CommandSpecification(
         words: ["apps"], summary: "list the apps that continue activities here, and which are switched off",
         details: """
-            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are connected to the
-            daemon. An app is marked as unverified while the system does not confirm that the connected process is
-            that app. If several continue the same type, the one that was installed first does, until you choose
-            another one in ~/.config/handoff/defaults, by a line TYPE=APP-ID.
+            Apps are known by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are
+            connected to the daemon. An app is marked as unverified while the system does not confirm that the connected
+            process is that app. If several continue the same type, the one that was installed first does, until you
+            choose another one in ~/.config/handoff/defaults, by a line TYPE=APP-ID.
             """,
         example: "handoffctl apps")
 
