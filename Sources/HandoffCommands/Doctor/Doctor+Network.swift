@@ -122,8 +122,7 @@ extension Doctor {
             return firewall("ufw", lets: isOpen, asked, remedy, look: "sudo ufw status")
         }
         if machine.firewalldRuns {
-            let zones = asked.map { FirewalldZone.deciding(on: $0, machine) }
-            let zone = zones.first { $0.isOpen == false } ?? zones.first { $0.isOpen == nil } ?? zones[0]
+            let zone = FirewalldZone.deciding(on: asked, machine)
             let what = "--add-service=handoff" + (isUsual ? "" : " --add-port=\(port)/tcp --add-port=\(port)/udp")
             return firewall(
                 zone.title, lets: zone.isOpen, asked,

@@ -16,10 +16,11 @@ struct FirewalldZone: Equatable {
     /// The option of firewall-cmd(1) that means this zone, behind a blank; empty for the default one.
     var option: String { isDefault ? "" : name.map { " --zone=\($0)" } ?? "" }
 
-    /// The zone on which it hangs whether a port is let in: one that does not, or one of which it cannot be told, or else the
-    /// first.
-    static func deciding(on port: UInt16, _ machine: MachineFacts) -> FirewalldZone {
-        let zones = inUse(port, machine)
+    /// The zone on which it hangs whether all of some ports are let in: one that does not let one in, or one of which it cannot be
+    /// told, or else the first.
+    /// - Parameter ports: at least one.
+    static func deciding(on ports: [UInt16], _ machine: MachineFacts) -> FirewalldZone {
+        let zones = ports.flatMap { inUse($0, machine) }
         return zones.first { $0.isOpen == false } ?? zones.first { $0.isOpen == nil } ?? zones[0]
     }
 
