@@ -113,10 +113,11 @@ def narrow(stage):
 def bounded(stage):
     desktop = Socket(stage)
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
-    for call in (lambda: desktop.error("StartApp", app="org.example.Missing", type=TYPE),
-                 lambda: desktop.error("ShowNotification", notification=note, replaces=0)):
+    for kind, call in (("NotStarted", lambda: desktop.error("StartApp", app="org.example.Missing", type=TYPE)),
+                       (None, lambda: desktop.error("ShowNotification", notification=note, replaces=0))):
         begin, served = time.monotonic(), 0
-        while call() != "LimitExceeded":
+        while (error := call()) != "LimitExceeded":
+            expect(kind in (None, error), f"wrong: {error}")
             served += 1
         # 64 at once, and one more each 160 ms.
         most = 64 + (time.monotonic() - begin) / 0.16 + 1
