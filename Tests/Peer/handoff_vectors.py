@@ -15,6 +15,7 @@ import sys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import handoff_crypto as c
+import handoff_membership as membership
 import handoff_pairing as pairing
 import handoff_pairing_channel as p
 import handoff_roster as r
@@ -22,6 +23,7 @@ import handoff_spake2 as spake2
 
 DOCUMENTS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGE, FILE = DOCUMENTS / "protocol.md", DOCUMENTS / "protocol-vectors.json"
+MEMBERSHIP = "membership-vectors"
 BLOCKS = {"roster": "roster-vectors", "example": "vectors", "pairing": "pairing-vectors"}
 WIDTH, DIGITS = 136, 128
 
@@ -275,7 +277,15 @@ def in_page(page, group):
 
 def in_file(values):
     groups = {group: {name: value.hex() for name, value in given.items()} for group, given in values.items()}
-    return {"version": 1, **groups}
+    return {"version": 1, **groups, "membership": membership.computed()}
+
+
+def with_block(page, fence, text):
+    """The page with another text in the only block of this kind."""
+    page, count = re.subn(rf"^```{fence}\n.*?^```", lambda _: f"```{fence}\n{text}```", page, flags=re.S | re.M)
+    if count != 1:
+        raise SystemExit(f"the page has {count} blocks '{fence}'")
+    return page
 
 
 def wrong(groups=BLOCKS):
@@ -290,23 +300,24 @@ def wrong(groups=BLOCKS):
                     found.append(f"{where}: {group}.{name}")
     if file.keys() != in_file(values).keys():
         found.append("file: groups")
+    if page != with_block(page, MEMBERSHIP, membership.shown(membership.computed())):
+        found.append("page: membership")
+    cases = file.get("membership", {})
+    found += [f"file: membership.{name}" for name, value in membership.computed().items() if cases.get(name) != value]
     return sorted(found + unreadable(values))
 
 
 def check():
     found = wrong()
-    print(json.dumps({"compared": sum(len(values) for values in computed().values()), "wrong": found}))
+    print(json.dumps({"compared": sum(map(len, computed().values())) + len(membership.CASES), "wrong": found}))
     return 1 if found else 0
 
 
 def write():
     values, page = computed(), PAGE.read_text()
     for group, fence in BLOCKS.items():
-        block = f"```{fence}\n{shown(values[group])}```"
-        page, count = re.subn(rf"^```{fence}\n.*?^```", lambda _: block, page, flags=re.S | re.M)
-        if count != 1:
-            raise SystemExit(f"the page has {count} blocks '{fence}'")
-    PAGE.write_text(page)
+        page = with_block(page, fence, shown(values[group]))
+    PAGE.write_text(with_block(page, MEMBERSHIP, membership.shown(membership.computed())))
     FILE.write_text(json.dumps(in_file(values), indent=1) + "\n")
     return check()
 
