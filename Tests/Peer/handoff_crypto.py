@@ -345,3 +345,9 @@ def gate_token(gate_key, server, label, client_hello):
 
 def frame(kind, body):
     return struct.pack(">IB", len(body) + 1, kind) + body
+
+
+def kept_copy(signing_key, boot, seq, activity, time, end, payload):
+    """An activity as its origin hands it to a device that keeps it; the payload is JSON as it was sent, byte by byte."""
+    head = device_id(raw_public(signing_key)) + struct.pack(">QI16sQQ", boot, seq, activity, time, end)
+    return head + signing_key.sign(b"handoff/1 kept\0" + head + payload) + payload

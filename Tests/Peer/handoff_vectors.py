@@ -24,7 +24,7 @@ import handoff_spake2 as spake2
 DOCUMENTS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGE, FILE = DOCUMENTS / "protocol.md", DOCUMENTS / "protocol-vectors.json"
 MEMBERSHIP = "membership-vectors"
-BLOCKS = {"roster": "roster-vectors", "example": "vectors", "pairing": "pairing-vectors"}
+BLOCKS = {"roster": "roster-vectors", "kept": "kept-vectors", "example": "vectors", "pairing": "pairing-vectors"}
 WIDTH, DIGITS = 136, 128
 
 
@@ -158,6 +158,16 @@ def example():
     }
 
 
+def kept():
+    """A copy of an activity that another device keeps."""
+    payload = '{"type":"com.example.notes.edit","userInfo":{"text":"Café"}}'.encode()
+    return {
+        "seed": b"\xa1" * 32,
+        "payload": payload,
+        "copy": c.kept_copy(seeded(0xA1), 1_800_000_000, 5, span(0x50, 16), 1_800_000_060, 1_800_086_460, payload),
+    }
+
+
 class OneSide:
     """A session of pairing without a connection, to seal with the page's numbers."""
 
@@ -214,7 +224,7 @@ def worked_pairing():
 
 
 def computed():
-    return {"roster": roster(), "example": example(), "pairing": worked_pairing()}
+    return {"roster": roster(), "kept": kept(), "example": example(), "pairing": worked_pairing()}
 
 
 # What others have written is read, too

@@ -312,6 +312,40 @@ def adversary(stage):
     daemon.is_well()
 
 
+@test("what is reserved for kept activities is ignored, and unknown methods are answered")
+def reserved(stage):
+    daemon, python = account(stage)
+    watch = daemon.follow("watch")
+    sys.path.insert(0, PEER)
+    import handoff_crypto as c
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    host, _, port = python.target.rpartition(":")
+    link = peer.open_connection(host, int(port))
+    peer.say(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
+    for method in ("keep", "kept", "fetchKept"):
+        answer = peer.request(link, method, {"copy": "AAAA"})
+        expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")
+    peer.offers["5a" * 16] = {"shown": {
+        "id": "5a" * 16, "type": "com.example.peer", "title": "Kept", "streams": False, "webpageURL": False, "age": 0}}
+    encode, flags = c.encode_announcement, 47
+
+    def flagged(announcement, capacity):
+        data = bytearray(encode(announcement, capacity))
+        data[flags] |= 8
+        return bytes(data)
+
+    try:
+        c.encode_announcement = flagged
+        heard = peer.advertise(host, int(port), bytes.fromhex(link.hello["label"]))
+    finally:
+        c.encode_announcement = encode
+    expect(heard["acknowledged"], f"the advert with the flag is not acknowledged: {heard}")
+    watch.wait("added", id="5a" * 16)
+    daemon.is_well()
+
+
 @test("a member that takes the last numbers is removed, and the others begin anew", limit=60)
 def numbers_used_up(stage):
     daemon, python = account(stage)

@@ -9,7 +9,7 @@ struct ProtocolVectors {
     /// Reads a group, such as `example`.
     init(_ group: String) throws {
         let groups = try Self.groups()
-        let texts = try #require(["roster": groups.roster, "example": groups.example][group])
+        let texts = try #require(["roster": groups.roster, "kept": groups.kept, "example": groups.example][group])
         values = try texts.mapValues { try #require(Hex.decode($0)) }
     }
 
@@ -26,6 +26,7 @@ struct ProtocolVectors {
 
     private struct Groups: Decodable {
         let roster: [String: String]
+        let kept: [String: String]
         let example: [String: String]
         let membership: [String: [String: String]]
     }
