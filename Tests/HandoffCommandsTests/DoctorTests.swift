@@ -59,7 +59,7 @@ import Testing
         let check = try only("account", remove)
         #expect(check.state == .problem)
         #expect(check.message == words)
-        #expect(check.remedy?.hasPrefix("handoffctl account leave") == true)
+        #expect(check.remedy?.hasPrefix("handoffctl join,") == true)
         #expect(found("warning", remove).map(\.message) == ["something else"])
     }
 

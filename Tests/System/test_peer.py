@@ -5,6 +5,7 @@ Needs the Python packages 'cryptography' and 'pyOpenSSL'.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -344,6 +345,53 @@ def reserved(stage):
     expect(heard["acknowledged"], f"the advert with the flag is not acknowledged: {heard}")
     watch.wait("added", id="5a" * 16)
     daemon.is_well()
+
+
+@test("two devices that removed each other see it, and are in an account again by one command each", limit=90)
+def mutual_removal(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    python = Python(stage, desk)
+    while len(laptop.ctl("devices").lines) != 3:
+        time.sleep(0.05)
+    # Each removes the other while that is off, so that neither can tell the other.
+    laptop.stop()
+    desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
+    desk.stop()
+    laptop.start()
+    laptop.ctl("device", "remove", "desk", "--yes", "--no-wait")
+    desk.start()
+    sys.path.insert(0, PEER)
+    import handoff_link as l
+    import handoff_roster as r
+    from handoff_peer import Peer
+    # A third device passes the statements of each on to the other.
+    former, links = desk.ctl("status").line["account"], []
+    for daemon in (desk, laptop):
+        shutil.copy(python.state, f"{python.state}.{daemon.name}")
+        peer = Peer(f"{python.state}.{daemon.name}")
+        links.append((peer, peer.open_connection("127.0.0.1", daemon.ctl("status").line["port"])))
+    everything = r.encode_list(
+        list({s.id: s for peer, _ in links for s in r.decode_list(peer.roster.encoded()) if s.kind != r.EPOCH}.values()))
+    for peer, link in links:
+        peer.say(link, (l.STATEMENTS, everything))
+    for daemon in (desk, laptop):
+        while daemon.ctl("status").line["standing"] == "member":
+            time.sleep(0.05)
+        status = daemon.ctl("status").line
+        expect(status["standing"] == "removedMutually", f"{status}")
+        expect(any("removed each other" in warning for warning in status["warnings"]), f"{status['warnings']}")
+        (check,) = [each for each in daemon.ctl("doctor", code=None).lines if each["check"] == "account"]
+        expect("removed each other" in check["message"] and "handoffctl join" in check["remedy"]
+               and "handoffctl account create" in check["remedy"], f"{check}")
+    created = desk.ctl("account", "create")
+    expect(created.line["account"] != former and "new identity" in created.errors, str(created))
+    pair = desk.follow("pair", "--yes")
+    code = pair.wait("opened")["code"]
+    joined = laptop.ctl("join", input=f"{code}\n".encode())
+    expect(joined.lines[-1]["account"] == created.line["account"] and "new identity" in joined.errors, str(joined))
+    for daemon in (desk, laptop):
+        status = daemon.ctl("status").line
+        expect(status["standing"] == "member" and not status["warnings"] and len(daemon.ctl("devices").lines) == 2, f"{status}")
 
 
 @test("a member that takes the last numbers is removed, and the others begin anew", limit=60)

@@ -36,7 +36,7 @@ extension ControlService {
 
     private var displayName: String {
         // The roster keeps no name of a device that was removed.
-        guard let state = core.accountStore.state, state.standing(of: core.accountStore.deviceID) != .removed else {
+        guard let state = core.accountStore.state, !state.view.isRemoved(core.accountStore.deviceID) else {
             return core.name
         }
         return core.snapshot.name(of: core.accountStore.deviceID)
