@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test
-    func `who is a member, what is open and what is in force is as in the vectors, in every order and in parts`() throws {
+    func `members, open tickets, names and epochs are those of the vectors, in every order and one by one`() throws {
         #expect(cases.count > 40)
         for (name, expected) in cases {
             let statements = try Self.words(try #require(expected["statements"])).map(statement)
