@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffControl
+import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffLog
 import HandoffModel
@@ -71,6 +72,8 @@ extension DaemonCore {
         guard standing != before, standing != .joining, let words = standing.problem
         else { return }
         log.error("\(words)")
+        // Who leaves knows.
+        if !present.hasLeft(accountStore.deviceID) { notifications.excluded(because: words) }
     }
 
     /// The exported files that may still be used.
