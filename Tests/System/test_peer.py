@@ -394,6 +394,25 @@ def mutual_removal(stage):
         expect(status["standing"] == "member" and not status["warnings"] and len(daemon.ctl("devices").lines) == 2, f"{status}")
 
 
+@test("a device that was removed comes back by an account file alone, and a member is not taken out by one")
+def removed_imports(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    former = laptop.ctl("status").line["device"]
+    file = os.path.join(stage.folder, "again.handoff")
+    desk.ctl("account", "export", file)
+    refused = laptop.ctl("account", "import", file, code=1)
+    expect("AccountExists" in refused.errors and laptop.ctl("status").line["device"] == former, str(refused))
+    expect("AccountExists" in laptop.ctl("account", "create", code=1).errors, "a member creates an account")
+    desk.ctl("device", "remove", "laptop", "--yes", "--no-wait")
+    while laptop.ctl("status").line["standing"] == "member":
+        time.sleep(0.05)
+    expect(laptop.ctl("status").line["standing"] == "removed", "another standing")
+    imported = laptop.ctl("account", "import", file)
+    expect(imported.line["joined"] and "new identity" in imported.errors, str(imported))
+    status = laptop.ctl("status").line
+    expect(status["standing"] == "member" and status["device"] != former, f"{status}")
+
+
 @test("a member that takes the last numbers is removed, and the others begin anew", limit=60)
 def numbers_used_up(stage):
     daemon, python = account(stage)
