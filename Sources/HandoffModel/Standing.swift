@@ -11,7 +11,7 @@ package enum Standing: String, Codable, Sendable, CaseIterable {
     case fileClosed
     /// A member removed it.
     case removed
-    /// A device that it has removed has removed it, too: neither is a member, as nothing tells which of them is the stolen one.
+    /// A device that it has removed has removed it, too: neither is a member, as nothing shows which of them is the stolen one.
     case removedMutually
 
     /// Why the device can hand nothing over for good, in a sentence for people; nil where it can, or may soon.

@@ -3,7 +3,7 @@ import HandoffControl
 import HandoffModel
 
 extension CommandContext {
-    /// Goes on after the daemon refused to create or join an account. If that is because this device was removed from its former
+    /// Continues after the daemon refused to create or join an account. If that is because this device was removed from its former
     /// account, leaves that account first: the keys are worth nothing any more, and a new identity is needed anyway.
     ///
     /// - Parameters:
