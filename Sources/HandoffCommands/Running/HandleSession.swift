@@ -171,7 +171,8 @@ final class HandleSession {
         }
         let words = [program] + opener.expanded(page: page, file: file).dropFirst()
         do throws(Errno) {
-            _ = try DetachedProgram.start(words, environment: environment, folder: environment["HOME"] ?? "/")
+            // The working directory is the one that the desktop entry names (`Path`), or the home directory.
+            _ = try DetachedProgram.start(words, environment: environment, folder: ".")
             context.finish(.done)
         } catch {
             context.fail(.cannotOpen(with: opener.program, why: "\(error)"))
