@@ -65,7 +65,7 @@ let package = Package(
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
-        .target(name: "HandoffDocuments", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
+        .target(name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(
@@ -135,8 +135,8 @@ let package = Package(
             name: "HandoffDaemon",
             dependencies: [
                 "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
-                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffHandlers", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
+                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffDocuments", "HandoffHandlers",
+                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
                 "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
             ], swiftSettings: marked),
         .target(
@@ -307,7 +307,8 @@ let package = Package(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: base),
         .testTarget(
             name: "HandoffDocumentsTests",
-            dependencies: ["HandoffDocuments", "HandoffModel", "HandoffTestSupport", "LoopIO"], swiftSettings: common),
+            dependencies: ["HandoffDocuments", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO"],
+            swiftSettings: common),
         .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
         .testTarget(
             name: "HandoffKitTests",
