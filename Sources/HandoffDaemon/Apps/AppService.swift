@@ -143,7 +143,9 @@ final class AppService {
 
     /// Ends the activity with an id of `publications`, and tells who published it.
     func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
-        apply(try store.withdraw(store.offered(id)?.id ?? id))
+        let id = store.offered(id)?.id ?? id
+        apply(try store.withdraw(id))
+        delegate?.streams.activityWithdrawn(id)
     }
 
     /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
@@ -326,11 +328,14 @@ final class AppService {
     }
 
     private func invalidate(_ call: ControlCall) throws {
-        let (session, id) = try owner(Fields(call.parameters))
+        let fields = Fields(call.parameters)
+        let (session, id) = try owner(fields)
+        let keepsStreams = try fields.optionalFlag("keepStreams") ?? false
         let effects = try store.invalidate(id, session: session.id)
         call.reply([:])
         apply(effects)
         payloads.saveEnded(id)
+        if !keepsStreams { delegate?.streams.activityWithdrawn(id) }
     }
 
     private func answerContinue(_ call: ControlCall) throws {

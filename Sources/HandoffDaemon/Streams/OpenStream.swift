@@ -25,6 +25,8 @@ struct OpenStream {
     let opening: StreamOpening?
     /// The app here at its end; nil for a command.
     var app: String?
+    /// The activity of this device that another device has opened it to; nil until its ticket is shown, and for streams opened here.
+    var activity: ActivityID?
     /// Whether the app shares memory for it, or is about to.
     var sharesMemory = false
 }
