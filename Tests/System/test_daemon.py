@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from harness import BIN, Failure, Skip, expect, main, run, test
+from streaming import APPS, Connection, Refused
 
 
 @test("the daemon makes its folders and sockets for the user alone, and ends in order")
@@ -317,6 +318,31 @@ def greedy_apps(stage):
         app.stdout.readline()
     expect(daemon.ctl("pause").code == 0, "nothing can be paused")
     daemon.is_well()
+
+
+@test("at the app socket nothing takes the place of a program of Handoff: by its id, its types, or its reports")
+def reserved_names(stage):
+    daemon = stage.daemon("one", start=False)
+    apps = os.path.join(daemon.folder, "apps", "app.socket")
+    os.mkdir(os.path.dirname(apps), 0o700)
+    daemon.start("--app-socket", apps)
+
+    def is_refused(method, **parameters):
+        try:
+            Connection(daemon, apps).call(APPS + method, more=True, **parameters)
+        except Refused as error:
+            return error.name == "InvalidApp"
+        return False
+
+    expect(is_refused("Attach", app="dev.handoff1.files", types=[]), "its id")
+    expect(is_refused("Attach", app="org.example.App", types=["dev.handoff1.content"]), "its types")
+    attached = Connection(daemon, apps).send(APPS + "Attach", more=True, app="org.example.App", types=[])
+    session = attached.wait("attached")["session"]
+    expect(is_refused("Declare", session=session, types=["dev.handoff1.content"]), "its types, later")
+    report = {"session": session, "device": "00" * 32, "activity": "00" * 16, "path": "/etc/passwd"}
+    expect(is_refused("ReportReceived", **report), "its reports")
+    # The programs of Handoff use the control socket.
+    Connection(daemon).send(APPS + "Attach", more=True, app="dev.handoff1.files", types=["dev.handoff1.content"]).wait("attached")
 
 
 @test("an app that publishes without end fills its own share, is told so, and leaves the others theirs")

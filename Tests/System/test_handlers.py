@@ -135,6 +135,7 @@ def page_fails(stage):
     desk.opens(kind="web")
     refused = error(desk.ctl("continue", code=1))
     expect(refused["reason"] == "pageNotOpened" and "status 3" in refused["message"], f"wrong: {refused}")
+    expect("https://example.org/" in refused["message"], f"the address is lost: {refused}")
     publish.interrupt()
     heard = publish.rest()
     expect(not any(line["event"] == "continued" for line in heard), f"the origin heard: {heard}")
