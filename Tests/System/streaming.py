@@ -30,10 +30,11 @@ class Refused(Failure):
 class Connection:
     """A connection to a daemon's control socket: calls as JSON with a NUL behind, and their replies."""
 
-    def __init__(self, daemon, path=None):
+    def __init__(self, daemon, path=None, made=None):
         self.daemon, self.bytes, self.continues = daemon, b"", False
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path or daemon.socket)
+        self.socket = made or socket.socket(socket.AF_UNIX)
+        if made is None:
+            self.socket.connect(path or daemon.socket)
         daemon.stage.closers.append(self.close)
 
     def send(self, method, *descriptors, more=False, upgrade=False, behind=b"", **parameters):

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffControlServer
 import HandoffModel
 import HandoffStreams
 import LoopIO
@@ -27,6 +28,6 @@ struct OpenStream {
     var app: String?
     /// The activity of this device that another device has opened it to; nil until its ticket is shown, and for streams opened here.
     var activity: ActivityID?
-    /// Whether the app shares memory for it, or is about to.
-    var sharesMemory = false
+    /// The client group in whose share its memory counts; nil while it has no memory.
+    var sharer: ClientGroup?
 }
