@@ -149,7 +149,7 @@ final class AppService {
     }
 
     /// The wall clock in seconds since 2001-01-01 UTC, where dates of activities count from.
-    private var appleSeconds: Double { Double(wallClock.unixSeconds) - 978_307_200 }
+    private var appleSeconds: Double { wallClock.secondsSince1970 - 978_307_200 }
 
     private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
 

@@ -112,7 +112,8 @@ extension ControlService {
                     openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
                     isIsolated: MachineInfo.isInUserNamespace,
                     appProblems: core.installed.problems.sorted(),
-                    members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing))
+                    members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing,
+                    missingAddress: presence?.missingAddress.map { "\($0)" }))
         }
     }
 
