@@ -35,7 +35,7 @@ package final class GateListener: OpeningListenerDelegate {
         self.context = context
         self.limits = limits
         self.delegate = delegate
-        listener = try OpeningListener(descriptor, mayOmitToken: false, limits: limits, on: loop)
+        listener = try OpeningListener(descriptor, buffer: GateBuffer(), limits: limits, on: loop)
         listener.delegate = self
     }
 

@@ -35,7 +35,8 @@ package final class OpeningListener {
 
     private let loop: EventLoop
     private let listener: Listener
-    private let mayOmitToken: Bool
+    /// Before the first byte of a connection.
+    private let buffer: GateBuffer
     private var table: GateTable
     private var connections: [GateTable.ID: Waiting] = [:]
     private var timer: LoopTimer?
@@ -44,13 +45,13 @@ package final class OpeningListener {
     ///
     /// - Parameters:
     ///   - descriptor: a listening TCP socket.
-    ///   - mayOmitToken: whether a ClientHello alone is enough.
+    ///   - buffer: what each connection has to send.
     ///   - limits: how many connections wait at most, in all and from one address, and how long each may take.
     package init(
-        _ descriptor: consuming Descriptor, mayOmitToken: Bool, limits: TransportLimits, on loop: EventLoop
+        _ descriptor: consuming Descriptor, buffer: GateBuffer, limits: TransportLimits, on loop: EventLoop
     ) throws(Errno) {
         self.loop = loop
-        self.mayOmitToken = mayOmitToken
+        self.buffer = buffer
         table = GateTable(limits: limits)
         try TCP.configure(descriptor.raw)  // for each connection: accept(2) copies the options of the listening socket
         listener = try Listener(adopting: descriptor, on: loop)
@@ -95,7 +96,7 @@ package final class OpeningListener {
         }
         let (id, evicted) = table.admit(from: address.address, now: loop.now)
         if let evicted { drop(evicted) }
-        connections[id] = Waiting(stream: stream, address: address, buffer: GateBuffer(mayOmitToken: mayOmitToken))
+        connections[id] = Waiting(stream: stream, address: address, buffer: buffer)
         stream.onEnd = { [weak self] in self?.end(id) }
         stream.onError = { [weak self] _ in self?.end(id) }
         stream.onRead = { [weak self] in self?.received($0, id) }
