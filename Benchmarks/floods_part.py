@@ -41,7 +41,7 @@ def flood():
     "connections with a false token": """
 def flood():
     with socket.create_connection(("127.0.0.1", port)) as stream:
-        stream.sendall(os.urandom(32) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252))
+        stream.sendall(os.urandom(40) + bytes([22, 3, 1, 1, 0, 1, 0, 0, 252]) + os.urandom(252))
         try: stream.recv(1)
         except OSError: pass
 """,

@@ -34,6 +34,16 @@ package struct GateBuffer {
     /// Most bytes that are kept.
     package var capacity: Int { tokenCount + Gate.recordHeaderCount + Gate.maxRecordBody }
 
+    /// Token and record of a caller that follows an earlier draft of version 1, once it was refused: its token has 32 bytes.
+    package var former: (token: [UInt8], clientHello: [UInt8])? {
+        let count = 32
+        let header = bytes.dropFirst(count).prefix(Gate.recordHeaderCount)
+        guard let body = Gate.recordBodyCount(header: Array(header)),
+            bytes.count == count + Gate.recordHeaderCount + body
+        else { return nil }
+        return (Array(bytes[..<count]), Array(bytes[count...]))
+    }
+
     /// Adds what the connection delivered; nothing beyond `capacity` is ever kept.
     package mutating func append(_ more: [UInt8]) -> Progress {
         guard bytes.count + more.count <= capacity else { return .refused }

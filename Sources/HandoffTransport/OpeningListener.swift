@@ -5,6 +5,12 @@ import Timing
 package protocol OpeningListenerDelegate: AnyObject {
     /// A connection has said enough.
     func opened(_ opening: OpeningListener.Opening)
+    /// A connection was closed for bytes that cannot become token and record.
+    func refused(_ buffer: GateBuffer)
+}
+
+extension OpeningListenerDelegate {
+    package func refused(_ buffer: GateBuffer) {}
 }
 
 /// A listening TCP socket that reads what each connection says before TLS, within bounds of number and time, and hands on
@@ -107,7 +113,9 @@ package final class OpeningListener {
     private func received(_ bytes: [UInt8], _ id: GateTable.ID) {
         switch connections[id]?.buffer.append(bytes) {
         case nil, .incomplete: return
-        case .refused: end(id)
+        case .refused:
+            if let buffer = connections[id]?.buffer { delegate?.refused(buffer) }
+            end(id)
         case .complete(let token, let clientHello):
             guard let ready = connections.removeValue(forKey: id) else { return }
             table.remove(id)

@@ -54,6 +54,10 @@ final class TransportFixture: GateListenerDelegate {
         return GateVerdict(accepts: serverAccepts)
     }
 
+    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+        note("refused a former token of \(token.count)")
+    }
+
     func passed(_ connection: PeerConnection) {
         onConnection?(connection)
     }

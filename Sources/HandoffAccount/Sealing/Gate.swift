@@ -111,6 +111,29 @@ package enum Gate {
         return count > 0 && count <= maxRecordBody ? count : nil
     }
 
+    /// Whether this is a token of the draft of version 1 that had neither hint nor serial: only to show a user which device to update.
+    package static func isFormer(
+        _ token: [UInt8], key: SecretBytes, labels: [Label], _ clientHello: [UInt8], to server: DeviceID
+    ) -> Bool {
+        let greeting = Greeting(clientHello, to: server)
+        return labels.contains { label in
+            let parts = [server.bytes[...], label.bytes[...], greeting.digest[...]]
+            let code = HMACSHA256.authenticate([Array("handoff/1 gate".utf8)[...]] + parts, key: key)
+            return ConstantTime.equal(token, code)
+        }
+    }
+
+    /// The static labels of that draft, of the present period of time and its neighbours.
+    package static func formerStaticLabels(unixSeconds: UInt64) -> [Label] {
+        let period = unixSeconds / 1024
+        return [period, period &- 1, period &+ 1].map { period in
+            var writer = ByteWriter()
+            writer.text("handoff/")
+            writer.u64(period)
+            return Label.checked(writer.bytes)
+        }
+    }
+
     private static let hintText = Array("handoff/1 hint".utf8)[...]
 
     fileprivate static func hintMask(_ epoch: SecretBytes, _ greeting: Greeting) -> UInt64 {

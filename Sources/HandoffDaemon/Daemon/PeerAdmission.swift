@@ -22,6 +22,8 @@ final class PeerAdmission: GateListenerDelegate {
     private var gate: GateListener?
     private var hashes = RateLimit(perSecond: maxHashes.perSecond, burst: maxHashes.atOnce)
     private let storage: StaticCallStorage
+    /// Looks for the member that follows an earlier draft of the protocol: each costs a hash for every member and label.
+    private var searches = RateLimit(every: .seconds(10), burst: 1)
     /// Connections behind the gate whose client has yet to prove its key, in the order of their numbers.
     private var unproved: [UInt64: PeerConnection] = [:]
     private var nextUnproved: UInt64 = 0
@@ -61,6 +63,26 @@ final class PeerAdmission: GateListenerDelegate {
         case .device(let device): return GateVerdict { DeviceID($0) == device && snapshot.admits($0) }
         case .ticket, .keyHolder:
             return GateVerdict(isIntroduction: true) { snapshot.admits($0) || snapshot.mayIntroduce($0) }
+        }
+    }
+
+    /// A device that follows an earlier draft of the protocol is refused, and its user shown why.
+    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+        guard searches.admit(at: core.loop.now) else { return }
+        core.loop.later { [weak self] in
+            guard let self else { return }
+            let (network, snapshot) = (core.network, core.snapshot)
+            let labels =
+                network.labels.receivers(now: network.now)
+                + Gate.formerStaticLabels(unixSeconds: core.wallClock.unixSeconds)
+            for (party, keys) in network.missing.pairwise.keys {
+                guard case .device(let device) = party,
+                    Gate.isFormer(token, key: keys.gate, labels: labels, clientHello, to: snapshot.own)
+                else { continue }
+                core.log.notice(
+                    "A device was refused since it follows an earlier version of the protocol: update it",
+                    ["device": device.short, "name": snapshot.name(of: device)])
+            }
         }
     }
 

@@ -123,6 +123,23 @@ import Timing
         try expect("introductionToken", Array(vectors["introductionToken"].prefix(8) + introduction.dropFirst(8)))
     }
 
+    @Test func `tokens of the former draft are recognised`() throws {
+        let hello = try vectors["clientHello"]
+        let labels = [samples.labelB] + Gate.formerStaticLabels(unixSeconds: 1_800_000_000)
+        let tokens = [
+            "b244f9d2008a085bd3cbbd861c2b8f3f04b7bdaeac1f31a656b7084b0c91f2b9",
+            "251e1f57c6d80461dd5842afc11ee87896f457c86104946862925e60264733ec",
+        ]
+        for token in try tokens.map({ try #require(Hex.decode($0)) }) {
+            func isFormer(by key: SecretBytes, to server: SigningKey) -> Bool {
+                Gate.isFormer(token, key: key, labels: labels, hello, to: DeviceID(server.publicKey))
+            }
+            #expect(isFormer(by: pair.gate, to: samples.keyB))
+            #expect(!isFormer(by: pair.gate, to: samples.keyA))
+            #expect(!isFormer(by: samples.keys.gate, to: samples.keyB))
+        }
+    }
+
     @Test func `frames`() throws {
         let hello = try #require(
             Hello(
