@@ -48,6 +48,13 @@ extension PeerNetwork {
         }
     }
 
+    /// Prepares the gate for the members, tickets and labels as they are now.
+    func updateCallers() {
+        let parties = missing.pairwise.keys
+        labels.partiesChanged(parties.keys)
+        callers.update(parties, of: snapshot.accountID, to: snapshot.own, labels: labels.receivers(now: now))
+    }
+
     /// A way to a device under a label, by a key that both have.
     func way(
         _ label: Label, _ addresses: [SocketAddress], _ gate: SecretBytes, _ hint: Gate.Hint,

@@ -62,7 +62,7 @@ package final class PeerNetwork {
     /// The labels under which this device can be called.
     package var labels: OwnLabels
     /// Who may call under them.
-    package private(set) var callers = CallerTable()
+    package internal(set) var callers = CallerTable()
     /// Numbers the calls of this device.
     let calls: CallCounter
     /// What this device says of itself.
@@ -142,7 +142,6 @@ package final class PeerNetwork {
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
-        labels.partiesChanged(missing.pairwise.keys.keys)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
@@ -168,7 +167,6 @@ package final class PeerNetwork {
         renewMarks(for: snapshot.openTickets)
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
-        labels.partiesChanged(missing.pairwise.keys.keys)
         updateCallers()
         sightings = sightings.filter { snapshot.others.contains($0.key) }
         handle(table.retain(snapshot.others))
@@ -210,12 +208,6 @@ package final class PeerNetwork {
         beacons.labelChanged()
         say()
         armLabelTimer()
-    }
-
-    /// Prepares the gate for the callers and labels as they are now.
-    private func updateCallers() {
-        callers.update(
-            missing.pairwise.keys, of: snapshot.accountID, to: snapshot.own, labels: labels.receivers(now: now))
     }
 
     /// Tickets were opened, or are open no more.
