@@ -42,7 +42,8 @@ package final class PairingListener: OpeningListenerDelegate {
         self.context = context
         self.limits = limits
         self.loop = loop
-        listener = try OpeningListener(socket, buffer: GateBuffer(tokenCount: PairingLink.tokenCount, mayOmitToken: true), limits: limits, on: loop)
+        let buffer = GateBuffer(tokenCount: PairingLink.tokenCount, mayOmitToken: true)
+        listener = try OpeningListener(socket, buffer: buffer, limits: limits, on: loop)
         listener.delegate = self
     }
 

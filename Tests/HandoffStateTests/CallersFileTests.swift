@@ -16,7 +16,8 @@ import Testing
 
     @Test func `an invalid line is ignored and the others are read`() {
         let line = "\(devices[0].hex) 5 6"
-        for invalid in ["", "x 5 6", "\(devices[1].hex) 5", "\(devices[1].hex) -1 6", "\(devices[1].hex) 5 4294967296"] {
+        let other = devices[1].hex
+        for invalid in ["", "x 5 6", "\(other) 5", "\(other) -1 6", "\(other) 5 4294967296"] {
             let file = CallersFile(decoding: Array("\(invalid)\n\(line)\n".utf8))
             #expect(file.latest == [devices[0]: Gate.Serial(boot: 5, call: 6)], "\(invalid)")
         }

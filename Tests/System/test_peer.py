@@ -309,6 +309,8 @@ def adversary(stage):
     result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=160)
     wrong = [line for line in result.lines if not line["fine"]]
     expect(result.code == 0 and not wrong and len(result.lines) > 130, f"{wrong or result}")
+    with open(daemon.log) as file:
+        expect("follows an earlier version of the protocol" in file.read(), "a token of the former draft is not reported")
     daemon.is_well()
 
 

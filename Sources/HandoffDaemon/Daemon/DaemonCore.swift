@@ -113,7 +113,8 @@ final class DaemonCore {
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest), discovery: discovery, members: members, policy: configuration.advertise,
+        boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+        discovery: discovery, members: members, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(

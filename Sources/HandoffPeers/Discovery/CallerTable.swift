@@ -24,8 +24,7 @@ package struct CallerTable {
     package mutating func update(
         _ pairwise: [Party: PairwiseKeys], of accountID: AccountID?, to server: DeviceID, labels: [Label]
     ) {
-        if accountID != self.accountID || pairwise.count != keys.count || pairwise.contains(where: { keys[$0.key] == nil })
-        {
+        if accountID != self.accountID || Set(pairwise.keys) != Set(keys.keys) {
             self.accountID = accountID
             hinted = [:]
             keys = pairwise.mapValues(\.gate)
