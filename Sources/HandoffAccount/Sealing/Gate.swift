@@ -2,8 +2,8 @@ package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 
-/// The door before TLS: bytes that only one member, or the holder of an open ticket, can write; valid for one ClientHello at one
-/// server. They are `hint || serial || tag`.
+/// The door before TLS: bytes that only one member, or the holder of an open ticket, can write; valid for one
+/// ClientHello at one server. They are `hint || serial || tag`.
 package enum Gate {
     /// Bytes of the hint, by which a server finds the key of the tag.
     static let hintCount = 8
@@ -20,7 +20,7 @@ package enum Gate {
     /// Bytes of a TLS record's header.
     package static let recordHeaderCount = 5
 
-    /// Longest ClientHello record that is read, without its header: one with a share of X25519MLKEM768 has some 1,450 bytes.
+    /// Longest ClientHello record that is read, without its header: one with a share of X25519MLKEM768 has 1,424 bytes.
     package static let maxRecordBody = 4096
 
     /// The label of a server that is known by its address alone.
@@ -58,7 +58,7 @@ package enum Gate {
     package enum Hint: Sendable {
         /// By the caller's id, masked with the gate key of the epoch in which the label was made.
         case device(DeviceID, epoch: SecretBytes)
-        /// By the pairwise key alone: for a label of another epoch, and for a ticket. The same for each call under one label.
+        /// By the pairwise key alone, for a label of another epoch, and for a ticket. All calls under one label have the same.
         case pair
         /// By no party: it is the key of the epoch, and the caller introduces itself.
         case introduction
@@ -111,7 +111,8 @@ package enum Gate {
         return count > 0 && count <= maxRecordBody ? count : nil
     }
 
-    /// Whether this is a token of the draft of version 1 that had neither hint nor serial: only to show a user which device to update.
+    /// Whether this is a token of the draft of version 1 that had neither hint nor serial, to show a user which device
+    /// to update.
     package static func isFormer(
         _ token: [UInt8], key: SecretBytes, labels: [Label], _ clientHello: [UInt8], to server: DeviceID
     ) -> Bool {
@@ -165,7 +166,8 @@ package enum Gate {
     }
 }
 
-/// The first bytes of a caller at the gate of a server, which looks for the one key that they were made with. Counts the hashes.
+/// The first bytes of a caller at the gate of a server, which looks for the one key that they were made with. Counts the
+/// hashes.
 package struct Knock: Sendable {
     /// Hashes so far; the first one is that of the ClientHello record.
     package private(set) var hashes = 1
