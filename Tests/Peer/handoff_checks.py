@@ -32,7 +32,7 @@ def _device(number):
 
 def selftest():
     """The rules of the roster, and gate, TLS, frames, joining and streams between Python devices."""
-    found = _roster_rules() | _message_rules() | {"connection": _connection_works()} | _joining_rules() | _stream_rules()
+    found = _roster_rules() | _message_rules() | {"connection": _connection_works()} | _static_rules() | _joining_rules() | _stream_rules()
     failed = [name for name, passes in found.items() if not passes]
     print(json.dumps({"selftest": "failed" if failed else "passed", "failed": failed}))
     return 1 if failed else 0
@@ -152,6 +152,22 @@ def _connection_works():
     return fine and not opens and link.peer == proved[1]
 
 
+def _static_rules():
+    """The static label opens to each call once, and to none that is earlier than one that it has opened to."""
+    server, caller, key, epoch = (os.urandom(32) for _ in range(4))
+    record, gate = b"\x16\x03\x01\0\1\1", l.Gate(server, [], {caller: key}, epoch)
+    opens = lambda *serial, by=None: gate.caller(c.gate_token(key, server, c.STATIC_LABEL, record, serial, by), record) == caller
+    return {
+        "static: a call": opens(7, 1),
+        "static: again": not opens(7, 1),
+        "static: by the hint of the epoch": opens(7, 2, by=(caller, epoch)),
+        "static: an earlier call": not opens(7, 1, by=(caller, epoch)),
+        "static: an earlier boot": not opens(6, 9),
+        "static: a later boot": opens(8, 0),
+        "static: the hint of another epoch": not opens(9, 0, by=(caller, key)),
+    }
+
+
 def _joining_rules():
     """An account of Python devices: who comes in by a file, what a member then tells, and who stays outside."""
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +195,7 @@ def _joining_rules():
             return False
 
         def by_ticket(of):
-            label = c.static_label(0) if of else member.label
+            label = c.STATIC_LABEL if of else member.label
             return l.Link.call(*server.place, one.context, one.pair_of_ticket(member.device, ticket).gate, member.device, label)
 
         def waits(peer, link, condition):
@@ -210,7 +226,7 @@ def _joining_rules():
             "a method that is gone": one.request(link, "ping", {}).get("error", {}).get("reason") == "unknownMethod",
             "by address again": bool(one.open_connection(*server.place)),
             "let in elsewhere": one.roster.merge([added]) == [],
-            "a guest by a static label": fails(lambda: by_epoch(c.static_label(0))),
+            "a guest by a static label": fails(lambda: by_epoch(c.STATIC_LABEL)),
             "a guest without statements": fails(lambda: introduced((l.HELLO, one.hello()))),
             "a guest": introduced((l.STATEMENTS, one.roster.encoded()), (l.HELLO, one.hello())) == l.HELLO,
             "a guest is a member": c.device_id(c.raw_public(guest)) in member.roster.live,

@@ -69,11 +69,6 @@ def is_member(label_key, label):
     return hmac.compare_digest(hmac_sha256(label_key, b"label" + label[:8])[:8], label[8:])
 
 
-def static_label(unix_seconds, periods=0):
-    """What a server is called by that is known by its address alone; no secret plays a part."""
-    return b"handoff/" + struct.pack(">Q", int(unix_seconds) // 1024 + periods)
-
-
 # Announcements
 
 
@@ -335,9 +330,56 @@ def open_datagram(datagram, receivers, keys, public_key):
 # The gate
 
 
-def gate_token(gate_key, server, label, client_hello):
-    """What opens the gate of the device `server` under `label`, by a key that both sides have."""
-    return hmac_sha256(gate_key, b"handoff/1 gate" + server + label + sha256(client_hello))
+STATIC_LABEL = b"handoff/1 static"
+TOKEN, MAX_RECORD = 40, 4096
+
+
+def xor(data, mask):
+    return bytes(a ^ b for a, b in zip(data, mask))
+
+
+def pair_hint(gate_key, server, label):
+    return hmac_sha256(gate_key, b"handoff/1 hint" + server + label)[:8]
+
+
+def epoch_mask(epoch_key, server, digest):
+    return hmac_sha256(epoch_key, b"handoff/1 hint" + server + digest)[:8]
+
+
+def serial_mask(gate_key, digest):
+    return hmac_sha256(gate_key, b"handoff/1 serial" + digest)[:12]
+
+
+def gate_tag(gate_key, server, label, serial, digest):
+    return hmac_sha256(gate_key, b"handoff/1 gate" + server + label + serial + digest)[:20]
+
+
+def gate_token(gate_key, server, label, client_hello, serial=(1, 1), epoch=None):
+    """What opens the gate of the device `server` under `label`, by a key that both sides have. `serial` is boot and number of the
+    call, `epoch` the caller's id with the gate key of the label's epoch; without it the hint is that of the pair. With the epoch's
+    gate key as `gate_key` that hint is one of no pair, as it has to be for an introduction."""
+    digest = sha256(client_hello)
+    hint = xor(epoch[0][:8], epoch_mask(epoch[1], server, digest)) if epoch else pair_hint(gate_key, server, label)
+    masked = xor(struct.pack(">QI", *serial), serial_mask(gate_key, digest))
+    return hint + masked + gate_tag(gate_key, server, label, masked, digest)
+
+
+class Knock:
+    """The first bytes of a caller, at a server."""
+
+    def __init__(self, token, client_hello, server):
+        self.hint, self._serial, self.tag = token[:8], token[8:20], token[20:]
+        self.server, self.digest = server, sha256(client_hello)
+
+    def device(self, epoch_key):
+        """The first 8 bytes of the caller's id, if it is in this epoch."""
+        return xor(self.hint, epoch_mask(epoch_key, self.server, self.digest))
+
+    def is_made(self, gate_key, label):
+        return hmac.compare_digest(self.tag, gate_tag(gate_key, self.server, label, self._serial, self.digest))
+
+    def serial(self, gate_key):
+        return struct.unpack(">QI", xor(self._serial, serial_mask(gate_key, self.digest)))
 
 
 # Frames

@@ -59,7 +59,7 @@ class Peer:
         self.boot, self.seq, self.offers = max(self.boot + 1, int(time.time())), 0, {}
         self.list_seq, self.announced = 0, []  # Since which announcement the activities are the same, and which they are.
         self.label = self.previous = self.keys = None
-        self.streams, self.pairs, self.seen = None, {}, set()  # A StreamServer gives tickets for streams and serves them.
+        self.streams, self.pairs, self.seen, self.latest, self.calls = None, {}, set(), {}, 0  # A StreamServer gives tickets for streams and serves them.
         self.context = l.make_context(self.key)
         self.store()
         self._derive()
@@ -146,10 +146,14 @@ class Peer:
             if not users:
                 keys[ticket] = c.PairKeys(self.key, raw, self.roster.account, other_id=ticket).gate
         labels = [label for label in (self.label, self.previous) if label]
-        static = [c.static_label(time.time(), periods) for periods in (0, -1, 1)]
-        gate = l.Gate(self.device, labels, keys, static, self.keys.gate if self.keys else None)
-        gate.seen = self.seen
+        gate = l.Gate(self.device, labels, keys, self.keys.gate if self.keys else None)
+        gate.seen, gate.latest = self.seen, self.latest
         return gate
+
+    def serial(self):
+        """Boot and number of one more call."""
+        self.calls += 1
+        return self.boot, self.calls
 
     # Connections
 
@@ -175,10 +179,12 @@ class Peer:
         place, others = f"{host}:{port}", self.roster.live - {self.device}
         last = self.answered.get(place)
         for device in sorted(others, key=lambda other: (other != last, other)):
-            keys = [self.pair_of_ticket(device).gate] if self.ticket else []
-            for key in keys + [self.pair(device).gate]:
+            own, epoch = self.pair(device).gate, (self.device, self.keys.gate) if self.keys else None
+            ways = [(self.pair_of_ticket(device).gate, None)] if self.ticket else []
+            for key, epoch in ways + ([(own, epoch)] if epoch else []) + [(own, None)]:
                 try:
-                    link = l.Link.call(host, port, self.context, key, device, c.static_label(time.time()))
+                    link = l.Link.call(
+                        host, port, self.context, key, device, c.STATIC_LABEL, serial=self.serial(), epoch=epoch)
                 except ConnectionRefusedError:
                     raise
                 except ConnectionError:

@@ -89,7 +89,7 @@ def example():
     (raw_a, raw_b, raw_t), client_hello = map(c.raw_public, (a, b, t)), bytes.fromhex("160301000401020304")
     device_a, device_b, ticket = c.device_id(raw_a), c.device_id(raw_b), r.ticket_id(raw_t)
     pair, by_ticket = c.PairKeys(b, raw_a, account), c.PairKeys(t, raw_a, account, own_id=ticket)
-    static = c.static_label(1_800_000_000)
+    serial = (1_800_000_000, 7)
     listed = {
         "id": span(0x50, 16).hex(), "type": "com.example.notes.edit", "title": "Café list", "team": "TEAM42",
         "streams": True, "webpageURL": True, "age": 12,
@@ -128,7 +128,7 @@ def example():
         "labelA": label_a,
         "labelB": label_b,
         "instanceA": base64.b32encode(label_a).decode().lower().rstrip("=").encode(),
-        "staticLabel": static,
+        "staticLabel": c.STATIC_LABEL,
         "coordinateA": c.montgomery(raw_a),
         "coordinateB": c.montgomery(raw_b),
         "agreement": c.agree(a, raw_b),
@@ -149,10 +149,11 @@ def example():
         "advert": c.seal_datagram(c.ADVERT, plain, label_a, label_b, keys.advert, salt),
         "acknowledgement": c.seal_datagram(c.ACKNOWLEDGEMENT, receipt, label_b, label_a, keys.advert, salt),
         "clientHello": client_hello,
-        "token": c.gate_token(pair.gate, device_b, label_b, client_hello),
-        "staticToken": c.gate_token(pair.gate, device_b, static, client_hello),
-        "ticketToken": c.gate_token(by_ticket.gate, device_a, label_a, client_hello),
-        "introductionToken": c.gate_token(keys.gate, device_b, label_b, client_hello),
+        "token": c.gate_token(pair.gate, device_b, label_b, client_hello, serial, (device_a, keys.gate)),
+        "pairToken": c.gate_token(pair.gate, device_b, label_b, client_hello, serial),
+        "staticToken": c.gate_token(pair.gate, device_b, c.STATIC_LABEL, client_hello, serial),
+        "ticketToken": c.gate_token(by_ticket.gate, device_a, label_a, client_hello, serial),
+        "introductionToken": span(0x60, 8) + c.gate_token(keys.gate, device_b, label_b, client_hello, serial)[8:],
         "helloFrame": frame(2, hello),
         "requestFrame": frame(3, request),
     }

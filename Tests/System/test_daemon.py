@@ -434,8 +434,8 @@ def network_garbage(stage):
     daemon.ctl("account", "create")
     port = daemon.ctl("status").line["port"]
     hello = bytes([22, 3, 1, 0, 4, 1, 0, 0, 0])
-    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\0" * 5000, os.urandom(32) + hello, os.urandom(2000),
-                 os.urandom(32) + struct.pack(">BHH", 22, 0x301, 0xFFFF), os.urandom(32) + struct.pack(">BHH", 22, 0x301, 1000)):
+    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\0" * 5000, os.urandom(40) + hello, os.urandom(6000),
+                 os.urandom(40) + struct.pack(">BHH", 22, 0x301, 0xFFFF), os.urandom(40) + struct.pack(">BHH", 22, 0x301, 1000)):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             try:
                 connection.sendall(data)

@@ -6,6 +6,7 @@ Needs the Python packages 'cryptography' and 'pyOpenSSL'.
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -310,7 +311,48 @@ def adversary(stage):
     result = run(python.words("handoff_adversary.py", python.state, python.target), dict(os.environ), within=160)
     wrong = [line for line in result.lines if not line["fine"]]
     expect(result.code == 0 and not wrong and len(result.lines) > 130, f"{wrong or result}")
+    with open(daemon.log) as file:
+        expect("follows an earlier version of the protocol" in file.read(), "a token of the former draft is not reported")
     daemon.is_well()
+
+
+@test("a call that was recorded at a fixed address does not open again, after a restart neither", limit=60)
+def recorded(stage):
+    daemon, python = account(stage)
+    sys.path.insert(0, PEER)
+    import handoff_crypto as c
+    import handoff_link as l
+    from handoff_peer import Peer
+    peer = Peer(python.state)
+    (server,) = peer.roster.live - {peer.device}
+    host, _, port = python.target.rpartition(":")
+
+    def call():
+        link = l.Link(None, peer.context)
+        link.tls.set_connect_state()
+        link._try_handshake()
+        hello = link._outgoing()
+        return c.gate_token(peer.pair(server).gate, server, c.STATIC_LABEL, hello, peer.serial()) + hello
+
+    def opens(data):
+        with socket.create_connection((host, int(port)), 5) as sock:
+            try:
+                sock.sendall(data)
+                return sock.recv(64) != b""
+            except ConnectionError:
+                return False
+
+    first, second = call(), call()
+    expect(opens(first) and not opens(first), "a call opens once")
+    number = f"{peer.device.hex()} {peer.boot} {peer.calls - 1}\n"
+    path = os.path.join(daemon.state, "callers")
+    while not os.path.exists(path) or number not in open(path).read():
+        time.sleep(0.01)
+    daemon.options[daemon.options.index("--port") + 1] = port
+    daemon.kill()
+    daemon.start()
+    expect(not opens(first), "it opens after a restart")
+    expect(opens(second) and not opens(first) and not opens(second), "the next call")
 
 
 @test("what is reserved for kept activities is ignored, and unknown methods are answered")

@@ -113,7 +113,8 @@ final class DaemonCore {
     private(set) lazy var network: PeerNetwork = PeerNetwork(
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
-        boot: boot, snapshot: snapshot, discovery: discovery, members: members, policy: configuration.advertise,
+        boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+        discovery: discovery, members: members, policy: configuration.advertise,
         showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
@@ -194,8 +195,7 @@ final class DaemonCore {
         loop: loop, log: log.named("joining"), pool: pool, network: network)
 
     private(set) lazy var staticPeers: StaticPeers = StaticPeers(
-        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network,
-        wallClock: wallClock)
+        loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),

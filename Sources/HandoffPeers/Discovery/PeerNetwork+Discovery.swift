@@ -132,9 +132,7 @@ extension PeerNetwork {
         guard !service.addresses.isEmpty else { return }
         sightings[author.device] = Sighting(
             instance: service.instance,
-            way: LinkPool.Way(
-                label: label, addresses: service.addresses, gate: author.keys.gate,
-                isIntroduction: author.isIntroduction))
+            way: way(label, service.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction))
         delegate?.sighted(author.device)
     }
 

@@ -60,7 +60,11 @@ package final class PeerNetwork {
     package internal(set) var table: PeerTable
     var machine: AdvertMachine
     /// The labels under which this device can be called.
-    package var labels = OwnLabels()
+    package var labels: OwnLabels
+    /// Who may call under them.
+    package internal(set) var callers = CallerTable()
+    /// Numbers the calls of this device.
+    let calls: CallCounter
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
@@ -119,7 +123,7 @@ package final class PeerNetwork {
 
     package init(
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
-        snapshot: AccountSnapshot,
+        snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
         lifetime: Duration,
         delegate: any PeerNetworkDelegate
@@ -133,6 +137,8 @@ package final class PeerNetwork {
         self.showsTitles = showsTitles
         self.snapshot = snapshot
         announcer = Announcer(speaker: speaker, boot: boot)
+        calls = CallCounter(boot: boot)
+        labels = OwnLabels(staticCalls)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
@@ -161,6 +167,7 @@ package final class PeerNetwork {
         renewMarks(for: snapshot.openTickets)
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
+        updateCallers()
         sightings = sightings.filter { snapshot.others.contains($0.key) }
         handle(table.retain(snapshot.others))
     }
@@ -196,7 +203,8 @@ package final class PeerNetwork {
             beacons.withdraw()
             return
         }
-        labels.renew(labelKey: keys.label, now: loop.now)
+        labels.renew(keys, now: loop.now)
+        updateCallers()
         beacons.labelChanged()
         say()
         armLabelTimer()
@@ -326,6 +334,7 @@ package final class PeerNetwork {
     /// Goes on under a greater start number, which has been stored.
     package func restart(boot: UInt64) {
         announcer.restart(boot: boot)
+        calls.boot = boot
         say()
     }
 

@@ -35,13 +35,19 @@ package final class LinkPool {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
+        let hint: Gate.Hint
         /// Whether the device may not know this one, which then sends its statements first.
         package let isIntroduction: Bool
+        let calls: CallCounter
 
         /// What to call there: the device and no other, if the account admits it.
         package func target(_ device: DeviceID, _ snapshot: AccountSnapshot) -> DialTarget {
             DialTarget(
-                candidates: addresses, token: { Gate.token(key: gate, label: label, Gate.Greeting($0, to: device)) },
+                candidates: addresses,
+                token: {
+                    Gate.token(
+                        key: gate, hint: hint, serial: calls.next(), label: label, Gate.Greeting($0, to: device))
+                },
                 accepts: { DeviceID($0) == device && snapshot.admits($0) })
         }
     }

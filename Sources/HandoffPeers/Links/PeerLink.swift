@@ -130,6 +130,7 @@ package final class PeerLink {
         dial = nil
         patience = nil
         self.connection = connection
+        log.debug("Connection is open", ["device": device.short, "group": connection.group])
         presentedKey = connection.peerKey
         address = connection.remoteAddress
         connection.onBytes = { [unowned self] bytes in received(bytes) }

@@ -270,6 +270,8 @@ import Timing
     ) throws -> [UInt8] {
         let context = try TLSContext(identity: TLSIdentity(key: key), role: .client)
         let hello = try #require(TLSSession(context: context, accepts: { _ in true }).start())
-        return Gate.token(key: gate, label: label, Gate.Greeting(hello, to: server)) + hello
+        let greeting = Gate.Greeting(hello, to: server)
+        let serial = Gate.Serial(boot: 1, call: 1)
+        return Gate.token(key: gate, hint: .pair, serial: serial, label: label, greeting) + hello
     }
 }
