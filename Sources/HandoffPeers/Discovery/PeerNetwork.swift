@@ -64,6 +64,7 @@ package final class PeerNetwork {
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
+    var sentAdverts = SentAdverts()
     let members: MemberTable
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
@@ -162,6 +163,7 @@ package final class PeerNetwork {
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         sightings = sightings.filter { snapshot.others.contains($0.key) }
+        sentAdverts.retain(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
@@ -334,8 +336,8 @@ package final class PeerNetwork {
         for action in actions {
             switch action {
             case .send(let address, let device, let label): sendAdvert(to: address, device: device, label: label)
-            case .acknowledge(let position, _, let address, let label):
-                sendAcknowledgement(of: position, to: address, label: label)
+            case .acknowledge(let position, let device, let label, let arrival):
+                sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
             case .renew: if farewell != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):
