@@ -34,6 +34,7 @@ import handoff_link as l
 import handoff_messages as m
 import handoff_roster as r
 
+IP_PKTINFO, MOST_SALTS = 8, 64
 REPEATS = (0.03, 0.1, 0.3, 1, 2)
 FIRST_RETRY, MOST_LISTS = 4, 8
 SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
@@ -64,6 +65,8 @@ class Peer:
         self.store()
         self._derive()
         self.tcp, self.udp = self._sockets()
+        self.udp.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
+        self.salts = []  # Of the latest adverts that were sent.
         self.port = self.udp.getsockname()[1]
 
     @staticmethod
@@ -350,6 +353,7 @@ class Peer:
         heard = {"acknowledged": False, "adverts": 0}
         for wait in REPEATS:
             datagram = c.seal_datagram(c.ADVERT, plain, self.label, receiver, self.keys.advert)
+            self.salts = [*self.salts, datagram[17:33]][-MOST_SALTS:]
             self.udp.sendto(datagram, (host, port))
             end = time.monotonic() + wait
             while not heard["acknowledged"] and (left := end - time.monotonic()) > 0:
@@ -363,16 +367,22 @@ class Peer:
         self.udp.settimeout(max(timeout, 0.001))
         labels = [label for label in (self.label, self.previous) if label]
         try:
-            data, source = self.udp.recvfrom(2048)
+            data, extra, _, source = self.udp.recvmsg(2048, 64)
             kind, sender, value = c.open_datagram(data, labels, self.keys, self.roster.public_key)
         except (TimeoutError, c.Refused):
             return
         if kind == "acknowledgement":
-            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq)
+            heard["acknowledged"] |= (value["boot"], value["seq"]) == (self.boot, self.seq) and self._is_genuine(value)
             return
         heard["adverts"] += 1
-        plain = c.acknowledgement(self.device, value["boot"], value["seq"])
+        host = socket.inet_ntoa(extra[0][2][8:12])  # The third member of in_pktinfo: where the datagram was sent to.
+        plain = c.acknowledgement(self.pair(value["device"]), self.device, value["boot"], value["seq"], host, data[17:33])
         self.udp.sendto(c.seal_datagram(c.ACKNOWLEDGEMENT, plain, self.label, sender, self.keys.advert), source)
+
+    def _is_genuine(self, value):
+        """Whether the device that an acknowledgement names has made it, of an advert that was sent."""
+        pair = self.pair(value["device"])
+        return any(value["code"] == pair.acknowledgement_code(value["content"], salt) for salt in self.salts)
 
 
 def offer(peer, link, host, port, given):
