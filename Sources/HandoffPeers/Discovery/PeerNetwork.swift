@@ -122,7 +122,7 @@ package final class PeerNetwork {
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration,
+        lifetime: Duration, grease: Grease.Rate,
         delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
@@ -133,7 +133,7 @@ package final class PeerNetwork {
         self.policy = policy
         self.showsTitles = showsTitles
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot)
+        announcer = Announcer(speaker: speaker, boot: boot, grease: grease)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
