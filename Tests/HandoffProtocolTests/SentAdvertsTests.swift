@@ -26,7 +26,9 @@ import Testing
     @Test func `each datagram stands for the address that it was sent to, once`() throws {
         let book = Book()
         let device = try Samples.device(1)
-        for host in [UInt8(1), 2] { book.sent.note(position, to: device, at: try Samples.address(host), salt: salt(host)) }
+        for host in [UInt8(1), 2] {
+            book.sent.note(position, to: device, at: try Samples.address(host), salt: salt(host))
+        }
         #expect(try book.take(acknowledgement(1, salt: 2)) == Samples.address(2))
         #expect(try book.take(acknowledgement(1, salt: 2)) == nil)
         #expect(try book.take(acknowledgement(1, salt: 1)) == Samples.address(1))

@@ -18,6 +18,7 @@ ADVERT, ACKNOWLEDGEMENT = 1, 2
 ADVERT_SIZE, ACKNOWLEDGEMENT_SIZE = 1200, 128
 ADVERT_BODY, BEACON_BODY = 1087, 588
 BEACON_RECORD, ANNOUNCEMENT_HEAD = 831, 61
+GREASE_FLAG, GREASE_KIND = 0x80, 0xF0  # Reserved; see "Reserved values".
 KINDS = ["other", "desktop", "laptop", "tablet", "phone", "server", "vm"]
 
 
@@ -82,9 +83,10 @@ def is_type(text):
     return 1 <= len(text) <= 255 and all(0x21 <= ord(character) <= 0x7E for character in text)
 
 
-def encode_activity(activity):
+def encode_activity(activity, grease=0):
     flags = (
-        (1 if activity.get("streams") else 0)
+        grease
+        | (1 if activity.get("streams") else 0)
         | (2 if activity.get("webpageURL") else 0)
         | (4 if activity.get("title") is not None else 0)
         | (8 if activity.get("team") is not None else 0)
@@ -98,16 +100,17 @@ def encode_activity(activity):
 
 
 def encode_announcement(a, capacity):
-    """The announcement with as many activities as fit, padded with zeros."""
+    """The announcement with as many activities as fit, padded with zeros; with reserved flags if it has the member `grease`."""
+    grease = GREASE_FLAG if a.get("grease") else 0
     packed, room = [], capacity - ANNOUNCEMENT_HEAD
     for activity in a["activities"]:
-        data = encode_activity(activity)
+        data = encode_activity(activity, grease)
         if len(data) > room:
             break
         packed.append(data)
         room -= len(data)
     more = a.get("hasMore", False) or len(packed) < len(a["activities"])
-    flags = (1 if a.get("goodbye") else 0) | (2 if more else 0) | (4 if a.get("asleep") else 0)
+    flags = grease | (1 if a.get("goodbye") else 0) | (2 if more else 0) | (4 if a.get("asleep") else 0)
     out = a["device"] + struct.pack(
         ">QIHBB8sIB", a["boot"], a["seq"], a["port"], KINDS.index(a["kind"]), flags, a["roster"], a["listSeq"], len(packed)
     )

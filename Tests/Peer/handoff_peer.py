@@ -40,6 +40,11 @@ FIRST_RETRY, MOST_LISTS = 4, 8
 SPACING = {l.STATEMENTS: 0.25, l.HELLO: 0.1}  # Between two of them on one connection.
 
 
+def grease():
+    """A reserved name, which means nothing; this peer sends one in every message."""
+    return "grease" + os.urandom(1).hex()
+
+
 class Peer:
     """This device and its account."""
 
@@ -166,6 +171,8 @@ class Peer:
             "seq": self.seq,
             "listSeq": self.list_seq,
             "roster": self.roster.digest[:8].hex(),
+            "capabilities": [grease()],
+            grease(): [None, {"a": 1}],
         }
         if self.label:
             message["label"] = self.label.hex()
@@ -250,7 +257,7 @@ class Peer:
         elif kind == l.REQUEST:
             request = m.read_request(body, link.last_id)
             link.last_id = request["id"]
-            link.send((l.RESPONSE, json.dumps({"id": request["id"]} | self._answer(link, request)).encode()))
+            link.send((l.RESPONSE, json.dumps({"id": request["id"], grease(): 1} | self._answer(link, request)).encode()))
             return request
         elif kind == l.NOTICE:
             return m.read_object(body)
@@ -316,8 +323,8 @@ class Peer:
 
     def request(self, link, method, parameters):
         number, link.next_id = link.next_id, link.next_id + 1
-        body = json.dumps({"id": number, "method": method, "parameters": parameters}).encode()
-        link.send((l.REQUEST, body))
+        body = json.dumps({"id": number, "method": method, "parameters": parameters, grease(): "x"}).encode()
+        link.send((c.GREASE_KIND | os.urandom(1)[0] >> 4, os.urandom(15)), (l.REQUEST, body))
         while found := link.receive(5):
             if found[0] == l.RESPONSE:
                 answer = json.loads(found[1])
@@ -340,6 +347,7 @@ class Peer:
             "asleep": asleep,
             "roster": self.roster.digest[:8],
             "listSeq": self.list_seq,
+            "grease": True,
             "activities": [] if goodbye else [offer["shown"] for offer in self.offers.values()],
         }
 

@@ -106,7 +106,8 @@ extension Announcement {
         var packed: [[UInt8]] = []
         var room = capacity - Self.headerCount
         for activity in activities {
-            guard let bytes = activity.announced(isGreased: isGreased), bytes.count <= room, packed.count < 255 else { break }
+            let bytes = activity.announced(isGreased: isGreased)
+            guard let bytes, bytes.count <= room, packed.count < 255 else { break }
             packed.append(bytes)
             room -= bytes.count
         }

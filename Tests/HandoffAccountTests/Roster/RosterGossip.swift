@@ -161,7 +161,8 @@ struct RosterGossip {
                 _ = try other.merge(Roster(decoding: StatementList.encode(part), isTrusted: true))
             }
             for replica in replicas { _ = try other.merge(replica) }
-            isOneView = isOneView && other.byteCount == union.byteCount && other.view == union.view && other.digest == union.digest
+            isOneView = isOneView && other.view == union.view && other.digest == union.digest
+            isOneView = isOneView && other.byteCount == union.byteCount
         }
         return (union, isOneView)
     }
