@@ -20,6 +20,9 @@ import handoff_crypto as c
 from handoff_peer import Peer
 
 
+DELAY = 4
+
+
 def place(text):
     host, _, port = text.rpartition(":")
     return host, int(port)
@@ -35,7 +38,9 @@ class Diverter:
         self.false = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.false.bind(("0.0.0.0", victim[1]))
         self.counts = {"diverted": 0, "forged": 0, "forwarded": 0, "answered": 0, "repeated": 0}
-        self.latest = None  # The advert that arrived last; it is forwarded until the victim answers.
+        # The advert that arrived last, and from when on it is forwarded: what is proved last counts, so the sender and the victim
+        # must be done with their own repeats.
+        self.latest, self.due = None, 0
 
     def _advertise(self):
         """Both answer a new advert with their own."""
@@ -75,7 +80,7 @@ class Diverter:
         """A datagram for the victim, or its answer."""
         if source == self.sender and data[0] == c.ADVERT:
             self.counts["diverted"] += 1
-            self.latest = data
+            self.latest, self.due = data, time.monotonic() + DELAY
         if source == self.victim:
             self.false.sendto(data, self.sender)
             self.counts["answered"] += data[0] == c.ACKNOWLEDGEMENT
@@ -98,7 +103,7 @@ class Diverter:
                     pass
             if time.monotonic() > report:
                 report = time.monotonic() + 0.2
-                if self.latest:
+                if self.latest and time.monotonic() > self.due:
                     self.false.sendto(self.latest, self.victim)
                     self.counts["forwarded"] += 1
                 print(json.dumps(self.counts), flush=True)

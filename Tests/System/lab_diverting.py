@@ -57,7 +57,7 @@ def diverted(stage):
     counts = reports(process, lambda counts: counts["diverted"] > 0)
     victim.host.link("up")
     watch.wait("added", id=offer.id)
-    # Now the victim has acknowledged an advert over the diverter, who forwards that to the sender.
+    # Later the victim acknowledges an advert over the diverter, which forwards that to the sender.
     before = reports(process, lambda now: now["answered"])
     for number in range(10):
         watch.wait("added", id=sender.publish(TYPE, "--title", str(number)).id)
