@@ -247,7 +247,8 @@ let package = Package(
         .testTarget(
             name: "HandoffConfigurationTests",
             dependencies: [
-                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
+                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol",
+                "HandoffTestSupport", "LoopIO",
             ],
             swiftSettings: common),
         .testTarget(

@@ -84,6 +84,51 @@ class Adversary:
         except TimeoutError:
             return sizes
 
+    def acknowledgements(self):
+        """What the daemon acknowledges: by the secret of the two devices, for the datagram and the address that it arrived at."""
+        peer, pair = self.peer, self.peer.pair(self.server)
+        plain = c.sign_advert(peer.announcement(), peer.label, peer.key)
+        datagram = c.seal_datagram(c.ADVERT, plain, peer.label, self.label, peer.keys.advert)
+        peer.udp.settimeout(10)
+        peer.udp.sendto(datagram, self.target)
+        while (answer := peer.udp.recv(2048))[0] != c.ACKNOWLEDGEMENT:
+            pass
+        value = c.open_datagram(answer, [peer.label], peer.keys, peer.roster.public_key)[2]
+        code = lambda salt: pair.acknowledgement_code(value["content"], salt)
+        self.report("acknowledgement: of this datagram", value["code"] == code(datagram[17:33]), True)
+        self.report("acknowledgement: of no other one", value["code"] == code(os.urandom(16)), False)
+        host = bytes(10) + b"\xff\xff" + socket.inet_aton(self.target[0])
+        self.report("acknowledgement: at this address", value["content"][44:], host)
+
+    def reserved(self):
+        """Statements of reserved kinds are kept, if they are signed; a header above its cap closes before its body comes."""
+        sign = lambda body: r.sign_statement(self.peer.key, self.peer.roster.account, 200, body)
+        forged = bytearray(sign(b"forged").data)
+        forged[-1] ^= 1
+        hello = (l.HELLO, self.peer.hello())
+        wrapped = lambda data: struct.pack(">H", len(data)) + bytes(data)
+        cases = (("with a wrong signature", wrapped(forged)),
+                 ("of 513 bytes", wrapped(b"\xc8" + self.peer.roster.account + bytes(32 + 513 + 64))),
+                 ("below 128", wrapped(b"\x7f" + self.peer.roster.account + bytes(32 + 64))))
+        for case, data in cases:
+            self._session(f"reserved: a statement {case}", "closed", self.peer.context, [(l.STATEMENTS, data), hello])
+        self._tell(sign(b"one"), sign(b"another"))
+        self.peer._settle(self.link)
+        self.report("reserved: statements are kept", self.peer._is_settled(self.link), True)
+        for kind, length in ((l.ACCOUNT_KEY, 34), (l.HELLO, 4098), (l.NOTICE, 2**20 + 2), (99, 65538)):
+            link = self._call(self.peer.context, self.gate_key)
+            link.send(hello)
+            try:
+                link.receive(5)
+                link.send_raw(struct.pack(">IB", length, kind))
+                while link.receive(5):
+                    pass
+                found = "open"
+            except (ConnectionError, l.SSL.Error):
+                found = "closed"
+            self.report(f"reserved: the header of kind {kind} and length {length}", found, "closed")
+            link.sock.close()
+
     def gate(self):
         captured, peer = self._client_hello(), self.peer
         token = lambda key, label, **caller: c.gate_token(key, self.server, label, captured, **caller)
@@ -463,12 +508,14 @@ def main():
         raise SystemExit(__doc__)
     adversary = Adversary(*sys.argv[1:])
     adversary.datagrams()
+    adversary.acknowledgements()
     adversary.gate()
     adversary.callers()
     adversary.introductions()
     adversary.tickets()
     adversary.strangers()
     adversary.members()
+    adversary.reserved()
     adversary.crowd()
     adversary.hoard()
     time.sleep(1.5)  # What the floods have used up of this device's requests comes back; above it nothing is answered.

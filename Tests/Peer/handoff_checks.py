@@ -75,7 +75,18 @@ def _roster_rules():
     forged = r.Statement(add(0, 1).data[:-1] + b"\0")
     before = r.Roster([found])
     refuses = refused(lambda: before.merge([add(0, 2), forged])) and len(before.statements) == 1
+    other = [sign(0, kind, bytes(size)) for kind, size in ((128, 0), (255, 512), *((200, k) for k in range(20)))]
+    kept = r.Roster([found, *other])
+    greatest = sorted(s.id for s in other)[-r.MOST_RESERVED:]
+    in_halves = r.Roster([found, *other[10:]])
+    in_halves.merge(other[:10])
+    invalid = [lambda: sign(0, 8, bytes(32)), lambda: sign(0, 127, b""), lambda: sign(0, 128, bytes(513))]
     return {
+        "reserved kinds have no effect": (kept.live, kept.epoch, kept.names) == (devices(0), None, {}),
+        "of reserved kinds the greatest ids": sorted(kept.statements.keys() - {found.id}) == greatest,
+        "and in any order": in_halves.digest == kept.digest,
+        "a reserved kind by a ticket": r.Roster([found, issue, sign(100, 128, b"")]).statements.keys() == {found.id, issue.id},
+        "kinds that are invalid": all(refused(act) for act in invalid),
         "removed for ever": live(add(0, 1), remove(0, 1), add(0, 1)) == devices(0),
         "kept": live(*pair, remove(0, 1, 2)) == devices(0, 2),
         "a second removal keeps nobody": live(*pair, remove(0, 1, 2), remove(0, 1, 2, 3)) == devices(0),

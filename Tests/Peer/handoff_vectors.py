@@ -59,6 +59,8 @@ def roster():
         "epoch": sign(0, r.EPOCH, r.epoch_body(1, [], account_key)),
     }
     whole = r.Roster(list(made.values())[::-1])
+    reserved = sign(0, 200, span(0, 16))
+    with_reserved = r.Roster([*whole.statements.values(), reserved])
     without_ticket = sign(0, r.REMOVE, r.remove_body(ticket, [device(2)]))
     closed = r.Roster([*made.values(), without_ticket])
     assert closed.removed_digest == whole.removed_digest
@@ -71,6 +73,8 @@ def roster():
         "found": made["found"].data,
         "statements": c.sha256(b"".join(statement.data for statement in made.values())),
         "digest": whole.digest,
+        "reserved": reserved.data,
+        "reservedDigest": with_reserved.digest,
         "removed1": whole.removed_digest,
         "fileClear": c.sha256(r.account_file(content)),
         "fileKey": r.file_key(passphrase, salt),
@@ -102,7 +106,7 @@ def example():
     marks = bytes(range(24)) + pair.mark(label_a, salt) + bytes(range(32, 128))
     text = c.beacon_text(announcement, label_a, a, keys.beacon, salt, marks)
     body, plain = c.encode_announcement(announcement, c.BEACON_BODY), c.sign_advert(announcement, label_a, a)
-    receipt = c.acknowledgement(device_b, 1_800_000_000, 5)
+    receipt = c.acknowledgement(pair, device_b, 1_800_000_000, 5, "192.0.2.2", salt)
     commitment = r.commitment(account_key)
     hello = {
         "version": 1, "software": "example/1", "kind": "laptop", "port": 24863, "boot": 1_800_000_000,
@@ -147,6 +151,7 @@ def example():
         "beaconRecord": b"".join(bytes([len(s)]) + s for s in text),
         "advertSignature": plain[-64:],
         "advert": c.seal_datagram(c.ADVERT, plain, label_a, label_b, keys.advert, salt),
+        "acknowledgementCode": receipt[60:76],
         "acknowledgement": c.seal_datagram(c.ACKNOWLEDGEMENT, receipt, label_b, label_a, keys.advert, salt),
         "clientHello": client_hello,
         "token": c.gate_token(pair.gate, device_b, label_b, client_hello, serial, (device_a, keys.gate)),

@@ -10,6 +10,9 @@ package enum AdvertSeal {
     /// Bytes of an acknowledgement: never more than what it answers.
     package static let acknowledgementCount = 128
 
+    /// Bytes of the salt that names a datagram in its acknowledgement.
+    package static let saltCount = Envelope.saltCount
+
     /// Type and sender's label, in front of the envelope.
     static let headerCount = 1 + Label.byteCount
 
@@ -55,7 +58,8 @@ package enum AdvertSeal {
         guard let opened else { throw .notGenuine }
         if type == advertType {
             let advert = SignedAdvert(label: sender, plaintext: opened)
-            return .advert(try advert.verified { publicKey($0.deviceID) }, from: sender)
+            let salt = Array(datagram[headerCount..<headerCount + saltCount])
+            return .advert(try advert.verified { publicKey($0.deviceID) }, from: sender, salt: salt)
         }
         guard let acknowledgement = try? Acknowledgement(decoding: opened) else { throw .malformed }
         guard publicKey(acknowledgement.deviceID) != nil else { throw .unknownDevice }
@@ -89,9 +93,9 @@ package enum AdvertSeal {
 
 /// A datagram that has passed every check.
 package enum OpenedDatagram: Sendable, Equatable {
-    /// A live device says what it offers, under the label that it has now.
-    case advert(Announcement, from: Label)
+    /// What a live device announces, under the label that it has now; the salt names the datagram in its acknowledgement.
+    case advert(Announcement, from: Label, salt: [UInt8])
 
-    /// Some member says that a live device has an advert of ours; under that device's label.
+    /// An acknowledgement that names a live device. Any member could have sealed it: its code has to be checked.
     case acknowledgement(Acknowledgement, from: Label)
 }

@@ -115,7 +115,8 @@ final class DaemonCore {
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
         boot: boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
         discovery: discovery, members: members, policy: configuration.advertise,
-        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
+        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime,
+        grease: configuration.grease, delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
         log: log.named("switches"), switches: stored.switches, policy: policy,
@@ -170,7 +171,8 @@ final class DaemonCore {
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var pool: LinkPool = LinkPool(
-        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot, delegate: self)
+        loop: loop, log: log.named("links"), dialer: dialer, members: members, snapshot: snapshot,
+        grease: configuration.grease, delegate: self)
 
     /// What is asked of the other devices.
     private(set) lazy var client: PeerClient = PeerClient(

@@ -57,6 +57,7 @@ extension AwaitStreamReply {
             switch report.end {
             case .ended: (.ended, "both directions ended in order")
             case .resetHere(.cancelled): (.cancelled, "the app here closed it")
+            case .resetHere(.unknown), .resetThere(.unknown): (.reset, "\(device) ended it for an unknown reason")
             case .resetThere(.cancelled): (.reset, "the app on \(device) closed it")
             case .resetHere(.refused): (.refused, "no app here took it")
             case .resetThere(.refused): (.refused, "no app on \(device) took it")

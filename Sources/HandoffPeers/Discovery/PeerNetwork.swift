@@ -68,6 +68,7 @@ package final class PeerNetwork {
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
+    var sentAdverts = SentAdverts()
     let members: MemberTable
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened yet, since their device is not known; looked at again at each change.
@@ -125,7 +126,7 @@ package final class PeerNetwork {
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration,
+        lifetime: Duration, grease: Grease.Rate,
         delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
@@ -136,7 +137,7 @@ package final class PeerNetwork {
         self.policy = policy
         self.showsTitles = showsTitles
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot)
+        announcer = Announcer(speaker: speaker, boot: boot, grease: grease)
         calls = CallCounter(boot: boot)
         labels = OwnLabels(staticCalls)
         table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: lifetime)
@@ -169,6 +170,7 @@ package final class PeerNetwork {
         missing.accountChanged(snapshot)
         updateCallers()
         sightings = sightings.filter { snapshot.others.contains($0.key) }
+        sentAdverts.retain(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
@@ -343,8 +345,8 @@ package final class PeerNetwork {
         for action in actions {
             switch action {
             case .send(let address, let device, let label): sendAdvert(to: address, device: device, label: label)
-            case .acknowledge(let position, _, let address, let label):
-                sendAcknowledgement(of: position, to: address, label: label)
+            case .acknowledge(let position, let device, let label, let arrival):
+                sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
             case .renew: if farewell != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):

@@ -3,7 +3,7 @@ package import HandoffCrypto
 import HandoffJSON
 package import HandoffLog
 package import HandoffModel
-import HandoffProtocol
+package import HandoffProtocol
 package import HandoffState
 import HandoffTLS
 package import HandoffTransport
@@ -91,16 +91,19 @@ package final class LinkPool {
     }
     /// The account as it is now.
     var snapshot: AccountSnapshot
+    /// How often connections have reserved values.
+    private let grease: Grease.Rate
 
     package init(
         loop: EventLoop, log: Logger, dialer: Dialer, members: MemberTable, snapshot: AccountSnapshot,
-        delegate: any LinkPoolDelegate
+        grease: Grease.Rate, delegate: any LinkPoolDelegate
     ) {
         self.loop = loop
         self.log = log
         self.dialer = dialer
         self.members = members
         self.snapshot = snapshot
+        self.grease = grease
         self.delegate = delegate
     }
 
@@ -342,7 +345,7 @@ package final class LinkPool {
         guard let delegate, let hello = delegate.hello(to: device) else { return nil }
         let link = PeerLink(
             device: device, role: role, isFixed: isFixed, isForRoster: isForRoster, hello: hello,
-            loop: loop, log: log, members: members, delegate: delegate)
+            grease: grease.draw(), loop: loop, log: log, members: members, delegate: delegate)
         links[device, default: []].append(link)
         armSweeper()
         return link

@@ -59,6 +59,18 @@ struct SealingSamples {
             publicKey: publicKey)
     }
 
+    /// What both devices share.
+    var pair: PairwiseKeys {
+        get throws { try PairwiseKeys(device: keyB, device: keyA.publicKey, accountID: accountID) }
+    }
+
+    /// The acknowledgement by B of A's advert, which arrived at 192.0.2.2.
+    func acknowledgement(salt: [UInt8]) throws -> Acknowledgement {
+        let address = try #require(PeerAddress(host: [192, 0, 2, 2], port: 24863))
+        return try pair.acknowledgement(
+            by: DeviceID(keyB.publicKey), of: announcement.position, at: address.hostInIPv6, salt: salt)
+    }
+
     func beacon(
         salt: [UInt8] = Randomness.bytes(16), marking missing: [PairwiseKeys] = []
     ) throws -> [[UInt8]] {

@@ -96,8 +96,8 @@ import Timing
         let advert = try SignedAdvert(samples.announcement, label: samples.labelA, key: samples.keyA)
         try expect("advertSignature", Array(advert.plaintext.suffix(64)))
         try expect("advert", samples.sealed(salt: salt))
-        let acknowledgement = Acknowledgement(
-            deviceID: DeviceID(samples.keyB.publicKey), position: samples.announcement.position)
+        let acknowledgement = try samples.acknowledgement(salt: salt)
+        try expect("acknowledgementCode", acknowledgement.code)
         try expect(
             "acknowledgement",
             AdvertSeal.seal(
