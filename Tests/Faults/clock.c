@@ -2,8 +2,6 @@
 //
 //   CLOCK_PAGE      a file of 16 bytes that a test shares with the program: the seconds by which its wall clock is ahead, and those
 //                   by which its clocks since boot are, which no kernel sets, but libraries of this kind do
-//   CLOCK_BELL      a FIFO: what the program gets for a timer of the wall clock. A test that has set the clock writes 8 bytes into
-//                   it, and the program hears of it as from the kernel (TFD_TIMER_CANCEL_ON_SET)
 //
 // Absolute timers are set back by as much as their clock is ahead, so after a jump the kernel is given a time before its start,
 // which it refuses (EINVAL). It sees what calls the C library; libraries do that, too.
@@ -56,10 +54,4 @@ time_t time(time_t *to) {
     clock_gettime(CLOCK_REALTIME, &now);
     if (to) *to = now.tv_sec;
     return now.tv_sec;
-}
-
-int timerfd_create(int clock, int flags) {
-    const char *bell = getenv("CLOCK_BELL");
-    if (!ahead || !bell || clock != CLOCK_REALTIME) return syscall(SYS_timerfd_create, clock, flags);
-    return syscall(SYS_openat, AT_FDCWD, bell, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0);
 }

@@ -15,21 +15,17 @@ class Clock:
     """The clocks of one daemon. Make it before the daemon starts."""
 
     def __init__(self, daemon, ahead=0):
-        page, self.bell = (os.path.join(daemon.folder, name) for name in ("clock.page", "clock.bell"))
+        page = os.path.join(daemon.folder, "clock.page")
         with open(page, "wb") as file:
             file.write(bytes(4096))
         with open(page, "r+b") as file:
             self.page = mmap.mmap(file.fileno(), 4096)
         struct.pack_into("<q", self.page, 0, ahead)
-        os.mkfifo(self.bell)
-        daemon.extra = {**daemon.extra, "LD_PRELOAD": faults.library("clock"), "CLOCK_PAGE": page, "CLOCK_BELL": self.bell}
+        daemon.extra = {**daemon.extra, "LD_PRELOAD": faults.library("clock"), "CLOCK_PAGE": page}
 
     def set(self, ahead):
         """Sets the wall clock so many seconds ahead of the machine's."""
         struct.pack_into("<q", self.page, 0, ahead)
-        bell = os.open(self.bell, os.O_RDWR | os.O_NONBLOCK)
-        os.write(bell, bytes(8))
-        os.close(bell)
 
     def jump(self, ahead):
         """Has all clocks jump, also those since boot: so many seconds ahead of the machine's."""

@@ -48,13 +48,13 @@ class Networks:
         return daemon
 
     def records(self, number, least=RECORDS):
-        """Waits until a host of the first network has announced so many records; answers all of them."""
+        """Waits until a host of the first network has announced so many records; answers all of them in their order."""
         source = socket.inet_aton(f"10.80.0.{number}")
         limit = time.monotonic() + 20
         while len(found := texts(self.recordings[self.first], source)) < least:
             expect(time.monotonic() < limit, f"host {number} has announced {len(found)} records")
             time.sleep(0.1)
-        return found
+        return list(found)
 
     def record(self, daemon, number):
         """Starts a device until it has announced enough records."""
@@ -77,7 +77,7 @@ class Networks:
     def answered(self):
         """The packets that the device in the second network has sent to the unknown host: protocol, port, address."""
         found = []
-        for is_single, source, target, protocol, body in packets(self.recordings[self.second]):
+        for _, is_single, source, target, protocol, body in packets(self.recordings[self.second]):
             ports = tuple(int.from_bytes(body[place:place + 2], "big") for place in (0, 2))
             if (is_single and source == socket.inet_aton("10.80.0.1") and protocol in (6, 17)
                     and ports != (NO_MULTICAST_DNS, NO_MULTICAST_DNS)):

@@ -5,12 +5,12 @@ import struct
 
 
 def packets(path):
-    """The IP packets of a recording, which may go on: (to one receiver, source, destination, protocol, what it carries)."""
+    """The IP packets of a recording, which may go on: (moment, to one receiver, source, destination, protocol, what it carries)."""
     with open(path, "rb") as file:
         head = file.read(24)
         order = "<" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
         while len(record := file.read(16)) == 16:
-            size = struct.unpack(order + "IIII", record)[2]
+            seconds, microseconds, size, _ = struct.unpack(order + "IIII", record)
             frame = file.read(size)
             if len(frame) < size:
                 return
@@ -25,13 +25,13 @@ def packets(path):
                 addresses = frame[22:38], frame[38:54]
             else:
                 continue
-            yield not frame[0] & 1, *addresses, protocol, frame[start:end]
+            yield seconds + microseconds / 1e6, not frame[0] & 1, *addresses, protocol, frame[start:end]
 
 
 def segments(path):
     """The TCP segments with data, and the UDP datagrams, of a recording: (source port, destination port, data)."""
     tcp, udp = [], []
-    for _, _, _, protocol, body in packets(path):
+    for *_, protocol, body in packets(path):
         if protocol == 6:
             data = body[(body[12] >> 4) * 4:]
             if data:
@@ -55,9 +55,9 @@ def names(packet, at):
 
 
 def texts(path, source):
-    """The TXT records of our service that a host has announced, in their order: instance, data. Each state of one once."""
+    """The TXT records of our service that a host has announced, in their order: (instance, data), and when it did so first."""
     found = {}
-    for _, sender, _, protocol, body in packets(path):
+    for moment, _, sender, _, protocol, body in packets(path):
         if protocol != 17 or sender != source or body[:2] != struct.pack(">H", 5353):
             continue
         packet = body[8:]
@@ -69,9 +69,9 @@ def texts(path, source):
             owner, at = names(packet, at)
             kind, _, lifetime, size = struct.unpack(">HHIH", packet[at:at + 10])
             if kind == 16 and lifetime and owner[1:3] == [b"_handoff", b"_tcp"]:
-                found[owner[0], packet[at + 10:at + 10 + size]] = None
+                found.setdefault((owner[0], packet[at + 10:at + 10 + size]), moment)
             at += 10 + size
-    return list(found)
+    return found
 
 
 def spellings(text):

@@ -2,7 +2,6 @@
 """Wall clocks before 1970, clocks that jump, and what then still has to work. Two daemons on this machine's loopback interface."""
 
 import os
-import struct
 
 import harness
 from clocks import DAY, YEAR, Clock, before_1970
@@ -80,6 +79,16 @@ def jumps(stage):
         watch.wait("ready")
         hand_over(origin, taker, watch)
         watch.interrupt()
+    # Back, and to a time before the start of the machine.
+    for daemon, clock in zip((origin, taker), clocks):
+        clock.jump(0)
+        daemon.is_well()
+        daemon.kill()
+        clock.jump(-100 * YEAR)
+        daemon.start()
+        daemon.is_well()
+        # Its clock stands still, so it would not end.
+        daemon.kill()
 
 
 if __name__ == "__main__":
