@@ -1,7 +1,7 @@
-"""A model of how a record in multicast DNS proves that it is fresh, and of those who copy records (docs/protocol.md, Marks).
+"""A model of how a record in multicast DNS proves that it is fresh, and of hosts that copy records (docs/protocol.md, Marks).
 
-Cryptography is taken to hold: who copies a record can announce it again anywhere, at any time, with any address, and change nothing
-in it. Devices of one account, with any clocks, start, stop and move between two networks. What must hold in every history:
+Cryptography is taken to hold: a host that copies a record can announce it again anywhere, at any time and with any address, and
+cannot change it. Devices of one account, with any clocks, start, stop and move between two networks. What must hold in every history:
 
 - No unicast because of a record that is older than `MEMORY`, or at an address that its device did not put into it. One exception,
   which docs/security.md names: the clock of the author or of the reader is wrong, so that the record looks fresh to its reader.

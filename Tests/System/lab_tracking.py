@@ -1,8 +1,8 @@
-"""Whoever copies the records of a device in one network learns nothing by them in another; and clocks that differ keep no device
-from another. Needs root.
+"""A host that copies the records of a device in one network learns nothing by them in another, and devices whose clocks differ find
+each other. Needs root.
 
 Two networks that have the same addresses. In the first one the records of a device are recorded. In the second one there is a
-device of its account, and an unknown host that announces the recorded records, at once or as if days had passed. It gets no packet.
+device of its account, and an unknown host that announces the recorded records, as if minutes or days had passed. It is sent no packet.
 """
 
 import os
@@ -23,7 +23,7 @@ RECORDS, REPLAYS = 5, 50
 SETTLE = 4
 # The address that the unknown host has for itself; it takes over those of the others.
 OWN = "10.80.0.9"
-NO_MULTICAST_DNS = 5353
+MULTICAST_DNS = 5353
 
 
 class Networks:
@@ -80,7 +80,7 @@ class Networks:
         for _, is_single, source, target, protocol, body in packets(self.recordings[self.second]):
             ports = tuple(int.from_bytes(body[place:place + 2], "big") for place in (0, 2))
             if (is_single and source == socket.inet_aton("10.80.0.1") and protocol in (6, 17)
-                    and ports != (NO_MULTICAST_DNS, NO_MULTICAST_DNS)):
+                    and ports != (MULTICAST_DNS, MULTICAST_DNS)):
                 found.append(({6: "TCP", 17: "UDP"}[protocol], ports[1], socket.inet_ntoa(target)))
         return found
 
@@ -96,7 +96,7 @@ class Networks:
                 before = len(self.answered())
                 self.replay(records, address)
                 replays += len(records)
-                # A daemon that says nothing says nothing either when it is done.
+                # Nothing shows when a daemon that sends nothing has read the records.
                 time.sleep(SETTLE)
                 for packet in self.answered()[before:]:
                     got.setdefault((age, address), []).append(packet)
@@ -163,7 +163,7 @@ def tickets(stage):
     records = networks.record(author, 3)
     networks.moved(joiner)
     joiner.start()
-    # It goes on joining when the command has given up, and after each start.
+    # It continues joining after the command has timed out, and after each start.
     joiner.ctl("account", "import", file, code=None)
     joiner.kill()
     silent(networks.attack(joiner, records, "10.80.0.3"))
@@ -226,7 +226,7 @@ CLOCKS = (("2 days", lambda: 2 * DAY), ("10 years", lambda: -10 * YEAR), ("befor
 for discovery in ("embedded", "avahi"):
     for text, ahead in CLOCKS:
 
-        @test(f"members whose clocks are apart ({text}) find each other within 5 s, whichever comes first ({discovery})", limit=120)
+        @test(f"members whose clocks are apart ({text}) find each other within 5 s, whichever starts first ({discovery})", limit=120)
         def apart(stage, discovery=discovery, text=text, ahead=ahead):
             lab = Lab(stage, 2, "--avahi" if discovery == "avahi" else "--no-avahi")
             right, wrong = (stage.daemon(name, start=False, host=host, discovery=discovery)
@@ -243,7 +243,7 @@ for discovery in ("embedded", "avahi"):
                 first.ctl("status")
                 second.start()
                 took = [until_online(*pair, 5, second.ready) for pair in ((first, second.name), (second, first.name))]
-                print(f"   {second.name} comes second: {' and '.join(f'{seconds:.2f} s' for seconds in took)}", flush=True)
+                print(f"   {second.name} starts second: {' and '.join(f'{seconds:.2f} s' for seconds in took)}", flush=True)
                 publish = first.publish("com.example.editing")
                 watch = second.follow("watch")
                 watch.wait("added", id=publish.id, within=5)

@@ -105,7 +105,7 @@ package final class DiscoveryLoop {
     }
 }
 
-/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot, which nobody can set. Usable on the loop's thread alone; a timer that is set is kept by the loop.
+/// A one-shot timer of a `DiscoveryLoop`, on the clock since boot, which cannot be set. Usable on the loop's thread alone; a timer that is set is kept by the loop.
 package final class DiscoveryTimer {
     private unowned let loop: DiscoveryLoop
     private let handler: () -> Void

@@ -45,7 +45,7 @@ final class BeaconPublisher {
         lastPublished = nil
     }
 
-    /// The keys are other ones: the record that the former ones open is replaced at once.
+    /// The keys are other ones: the record that the former ones open is replaced immediately.
     func keysChanged() {
         lastPublished = nil
         changed()

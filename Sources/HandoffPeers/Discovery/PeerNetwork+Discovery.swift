@@ -49,7 +49,7 @@ extension PeerNetwork {
         }
     }
 
-    /// A live member has this label: if the key of another epoch made it, its record was taken for a stranger's.
+    /// A live member has this label. If the key of another epoch made it, its record was taken for that of an unknown device.
     func learned(_ label: Label) {
         guard !strangers.isEmpty, table.knows(label), let service = strangers[label.instanceName] else { return }
         found(service)

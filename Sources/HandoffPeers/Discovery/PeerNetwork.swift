@@ -114,8 +114,8 @@ package final class PeerNetwork {
     static let maxTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maxUnopened = 256
-    /// Over how long the members spread their new labels after a change of the epoch: if all changed at one moment, who watches the
-    /// link would see that they belong together.
+    /// Over how long the members spread their new labels after a change of the epoch. If all changed at one moment, an observer of
+    /// the link would see that they belong together.
     private static let labelSpread = Duration.seconds(180)
     /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
     private static let ticketSpread = Duration.seconds(60)
