@@ -47,6 +47,9 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(
+            name: "CAvahiClock",
+            cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : [])),
+        .target(
             name: "CLinux",
             cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
             // Every program and every test has this target in it, and so the sanitizer's runtime.
@@ -96,7 +99,7 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
-            dependencies: ["CAvahiCore", "CLinux", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            dependencies: ["CAvahiClock", "CAvahiCore", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
             swiftSettings: common),
         .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO", "Timing"], swiftSettings: common),

@@ -317,8 +317,6 @@ def open_datagram(datagram, receivers, keys, public_key):
     if not datagram or len(datagram) != sizes.get(datagram[0]):
         raise Refused("shape")
     kind, sender = datagram[0], datagram[1:17]
-    if not is_member(keys.label, sender):
-        raise Refused("foreignLabel")
     plain = None
     for receiver in receivers:
         try:

@@ -44,29 +44,6 @@ def library(name="faults"):
         return _libraries[name]
 
 
-DAY = 24 * 3600
-
-
-class Clock:
-    """The wall clock of one daemon. Make it before the daemon starts."""
-
-    def __init__(self, daemon):
-        page, self.bell = (os.path.join(daemon.folder, name) for name in ("clock.page", "clock.bell"))
-        with open(page, "wb") as file:
-            file.write(bytes(4096))
-        with open(page, "r+b") as file:
-            self.page = mmap.mmap(file.fileno(), 4096)
-        os.mkfifo(self.bell)
-        daemon.extra = {"LD_PRELOAD": library("clock"), "CLOCK_PAGE": page, "CLOCK_BELL": self.bell}
-
-    def set(self, ahead):
-        """Sets it so many seconds ahead of the machine's."""
-        struct.pack_into("<q", self.page, 0, ahead)
-        bell = os.open(self.bell, os.O_RDWR | os.O_NONBLOCK)
-        os.write(bell, bytes(8))
-        os.close(bell)
-
-
 class Faults:
     """What may befall one daemon. Make it before the daemon starts; it stays over restarts."""
 

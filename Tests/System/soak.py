@@ -19,8 +19,8 @@ import sys
 import time
 from collections import Counter
 
+from clocks import DAY, Clock
 from crash import call
-from faults import DAY, Clock
 from harness import Failure, Lab, Skip, Stage, expect
 from lab_account import agree
 

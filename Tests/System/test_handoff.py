@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from faults import DAY, Clock
+from clocks import DAY, Clock
 from harness import BIN, Failure, expect, main, run, same, test
 
 TYPE = "com.example.editing"

@@ -40,19 +40,19 @@ package enum AdvertSeal {
             salt: salt)
     }
 
-    /// Opens a datagram: shape, sender's label, seal for one of ours, layout, device, signature.
+    /// Opens a datagram: shape, seal for one of ours, layout, device, signature.
+    ///
+    /// The sender's label needs no check: a member may have made it in a former epoch, and anyone can copy one from mDNS.
     ///
     /// - Parameters:
     ///   - receivers: our present label, and the one before while it is honoured.
     ///   - publicKey: the key of a device that is live in our roster, else nil.
     package static func open(
-        _ datagram: [UInt8], receivers: [Label], labelKey: SecretBytes, advertKey: SecretBytes,
-        publicKey: (DeviceID) -> PublicKey?
+        _ datagram: [UInt8], receivers: [Label], advertKey: SecretBytes, publicKey: (DeviceID) -> PublicKey?
     ) throws(SealError) -> OpenedDatagram {
         guard let type = datagram.first, datagram.count == count(ofType: type), !receivers.isEmpty,
             let sender = Label(bytes: datagram[1..<headerCount])
         else { throw .shape }
-        guard sender.isMember(labelKey: labelKey) else { throw .foreignLabel }
         let candidates = receivers.map { additionalData(type, from: sender, to: $0) }
         let opened = envelope(advertKey).open(datagram[headerCount...], additionalData: candidates)
         guard let opened else { throw .notGenuine }

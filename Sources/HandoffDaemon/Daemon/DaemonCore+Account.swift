@@ -25,7 +25,7 @@ extension DaemonCore {
         streams.accountChanged(live: snapshot.live)
         pool.accountChanged(snapshot)
         network.accountChanged()
-        discovery.setMembership { [snapshot] in snapshot.recognises(instance: $0) }
+        discovery.setMembership(network.membership)
         for (device, way) in removed { pool.tellRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()

@@ -80,9 +80,11 @@ extension PeerNetwork {
         let changes = table.receivedHello(
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
-        missing.heard(link.device, under: hello.label, snapshot)
-        if hello.epoch != nil, hello.epoch == snapshot.epochName { delegate?.heard(link.device) }
+        let hasKey = hello.epoch != nil && hello.epoch == snapshot.epochName
+        if hasKey || hello.label.map(snapshot.isHeld) == true { missing.heard(link.device) }
+        if hasKey { delegate?.heard(link.device) }
         handle(changes)
+        if let label = hello.label { learned(label) }
     }
 
     /// The name of a device that is there was looked up.

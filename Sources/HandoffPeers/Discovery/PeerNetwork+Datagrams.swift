@@ -15,7 +15,7 @@ extension PeerNetwork {
         let opened: OpenedDatagram
         do {
             opened = try AdvertSeal.open(
-                bytes, receivers: labels.receivers(now: loop.now), labelKey: keys.label, advertKey: keys.advert,
+                bytes, receivers: labels.receivers(now: loop.now), advertKey: keys.advert,
                 publicKey: snapshot.memberKey)
         } catch {
             // Strangers, replays and members of another epoch: silence, and no log that they could fill.
@@ -52,7 +52,7 @@ extension PeerNetwork {
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
-        missing.heard(announcement.deviceID, under: label, snapshot)
+        missing.heard(announcement.deviceID)
         let reception = table.receivedAdvert(announcement, label: label, source: arrival.source, at: now)
         noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
@@ -62,6 +62,7 @@ extension PeerNetwork {
         }
         perform(actions)
         handle(reception.changes)
+        learned(label)
         delegate?.addressesMayDiffer(of: announcement.deviceID)
     }
 

@@ -97,8 +97,10 @@ package final class PeerNetwork {
     package private(set) var isSilent = false
     /// Called once when all devices know that this one goes to sleep.
     private var onAllKnow: (() -> Void)?
-    /// The label belongs to a former epoch.
-    private var hasOldLabel = false
+    /// Announcements are sealed with another epoch's keys than the last ones.
+    private var hasNewEpoch = false
+    /// Runs while the label is of a former epoch.
+    private var spreadTimer: LoopTimer?
     /// Runs until the beacon is to be renewed for the sake of its marks.
     private var markTimer: LoopTimer?
     /// When the latest advert was signed, with ages as of then.
@@ -117,6 +119,9 @@ package final class PeerNetwork {
     static let maxTwinAddresses = 4
     /// Services that are remembered without having been opened: as many as discovery tells members from.
     static let maxUnopened = 256
+    /// Over how long the members spread their new labels after a change of the epoch. If all changed at one moment, an observer of
+    /// the link would see that they belong together.
+    private static let labelSpread = Duration.seconds(180)
     /// Over how long the members spread the renewal of their beacons for tickets that another one has signed.
     private static let ticketSpread = Duration.seconds(60)
     /// How soon a beacon follows that has marks for others than the one before, while there are too many.
@@ -164,7 +169,8 @@ package final class PeerNetwork {
 
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     package func take(_ snapshot: AccountSnapshot) {
-        if snapshot.heldRecord != self.snapshot.heldRecord { hasOldLabel = true }
+        if snapshot.heldRecord != self.snapshot.heldRecord { hasNewEpoch = true }
+        if snapshot.accountID != self.snapshot.accountID { labels.clear() }
         renewMarks(for: snapshot.openTickets)
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
@@ -176,12 +182,17 @@ package final class PeerNetwork {
 
     /// Says what the account that was taken last changes in what this device says.
     package func accountChanged() {
-        if hasOldLabel || labels.label == nil {
+        if labels.label == nil {
             renewLabel()
         } else {
-            say()
+            say(renewed: hasNewEpoch && farewell != .sleep ? .other : nil)
             takeDigest()
+            if hasNewEpoch {
+                beacons.keysChanged()
+                spreadLabel()
+            }
         }
+        hasNewEpoch = false
         reconsiderUnopened()
     }
 
@@ -194,11 +205,18 @@ package final class PeerNetwork {
         }
     }
 
+    /// Keeps the present label until a moment of this device's own.
+    private func spreadLabel() {
+        guard spreadTimer == nil else { return }
+        let wait = Self.labelSpread * Double.random(in: 0...1)
+        spreadTimer = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in renewLabel() }
+    }
+
     /// Takes a new random label, under which nobody can tell that it is the same device as before.
     package func renewLabel() {
         // A new one comes with waking.
         guard farewell != .sleep, !isSilent else { return }
-        hasOldLabel = false
+        spreadTimer = nil
         guard let keys = snapshot.held else {
             labels.clear()
             announcer.clear()

@@ -55,8 +55,7 @@ struct SealingSamples {
 
     func open(_ datagram: [UInt8], receivers: [Label]? = nil) throws(SealError) -> OpenedDatagram {
         try AdvertSeal.open(
-            datagram, receivers: receivers ?? [labelB], labelKey: keys.label, advertKey: keys.advert,
-            publicKey: publicKey)
+            datagram, receivers: receivers ?? [labelB], advertKey: keys.advert, publicKey: publicKey)
     }
 
     /// What both devices share.

@@ -90,6 +90,7 @@ import Timing
         try desk.start()
         let former = try #require(desk.discovery.publication)
         try Self.rotate(desk, 1)
+        fleet.pass(.seconds(180))
         try fleet.poll("another record") { desk.discovery.publication?.instance != former.instance }
         let present = try #require(desk.discovery.publication)
 
