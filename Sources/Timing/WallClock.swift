@@ -4,6 +4,13 @@ import Glibc
 package protocol WallClock: Sendable {
     /// Whole seconds since 1970-01-01 UTC.
     var unixSeconds: UInt64 { get }
+
+    /// The same, negative before 1970: a clock without a battery may be set to any time.
+    var signedUnixSeconds: Int64 { get }
+}
+
+extension WallClock {
+    package var signedUnixSeconds: Int64 { Int64(clamping: unixSeconds) }
 }
 
 /// The machine's wall clock (CLOCK_REALTIME).
@@ -12,4 +19,6 @@ package struct SystemWallClock: WallClock {
     package init() {}
 
     package var unixSeconds: UInt64 { UInt64(max(time(nil), 0)) }
+
+    package var signedUnixSeconds: Int64 { Int64(time(nil)) }
 }

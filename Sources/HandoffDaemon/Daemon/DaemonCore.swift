@@ -114,7 +114,8 @@ final class DaemonCore {
         loop: loop, log: log.named("peers"), socket: socket,
         speaker: Announcer.Speaker(deviceID: accountStore.deviceID, key: stored.identity, kind: kind, port: port),
         boot: boot, snapshot: snapshot, discovery: discovery, members: members, policy: configuration.advertise,
-        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, delegate: self)
+        showsTitles: configuration.titles, lifetime: configuration.receiverLifetime, wallClock: wallClock,
+        delegate: self)
 
     private(set) lazy var switches: SwitchController = SwitchController(
         log: log.named("switches"), switches: stored.switches, policy: policy,

@@ -43,6 +43,8 @@ package final class PeerNetwork {
     struct Sighting {
         let instance: String
         let way: LinkPool.Way
+        /// When the mark is too old to be believed: the member is not called because of it any more.
+        let expires: MonotonicInstant
         /// Whether the latest record still has the mark. Without it the member may have room for others only, so it is still
         /// worth a call, or waits for this device no more.
         var isMarked = true
@@ -51,6 +53,7 @@ package final class PeerNetwork {
     let loop: EventLoop
     let log: Logger
     let socket: DatagramSocket
+    private let wallClock: any WallClock
     /// Weak: a question that waits may outlive the daemon.
     weak var delegate: (any PeerNetworkDelegate)?
     var policy: AdvertisePolicy
@@ -61,6 +64,8 @@ package final class PeerNetwork {
     var machine: AdvertMachine
     /// The labels under which this device can be called.
     package var labels = OwnLabels()
+    /// The label of the record by which this device is found while it has no account key yet; nothing is accepted under it.
+    private var joiningLabel: Label?
     /// What this device says of itself.
     package internal(set) var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
@@ -77,6 +82,8 @@ package final class PeerNetwork {
     var sightings: [DeviceID: Sighting] = [:]
     /// Runs while services wait to be looked at again.
     var lookTimer: LoopTimer?
+    /// Members whose beacons have the layout of a former version; each was logged.
+    var outdated: Set<DeviceID> = []
     /// Another machine runs with this device's identity; nothing is said until the daemon is started anew.
     package private(set) var isCloned = false
     /// When a record of this very device was last answered.
@@ -121,11 +128,12 @@ package final class PeerNetwork {
         loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
         snapshot: AccountSnapshot,
         discovery: any Discovery, members: MemberTable, policy: AdvertisePolicy, showsTitles: Bool,
-        lifetime: Duration,
+        lifetime: Duration, wallClock: any WallClock,
         delegate: any PeerNetworkDelegate
     ) {
         self.loop = loop
         self.log = log
+        self.wallClock = wallClock
         self.socket = socket
         self.delegate = delegate
         self.members = members
@@ -155,6 +163,14 @@ package final class PeerNetwork {
     /// The moment of the loop's clock, for the machines.
     package var now: MonotonicInstant { loop.now }
 
+    /// The moment by both clocks, for the proofs of records.
+    var moment: MissingMembers.Moment {
+        MissingMembers.Moment(instant: loop.now, unixSeconds: wallClock.signedUnixSeconds)
+    }
+
+    /// The label of the record that this device publishes; nil without an account.
+    var publishedLabel: Label? { labels.label ?? joiningLabel }
+
     /// Takes the account as it is now: other keys, other members, or none. Who is no member any more is forgotten at once.
     package func take(_ snapshot: AccountSnapshot) {
         if snapshot.heldRecord != self.snapshot.heldRecord { hasOldLabel = true }
@@ -162,12 +178,13 @@ package final class PeerNetwork {
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         sightings = sightings.filter { snapshot.others.contains($0.key) }
+        outdated.formIntersection(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
     /// Says what the account that was taken last changes in what this device says.
     package func accountChanged() {
-        if hasOldLabel || labels.label == nil {
+        if hasOldLabel || publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
             say()
@@ -193,12 +210,22 @@ package final class PeerNetwork {
         guard let keys = snapshot.held else {
             labels.clear()
             announcer.clear()
-            beacons.withdraw()
-            return
+            return renewJoiningLabel()
         }
+        joiningLabel = nil
         labels.renew(labelKey: keys.label, now: loop.now)
         beacons.labelChanged()
         say()
+        armLabelTimer()
+    }
+
+    /// A device that waits for its account key has a record without a beacon, which looks like any other: members whose clocks differ
+    /// find in it that it is there now.
+    private func renewJoiningLabel() {
+        joiningLabel = snapshot.isJoining ? Label(bytes: Randomness.bytes(Label.byteCount)) : nil
+        guard joiningLabel != nil else { return beacons.withdraw() }
+        beacons.labelChanged()
+        beacons.changed()
         armLabelTimer()
     }
 
@@ -292,6 +319,7 @@ package final class PeerNetwork {
     /// Says less often what is said again and again, or as often as else.
     package func setSavesPower(_ savesPower: Bool) {
         machine.savesPower = savesPower
+        beacons.savesPower = savesPower
         rearm()
     }
 
