@@ -48,11 +48,14 @@ extension PeerNetwork {
         let places = missing.places(for: hosts, known: Set(table.all.map(\.deviceID)), at: moment)
         missing.sealed(salt, at: now)
         defer { beaconMade() }
-        guard let keys = snapshot.held else { return (label, BeaconSeal.cover(label: label, marking: places, salt: salt)) }
+        guard let keys = snapshot.held else {
+            return (label, BeaconSeal.cover(label: label, marking: places, salt: salt))
+        }
         refreshAges()
         do {
             let sealing = Announcer.Sealing(
-                keys: keys, salt: salt, period: Period(unixSeconds: moment.unixSeconds), addresses: hosts, places: places)
+                keys: keys, salt: salt, period: Period(unixSeconds: moment.unixSeconds), addresses: hosts,
+                places: places)
             return try announcer.beacon(sealing, listsActivities: listsInBeacon).map { (label, $0) }
         } catch {
             log.fault("Cannot seal the beacon", ["error": "\(error)"])
@@ -95,6 +98,7 @@ extension PeerNetwork {
         if announcement.deviceID == snapshot.own { return greetTwin(label: label, addresses: addresses) }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
+        outdated.remove(announcement.deviceID)
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
         missing.heard(announcement.deviceID, under: label, snapshot)
