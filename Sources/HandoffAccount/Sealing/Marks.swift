@@ -43,7 +43,7 @@ package struct Marks: Sendable, Equatable {
         case echo([UInt8])
     }
 
-    /// The bytes as they stand in the TXT record.
+    /// The bytes as they are in the TXT record.
     package let bytes: [UInt8]
 
     /// Marks as they were found; nil unless there are exactly 240 bytes.
@@ -95,7 +95,7 @@ package struct Marks: Sendable, Equatable {
         return reading
     }
 
-    /// The proofs that stand behind an id. Compares ids in plain time: every host on the link can read both.
+    /// The proofs behind an id. Compares ids in plain time: every host on the link can read both.
     private func proofs(for id: [UInt8]) -> [[UInt8]] {
         stride(from: 0, to: bytes.count, by: Self.markCount).compactMap { start in
             let place = bytes[start..<(start + Self.markCount)]

@@ -65,7 +65,7 @@ package struct PairwiseKeys: Sendable {
         return (0...Marks.maxEchoes).map { Array(code.dropFirst($0 * Marks.idCount).prefix(Marks.idCount)) }
     }
 
-    /// What stands behind the id.
+    /// The bytes behind the id.
     func markProof(under label: Label, salt: [UInt8], address: [UInt8], _ freshness: Freshness) -> [UInt8] {
         let (purpose, value): (String, [UInt8]) =
             switch freshness {

@@ -116,7 +116,7 @@ package struct MissingMembers {
     }
 
     /// The marks of the next record: echoes for the parties whose clocks differ, and marks for members that are missed and open tickets;
-    /// at random if there are too many. A device that is joining only echoes: nobody else can call it.
+    /// at random if there are too many. A device that is joining only echoes: it accepts no calls.
     ///
     /// - Parameters:
     ///   - addresses: those of this device, 4 or 16 bytes each.
@@ -170,7 +170,7 @@ package struct MissingMembers {
         return (isEchoed, false)
     }
 
-    /// What a foreign record says to this device.
+    /// Reads a foreign record.
     ///
     /// Those that were heard in this epoch are not left out: it is they who may have made another epoch since.
     ///

@@ -12,7 +12,7 @@ import Testing
         #expect(sealed.validity(at: clock) != nil && sealed.validity(at: clock + 300) != nil)
         #expect(sealed.validity(at: clock + 600) == nil)
         #expect(sealed.validity(at: clock - 300) != nil && sealed.validity(at: clock - 600) == nil)
-        // As long as is said, to the second.
+        // To the second.
         let left = sealed.validity(at: clock) ?? 0
         #expect((301...600).contains(left))
         #expect(sealed.validity(at: clock + left - 1) == 1 && sealed.validity(at: clock + left) == nil)

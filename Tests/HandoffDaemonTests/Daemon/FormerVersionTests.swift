@@ -1,8 +1,10 @@
 import HandoffAccount
 import HandoffControl
+import HandoffCrypto
 import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
+import HandoffState
 import LoopIO
 import Testing
 
@@ -13,7 +15,21 @@ import Testing
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         try couch.stop()
-        let stored = try couch.openState()
+        let (id, service) = try Self.record(of: couch)
+
+        for _ in 1...2 { desk.discovery.emit(.service(service)) }
+
+        let warning = "couch (\(id.short)) uses another version of the protocol: update Handoff there"
+        try fleet.poll("the warning") { try desk.status().warnings == [warning] }
+        #expect(desk.log.count { $0.contains("another version of the protocol") } == 1)
+        #expect(try desk.status().peers.isEmpty)
+        try couch.start()
+        try fleet.settle(devices)
+    }
+
+    /// What the device would publish by the former layout.
+    private static func record(of device: TestDevice) throws -> (DeviceID, DiscoveredService) {
+        let stored = try device.openState()
         let keys = try #require(stored.account?.held?.keys)
         let id = DeviceID(stored.identity.publicKey)
         let label = Label.random(labelKey: keys.label)
@@ -28,14 +44,6 @@ import Testing
             signed, label: label, beaconKey: keys.beacon, marking: [], salt: [UInt8](repeating: 1, count: 16))
         let service = DiscoveredService(
             instance: label.instanceName, text: text, port: 9, addresses: [SocketAddress(.loopbackIPv4, port: 9)])
-
-        for _ in 1...2 { desk.discovery.emit(.service(service)) }
-
-        let warning = "couch (\(id.short)) uses another version of the protocol: update Handoff there"
-        try fleet.poll("the warning") { try desk.status().warnings == [warning] }
-        #expect(desk.log.count { $0.contains("another version of the protocol") } == 1)
-        #expect(try desk.status().peers.isEmpty)
-        try couch.start()
-        try fleet.settle(devices)
+        return (id, service)
     }
 }

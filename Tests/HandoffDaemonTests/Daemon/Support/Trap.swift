@@ -7,19 +7,19 @@ import Testing
 /// An unknown device on the network: it repeats the records of others and notes whether anything is sent to it.
 final class Trap {
     private let bound: BoundPort
+    private let address: IPAddress
 
-    /// - Parameter port: the port of a device that is not on this network, or 0.
-    init(port: UInt16 = 0) throws {
-        bound = try BoundPort(port: port, address: .loopbackIPv4)
+    /// - Parameters:
+    ///   - isElsewhere: with an address of its own, and not that of a device that is not on this network.
+    ///   - port: the port of that device, or 0.
+    init(isElsewhere: Bool, port: UInt16 = 0) throws {
+        address = isElsewhere ? try #require(IPAddress(text: "127.0.0.77")) : .loopbackIPv4
+        bound = try BoundPort(port: port, address: address)
     }
 
-    var port: UInt16 { bound.port }
-
-    /// A record as this device repeats it, with an address of its own or with the one that the record's device had.
-    func record(_ publication: Publication, atOwnAddress: Bool) -> DiscoveryEvent {
-        let address = atOwnAddress ? IPAddress(text: "127.0.0.77") : .loopbackIPv4
-        return .service(
-            DiscoveredService(publication, addresses: address.map { [SocketAddress($0, port: port)] } ?? []))
+    /// A record as this device repeats it.
+    func record(_ publication: Publication) -> DiscoveryEvent {
+        .service(DiscoveredService(publication, addresses: [SocketAddress(address, port: bound.port)]))
     }
 
     /// Whether a datagram or a connection has arrived.
